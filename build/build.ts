@@ -85,7 +85,8 @@ async function runWith(common: InlineConfig, config: InlineConfig): Promise<Outp
   ).catch((error: unknown) => {
     throw withCode(error);
   });
-  if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
+  if (Array.isArray(result) || !('output' in result))
+    throw new Error('Vite did not return exactly one bundle.');
   return result.output;
 }
 
@@ -105,7 +106,8 @@ const joinFiles: Plugin = {
   name: 'join-files',
   renderChunk(code, { fileName, isEntry }) {
     const replace = (what: RegExp, by: (...found: string[]) => string): string => {
-      if (!what.test(code)) throw new Error(`${fileName} is not as expected: it has nothing like ${what}.`);
+      if (!what.test(code))
+        throw new Error(`${fileName} is not as expected, because it does not contain ${what}.`);
       return code.replace(what, by);
     };
     return isEntry
@@ -151,7 +153,7 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
   const second = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
   if (app === undefined || second === undefined || scripts.length !== 2) {
     throw new Error(
-      `The application must have two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
+      `The application must consist of two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
     );
   }
   for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
@@ -195,7 +197,7 @@ async function buildBootScript(): Promise<string> {
   const [boot] = output;
   const code = boot.code.trim();
   if (code.includes('</script'))
-    throw new Error('The boot script contains </script>, which would end its element.');
+    throw new Error('The boot script contains </script>, which would close its element too early.');
   return code;
 }
 
@@ -421,7 +423,7 @@ const facts: ReleaseFacts = {
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
 // The site must not mix old and new words.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
-  process.stderr.write('The words or the code changed while the site was built. Run it again.\n');
+  process.stderr.write('The words or the code changed during the build. Run the build again.\n');
   process.exit(1);
 }
 publishRelease(DIST, RELEASE);

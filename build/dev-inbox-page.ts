@@ -121,11 +121,11 @@ export function inboxPage(mails: readonly ShownMail[], chosen: string | null): s
 <script>${THEME}</script>
 </head>
 <body>
-<header><h1>Inbox</h1><p>Every e-mail that this page sends while you develop. None of them leaves this machine.</p><a href="/">To the page</a><button id="theme" type="button">Light or dark</button></header>
+<header><h1>Inbox</h1><p>All e-mails sent during development. None of them leaves this machine.</p><a href="/">Go to the page</a><button id="theme" type="button">Light or dark</button></header>
 <nav aria-label="E-mails">
 <h2>Sent</h2>
-${received.length > 0 ? list(received, shown) : '<p>Nothing yet. Request a code on the page, and it appears here.</p>'}
-<h2>How each kind reads</h2>
+${received.length > 0 ? list(received, shown) : '<p>Nothing yet. Request a code on the page to see its e-mail here.</p>'}
+<h2>Samples of each kind</h2>
 ${list(samples, shown)}
 </nav>
 <main>${shown === undefined ? '' : mailHtml(shown)}</main>

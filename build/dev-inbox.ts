@@ -104,7 +104,7 @@ function samples(folder: string): ShownMail[] {
         at: null,
         to: '',
         from: '',
-        subject: 'The words cannot be used yet',
+        subject: 'The words are not valid yet',
         text: words.mistakes.join('\n'),
         html: '',
         headers: '',

@@ -61,7 +61,7 @@ start();
 }
 
 const sayMistakes = (mistakes: readonly string[]): string =>
-  `The words cannot be used yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
+  `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
 /** A stack trace would mean nothing to the author of the words. */
 function refuseSlips(): void {
@@ -199,10 +199,10 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   await api.ready();
   const address = `http://${host}:${port}`;
   say(`  Page   ${address}/`);
-  say(`  Inbox  ${address}/inbox   every e-mail, and a sample of each kind`);
-  say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file to update page and e-mails`);
+  say(`  Inbox  ${address}/inbox   all sent e-mails, and a sample of each kind`);
+  say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file to update the page and e-mails`);
   for (const name of api.unused)
-    say(`${name} is not used here: no mail leaves this machine, and the data is in data/dev/.`);
+    say(`${name} is not used during development. No mail leaves this machine, and the data is in data/dev/.`);
   if (mistakes.length > 0) say(sayMistakes(mistakes));
   else sayWarnings();
   say(`Ready on ${address}`);

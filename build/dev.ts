@@ -20,7 +20,7 @@ function tryPort(wanted: number): Promise<number | null> {
 const apiPort = await tryPort(0);
 if ((await tryPort(port)) === null || apiPort === null) {
   process.stderr.write(
-    `Port ${port} is taken, perhaps by another "npm run dev". Stop it, or choose another port: PORT=${port + 1} npm run dev\n`,
+    `Port ${port} is in use, perhaps by another "npm run dev". Stop that program, or choose another port: PORT=${port + 1} npm run dev\n`,
   );
   process.exit(1);
 }

@@ -51,7 +51,7 @@ function pictureOf(
 ): Picture | undefined {
   if (logo === undefined) return undefined;
   const size = logo.endsWith('.svg') ? svgSize(folder, logo) : sizeInName(logo);
-  if (size === null) throw new Error(`media/${logo} has no viewBox.`);
+  if (size === null) throw new Error(`media/${logo} has no viewBox. Export the SVG with a viewBox.`);
   const factor = scale(size);
   return {
     src: `${sitePath}/media/${logo}`,

@@ -33,7 +33,7 @@ function shortClassName(name: string, file: string): string {
   const [place = ''] = path.relative(WEB, file).split('?');
   const number = CLASSES.indexOf(`${place}:${name}`);
   const letter = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'[Math.floor(number / 10)];
-  if (letter === undefined) throw new Error(`No short name found for the class ${name} of ${place}.`);
+  if (letter === undefined) throw new Error(`No short name was found for the class ${name} in ${place}.`);
   return `${letter}${number % 10}`;
 }
 

@@ -13,7 +13,7 @@ type Phrase = {
 const PHRASES: Readonly<Record<string, Phrase>> = {
   'is-no': {
     pattern: /\b(?:is|are|was|were) (?:no (?!longer|more\b|less\b|other\b|doubt\b|one\b)[a-z]+|none\b)/g,
-    count: 21,
+    count: 20,
     instead: 'negate the verb: "is not a file"',
   },
   'who-without-noun': {
@@ -29,7 +29,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'that-was-ed': {
     pattern: /\b\w+ (?:that|who|which) (?:is|was|are|were) (?:not )?\w+(?:ed|en|wn)\b/g,
-    count: 6,
+    count: 4,
     instead: 'adjective before noun: "hidden columns"',
   },
   'stand-lie': {
@@ -49,7 +49,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'behind=after': {
     pattern: /\bbehind\b(?! (?:a |the |its |your )?(?:proxy|nginx|caddy|balancer|firewall|cdn))/g,
-    count: 10,
+    count: 9,
     instead: 'after',
   },
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },

@@ -190,7 +190,7 @@ describe('moving all data', () => {
         const list = path.join(folder, 'list.csv');
         writeFileSync(list, 'email,name\ncarl@example.com,Carl\n');
         await run('import', list, '--consent-source', 'Mailchimp');
-        assert.match((await move(to)).notes, /is in use\. Stop the page first/);
+        assert.match((await move(to)).notes, /is in use\. Stop the site first/);
       });
       const rows = await assertMoved(folder, await move(to, '--json'), to, anchor);
       for (const table of [
@@ -204,7 +204,7 @@ describe('moving all data', () => {
         assert.ok(Number(rows[table]) > 0, table);
       const again = await move(to);
       assert.equal(again.exitCode, 1);
-      assert.match(again.notes, /The PostgreSQL database is not empty: it has rows in submissions, /);
+      assert.match(again.notes, /The PostgreSQL database already contains rows in submissions, /);
     }));
 
   it('"desk move" from PostgreSQL requires a new file and compares all row counts', () =>
@@ -319,7 +319,7 @@ describe('desk commands', () => {
     inFolder(async (folder) => {
       const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
       assert.deepEqual([exitCode, out], [1, '']);
-      assert.match(notes, /^There is no database at .*leads\.db yet\. Start the page once \(npm start\)/);
+      assert.match(notes, /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/);
       assert.deepEqual(readdirSync(folder), []);
     }));
 

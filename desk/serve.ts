@@ -28,7 +28,7 @@ const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config
 const logger = log.child({ part: 'desk' });
 process.on('exit', writeRest);
 process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'The desk ends: an unexpected error.');
+  logger.fatal({ err: error }, 'The desk is stopping because of an unexpected error.');
   process.exit(1);
 });
 const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
@@ -73,8 +73,8 @@ const port = await listenPatiently(app, {
   signal: waiting.signal,
   onWait: () =>
     say(
-      `Port ${desk.port} is taken. The desk waits for it; if another program uses it, set DESK_PORT.`,
+      `Port ${desk.port} is in use. The desk is waiting for it. If another program uses the port, set DESK_PORT to another number.`,
       'warn',
     ),
 });
-if (port !== null) say(`The desk is at ${desk.url}, and listens on ${host}, port ${port}.`);
+if (port !== null) say(`The desk is available at ${desk.url} (listening on ${host}, port ${port}).`);

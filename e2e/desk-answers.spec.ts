@@ -24,7 +24,7 @@ test('a desk user corrects a chosen answer by choosing another one', async ({ pa
   await expect(dialog.getByText('Now: Prompts')).toBeVisible();
   await expectNoViolations(page, 'choices that are corrected');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('The answers are corrected.')).toBeVisible();
+  await expect(page.getByText('The answers were corrected.')).toBeVisible();
   const story = page.getByRole('region', { name: 'Timeline' });
   const corrected = story.getByRole('listitem').filter({ hasText: 'Was corrected' });
   await expect(corrected).toContainText('Only me → 6 to 20');

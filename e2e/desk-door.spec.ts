@@ -17,7 +17,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await expect(code).toBeFocused();
   const digits = await desk.newestCode(PEOPLE.door);
   await code.fill(digits === '000000' ? '111111' : '000000');
-  await expect(code).toHaveAccessibleDescription(/^The code is wrong or has expired\./);
+  await expect(code).toHaveAccessibleDescription(/^This code is wrong or has expired\./);
   await expect(code).toHaveValue('');
   await code.fill(digits);
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
@@ -37,8 +37,10 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   await page.getByLabel('E-mail address').fill('stranger@example.com');
   await page.getByRole('button', { name: 'Send the code' }).click();
   await expect(page.getByRole('heading', { name: 'Enter the code' })).toBeVisible();
-  await expect(page.getByText('If stranger@example.com may sign in, a code is on its way.')).toBeVisible();
-  await expect(page.getByText(/^A new code can be sent in \d+ seconds?$/)).toBeVisible();
+  await expect(
+    page.getByText('If stranger@example.com has access to the desk, you will receive a code.'),
+  ).toBeVisible();
+  await expect(page.getByText(/^You can request a new code in \d+ seconds?$/)).toBeVisible();
   await page.getByLabel('Six-digit code').fill('123456');
   await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^The code is wrong/);
   // Mail is sent in order, so a mail to the stranger would have arrived first.
@@ -73,7 +75,7 @@ test('a desk tab shows the user who signed in in another tab', async ({ page, de
 });
 
 test('a desk page, an export and a doctor run notice that the session has ended', async ({ page, open }) => {
-  const ended = page.getByText('Your session has ended. Sign in again to go on where you were.');
+  const ended = page.getByText('Your session has ended. Sign in again to continue where you left off.');
   await open('/leads');
   await expect(page.getByRole('rowheader').first()).toBeVisible();
   await loseSession(page);
@@ -102,7 +104,9 @@ test('a desk page, an export and a doctor run notice that the session has ended'
 test('an invalid sign-in link is reported and its token removed from the URL', async ({ page }) => {
   await page.goto('/enter#a-guessed-token');
   await expect(page.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
-  await expect(page.getByText('This link was used already, or is more than ten minutes old.')).toBeVisible();
+  await expect(
+    page.getByText('This link has already been used or is more than ten minutes old.'),
+  ).toBeVisible();
   await expect(page).toHaveURL('/enter');
 });
 
@@ -117,7 +121,7 @@ test("the account page lists a desk user's sessions and can end each of them", a
   const row = page.getByRole('row', { name: /Firefox on Windows/ });
   await row.getByRole('button', { name: 'End the session of Firefox on Windows' }).click();
   const dialogue = page.getByRole('alertdialog', { name: 'End this session?' });
-  await expect(dialogue).toContainText('That browser has to sign in again.');
+  await expect(dialogue).toContainText('To use the desk in that browser again, you will have to sign in.');
   await page.keyboard.press('Escape');
   await expect(dialogue).toBeHidden();
   await expect(row.getByRole('button')).toBeFocused();

@@ -246,7 +246,7 @@ export const FOUND: Answer<typeof doctor> = {
       publish: { name: 'example.com', type: 'TXT', value: 'v=spf1 include:_spf.provider.example -all' },
     },
     { check: 'DKIM', state: 'warning', sentence: 'This server does not sign.' },
-    { check: 'clock', state: 'note', sentence: 'Nothing else was asked for the time.' },
+    { check: 'clock', state: 'note', sentence: 'No other clock was checked.' },
   ],
 };
 

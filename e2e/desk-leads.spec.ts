@@ -22,7 +22,7 @@ test('the URL contains the filters of the desk list, and Back restores the previ
   await expect(names).toHaveText(['Ada Lovelace']);
   await expect(page.getByLabel('Search')).toHaveValue('engines');
   await page.getByLabel('Search').fill('nobody at all');
-  await expect(page.getByText('No one matches this filter')).toBeVisible();
+  await expect(page.getByText('Nobody matches this filter')).toBeVisible();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await expect(names).toHaveText(NEWEST_FIRST);
   await expect(page).toHaveURL('/leads');
@@ -55,7 +55,7 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   await opener.click();
   const dialogue = page.getByRole('dialog', { name: 'Export' });
   await expect(dialogue).toContainText(
-    'The file contains exactly the filtered people: Leads, source newsletter.',
+    'The file contains only people who match the filter: Leads, source newsletter.',
   );
   const send = dialogue.getByRole('button', { name: /^Export / });
   await expect(send).toHaveText('Export 2 leads');
@@ -134,11 +134,11 @@ test('a desk list continues while the server is searching and can be stopped', a
   });
   await open('/leads?search=rare');
   await expect(
-    page.getByText(/^None found yet\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
+    page.getByText(/^None found yet\. Searched back to 4 Mar 2026, \d\d:\d\d, still searching …$/),
   ).toBeVisible();
   await expect.poll(() => asked).toBeGreaterThan(3);
-  await page.getByRole('button', { name: 'Stop looking' }).click();
-  await expect(page.getByRole('button', { name: 'Look further back' })).toBeVisible();
+  await page.getByRole('button', { name: 'Stop searching' }).click();
+  await expect(page.getByRole('button', { name: 'Search further back' })).toBeVisible();
   const when = asked;
   await page.evaluate(async () => {
     for (let answers = 0; answers < 5; answers += 1) await fetch('/api/me');
@@ -148,8 +148,8 @@ test('a desk list continues while the server is searching and can be stopped', a
   await page.route('**/api/people?*', (route) =>
     route.fulfill({ json: { people: [], next: null, lookedBackTo: null } }),
   );
-  await page.getByRole('button', { name: 'Look further back' }).click();
-  await expect(page.getByText('No one matches this filter')).toBeVisible();
+  await page.getByRole('button', { name: 'Search further back' }).click();
+  await expect(page.getByText('Nobody matches this filter')).toBeVisible();
 });
 
 test('a company in the desk opens the list of its contacts', async ({ page, open }) => {
@@ -183,7 +183,7 @@ test('"Try again" reloads desk lists that could not be refreshed', async ({ page
   await page.getByRole('button', { name: 'Correct' }).click();
   await page.getByLabel('Full name').fill('Alan Mathison Turing');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('The answers are corrected.')).toBeVisible();
+  await expect(page.getByText('The answers were corrected.')).toBeVisible();
   for (const [name, path] of Object.entries(lists)) {
     const isList = ({ pathname }: URL) => pathname === path;
     await page.route(isList, (route) => route.abort());
@@ -208,7 +208,7 @@ test('a date filter of the desk applies once its date is complete', async ({ pag
   });
   const entries = await page.evaluate(() => history.length);
   await page.getByRole('button', { name: 'More filters' }).click();
-  await expect(page.getByText('Days are in UTC, both included.')).toBeVisible();
+  await expect(page.getByText('Both days are included. Days are in UTC.')).toBeVisible();
   const from = page.getByLabel('From');
   await from.focus();
   for (const digit of '01112026') {

@@ -13,8 +13,8 @@ test('lost leads are grouped by reason, and the URL contains the choice', async 
   await expect(page.getByText('3 people.')).toBeVisible();
   const why = page.getByRole('group', { name: 'Why' });
   await expect(why.getByRole('button', { name: 'All' })).toHaveAttribute('aria-pressed', 'true');
-  await why.getByRole('button', { name: /^Mail is still queued 2/ }).click();
-  await expect(page).toHaveURL('/lost?why=Mail+is+still+queued');
+  await why.getByRole('button', { name: /^E-mail is still queued 2/ }).click();
+  await expect(page).toHaveURL('/lost?why=E-mail+is+still+queued');
   await expect(page.getByText('2 of 3 people.')).toBeVisible();
   await page
     .getByRole('group', { name: 'Source' })
@@ -44,7 +44,7 @@ test('lost leads of other days can be shown, and every state passes axe in both 
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   // The days were entered in the wrong order.
   await expect(page).toHaveURL('/lost?from=2026-01-01&to=2026-01-08');
-  await expect(page.getByText('No one was lost')).toBeVisible();
+  await expect(page.getByText('Nobody was lost')).toBeVisible();
   await expectNoViolations(page, 'no one was lost');
   await page.getByRole('button', { name: 'Last 30 days' }).click();
   await expect(page).toHaveURL('/lost?days=30');

@@ -9,7 +9,7 @@ test('waiting and refused mail and webhook events are listed and can be sent aga
   test.slow();
   await expect(async () => {
     await open('/mail');
-    await expect(page.getByRole('table', { name: 'Waiting mail' })).toContainText('later.example');
+    await expect(page.getByRole('table', { name: 'Queued mail' })).toContainText('later.example');
     const refused = page.getByRole('table', { name: 'Refused mail' });
     await expect(refused.getByRole('row', { name: /refused\.example/ })).toContainText('5.1.1 Recipient');
     const suppressed = page.getByRole('table', { name: 'Addresses that get no mail' });
@@ -19,17 +19,17 @@ test('waiting and refused mail and webhook events are listed and can be sent aga
       'href',
       /^\/person\?id=[0-9a-f-]{36}$/,
     );
-    await expect(page.getByText('0 messages wait, 1 was given up.')).toBeVisible();
+    await expect(page.getByText('0 events are queued, 1 was given up.')).toBeVisible();
   }).toPass({ timeout: 30_000 });
   await page.getByRole('button', { name: 'Send again: lead.verified' }).click();
-  await expect(page.getByText('1 message is sent again.')).toBeVisible();
+  await expect(page.getByText('1 event is being sent again.')).toBeVisible();
   const [first] = receiver.received;
   await expect
     .poll(() => receiver.received.filter(({ id }) => id === first?.id), { timeout: 30_000 })
     .toHaveLength(2);
   await expect(async () => {
     await open('/mail');
-    await expect(page.getByText('Every message has arrived.')).toBeVisible();
+    await expect(page.getByText('All events have been delivered.')).toBeVisible();
   }).toPass();
   await open('/log');
   await expect(page.getByRole('row', { name: /Sent webhooks again/ })).toContainText('1 event');
@@ -50,7 +50,7 @@ test('the doctor page lists the worst problems first and can check again', async
   await open('/doctor');
   await expect(page.getByText('1 problem, 1 warning.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 3 })).toHaveText(['SPF', 'DKIM', 'Clock']);
-  await page.getByText('1 check found nothing to fix').click();
+  await page.getByText('1 check found no problems').click();
   await expect(page.getByRole('heading', { name: 'Database' })).toBeVisible();
   const button = page.getByRole('button', { name: 'Copy Value for SPF' });
   await button.click();

@@ -52,7 +52,7 @@ test('a passkey signs in without an e-mail address and stops working once remove
   await expectNoViolations(page, 'adding a passkey');
   await name.fill(' ');
   await page.keyboard.press('Enter');
-  await expect(name).toHaveAccessibleDescription('Enter a name, such as the device that keeps the passkey.');
+  await expect(name).toHaveAccessibleDescription('Enter a name, such as the device that stores the passkey.');
 
   await name.fill('Laptop at work');
   await authenticator.agrees(false);
@@ -64,7 +64,7 @@ test('a passkey signs in without an e-mail address and stops working once remove
   await expect(dialogue.getByRole('alert')).toBeHidden();
   await authenticator.agrees(true);
   await confirm.click();
-  await expect(page.getByText('The passkey is added. You can sign in with it from now on.')).toBeVisible();
+  await expect(page.getByText('The passkey was added. You can now use it to sign in.')).toBeVisible();
   await expect(dialogue).toBeHidden();
   await expect(add).toBeFocused();
   const row = passkeys.getByRole('row', { name: /Laptop at work/ });
@@ -98,13 +98,13 @@ test('a passkey signs in without an e-mail address and stops working once remove
   await expect(row.getByRole('button')).toBeFocused();
   await page.keyboard.press('Enter');
   await question.getByRole('button', { name: 'Remove' }).click();
-  await expect(page.getByText('The passkey is removed.')).toBeVisible();
+  await expect(page.getByText('The passkey was removed.')).toBeVisible();
   await expect(passkeys).toContainText('You have no passkey yet.');
 
   await page.getByRole('button', { name: 'Sign out' }).click();
   await usePasskey(page).click();
   await expect(page.getByRole('alert')).toHaveText(
-    'This passkey was not accepted. Try again, or sign in with a mailed code.',
+    'This passkey was not accepted. Try again, or sign in with an e-mailed code.',
   );
   await expectNoViolations(page, 'a refused passkey');
   await page.reload();

@@ -50,7 +50,7 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   await dialog.getByLabel('Full name').fill('Grace <b>Brewster</b> Hopper');
   await page.keyboard.press('Enter');
   await expect(dialog).toBeHidden();
-  await expect(page.getByText('The answers are corrected.')).toBeVisible();
+  await expect(page.getByText('The answers were corrected.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Correct' })).toBeFocused();
   await expect(page.getByRole('heading', { name: 'Grace <b>Brewster</b> Hopper', level: 1 })).toBeVisible();
   await expect(entry(page, 'Was corrected by the operator')).toContainText(
@@ -112,7 +112,7 @@ test('mail to a contact can be stopped with a note and resumed if no other reaso
   const stop = page.getByRole('button', { name: 'Stop mail' });
   const dialogue = page.getByRole('alertdialog');
   const stopped = page.getByRole('region', { name: /^Gets no mail/ });
-  const isStopped = page.getByText('The address gets no mail any more.');
+  const isStopped = page.getByText('This address will get no more mail.');
   await stop.click();
   await dialogue.getByLabel('Note').fill('asked by telephone');
   await dialogue.getByRole('button', { name: 'Stop mail' }).click();
@@ -129,10 +129,10 @@ test('mail to a contact can be stopped with a note and resumed if no other reaso
     await question.getByRole('button', { name: 'Mail again' }).click();
   };
   await undo();
-  await expect(page.getByText('The address can be mailed again.')).toBeVisible();
+  await expect(page.getByText('This address can get mail again.')).toBeVisible();
   await expect(stopped).toBeHidden();
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
-  await expect(entry(page, 'Was taken off the list')).toBeVisible();
+  await expect(entry(page, 'Had a suppression removed')).toBeVisible();
 
   await stop.click();
   await dialogue.getByRole('button', { name: 'Stop mail' }).click();
@@ -147,7 +147,7 @@ test('mail to a contact can be stopped with a note and resumed if no other reaso
   await expect(stop).toBeHidden();
   await undo();
   await expect(
-    page.getByText('That reason is gone. The others stay, so the address gets no mail.'),
+    page.getByText('This suppression was lifted, but the address still gets no mail for other reasons.'),
   ).toBeVisible();
   await expect(stopped.getByRole('listitem')).toHaveCount(1);
 });
@@ -158,12 +158,12 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
   await page.getByRole('button', { name: 'Erase' }).click();
   const erase = page.getByRole('alertdialog', { name: `Erase ${email}?` });
   await expect(erase).toContainText('It cannot be undone');
-  await expect(erase).toContainText('backups still contain the person');
+  await expect(erase).toContainText('backups still contain the person’s data');
   const field = erase.getByLabel(`Type ${email} to confirm`);
   await field.fill('other@compilers.example');
   await field.blur();
-  await expect(field).toHaveAccessibleDescription('This is not the address of this person.');
-  await expect(erase.getByRole('button', { name: 'Erase for good' })).toBeDisabled();
+  await expect(field).toHaveAccessibleDescription('This is not the person’s e-mail address.');
+  await expect(erase.getByRole('button', { name: 'Erase permanently' })).toBeDisabled();
   await field.fill(` ${email.toUpperCase()}`);
 
   const held = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
     await held.promise;
     await route.continue();
   });
-  await erase.getByRole('button', { name: 'Erase for good' }).click();
+  await erase.getByRole('button', { name: 'Erase permanently' }).click();
   await expect(erase.getByRole('button', { name: 'Working' })).toBeVisible();
   await expect(erase.getByRole('button', { name: 'Cancel' })).toBeDisabled();
   await page.keyboard.press('Escape');
@@ -182,7 +182,7 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
   await expect(page.getByText(/^Erased: 1 lead/)).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeFocused();
   await page.goto(address);
-  await expect(page.getByRole('heading', { name: 'This person is not here' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Person not found' })).toBeVisible();
   await page.goto('/log');
   await expect(page.getByText('Erased').first()).toBeVisible();
   await expect(page.getByText(email)).toHaveCount(0);
@@ -195,7 +195,7 @@ test('a read-only desk user sees the timeline but no actions', async ({ page, de
     page.getByRole('main').getByRole('button', { name: /Correct|Send|Stop|Undo|Erase/ }),
   ).toHaveCount(0);
   await page.goto('/log');
-  await expect(page.getByRole('heading', { name: 'There is no such page' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible();
 });
 
 test('the audit log names each desk user and action, newest first', async ({ page, desk, open }) => {
@@ -234,6 +234,6 @@ test('every state of the contact page and audit log passes axe in both themes', 
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
   await expectNoViolations(page, 'the log on a telephone');
   await open('/person?id=none');
-  await expect(page.getByRole('heading', { name: 'This person is not here' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Person not found' })).toBeVisible();
   await expectNoViolations(page, 'a person who is not here');
 });

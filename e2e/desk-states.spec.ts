@@ -17,7 +17,7 @@ test('every state of the desk sign-in passes axe in both themes', async ({ page 
   await heading(page, 'Enter the code');
   const code = page.getByLabel('Six-digit code');
   await code.fill('123456');
-  await expect(code).toHaveAccessibleDescription(/^The code is wrong/);
+  await expect(code).toHaveAccessibleDescription(/^This code is wrong/);
   await expectNoViolations(page, 'a refused code');
   await page.goto('/enter');
   await heading(page, 'This link does not open the desk');
@@ -44,7 +44,7 @@ test('every state of the overview, lists and account of the desk passes axe in b
   await expect(page.getByRole('radio', { name: 'HubSpot' })).toBeVisible();
   await expectNoViolations(page, 'export');
   await open('/leads?search=nobody');
-  await expect(page.getByText('No one matches this filter')).toBeVisible();
+  await expect(page.getByText('Nobody matches this filter')).toBeVisible();
   await expectNoViolations(page, 'nobody found');
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();

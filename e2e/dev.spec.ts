@@ -130,7 +130,7 @@ test.describe('development server', () => {
     site,
   }) => {
     const { url, output } = dev;
-    expect(output()).toContain('SMTP_URL is not used here');
+    expect(output()).toContain('SMTP_URL is not used during development');
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox`);
     await expect(inbox.getByText('Nothing yet.')).toBeVisible();
@@ -284,7 +284,7 @@ test('npm run dev reports a port in use and leaves no process running', async ()
   await using dev = await startDev({ env: { PORT: port } });
   expect(dev.child.exitCode).toBe(1);
   expect(dev.output()).toBe(
-    `Port ${port} is taken, perhaps by another "npm run dev". Stop it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
+    `Port ${port} is in use, perhaps by another "npm run dev". Stop that program, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
   );
   taken.close();
 });

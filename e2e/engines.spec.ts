@@ -122,7 +122,7 @@ for (const name of ENGINE_NAMES) {
       await page.click('textbox', 'E-mail address');
       await page.type(PEOPLE.all);
       await page.press('Enter');
-      await sees(page, `If ${PEOPLE.all} may sign in, a code is on its way.`);
+      await sees(page, `If ${PEOPLE.all} has access to the desk, you will receive a code.`);
       await hasFocus(page, 'Six-digit code');
       await fitsTelephone(page);
       await page.type(await desk.newestCode(PEOPLE.all));
@@ -135,7 +135,7 @@ for (const name of ENGINE_NAMES) {
       await namesBegin(page, 'Grace Hopper', 'Ada Lovelace');
       expect(await fieldsOfTheFilter(page), 'top and height of the fields, in pixels').toHaveLength(1);
       await page.click('button', 'Export');
-      await sees(page, `The file contains exactly the filtered people: Leads, source ${source}.`);
+      await sees(page, `The file contains only people who match the filter: Leads, source ${source}.`);
       await sees(page, 'every column');
       await tabTo(page, 'Export');
       await page.press('Enter');
@@ -158,7 +158,7 @@ for (const name of ENGINE_NAMES) {
       await sees(page, 'Now: Ada Lovelace');
       await fitsTelephone(page);
       await page.press('Enter');
-      await sees(page, 'The answers are corrected.');
+      await sees(page, 'The answers were corrected.');
       await hasFocus(page, 'Correct');
       await page.box('heading', 'Ada King');
       await sees(page, 'Ada Lovelace → Ada King');

@@ -141,7 +141,7 @@ test('each browser keeps its variant, which appears in form, lead and report', a
   expect(bySource.find(({ name }) => name === 'newsletter')).toMatchObject({ leads: 1 });
   const text = reportOf(site, '--text');
   expect(text).toContain('It is not clear yet which of a and b is better');
-  expect(text).toContain('The variants ask for the consent in different words');
+  expect(text).toContain('The consent wording differs between the variants');
   for (const visit of Object.values(visits)) await visit.page.context().close();
 });
 

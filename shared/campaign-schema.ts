@@ -13,7 +13,7 @@ import { linkMistake } from '#shared/words.ts';
 const MARKUP =
   /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
 
-const anyWords = z.string({ error: 'must be a text' }).check(
+const anyWords = z.string({ error: 'must be text' }).check(
   z.trim(),
   z.minLength(1, 'must not be empty'),
   z.superRefine((text: string, context) => {
@@ -21,7 +21,7 @@ const anyWords = z.string({ error: 'must be a text' }).check(
       context.addIssue({
         code: 'custom',
         params: { about },
-        message: `${about} would be shown exactly as written; ${about.startsWith('&') ? 'type the character itself' : 'use plain words'}`,
+        message: `${about} would be shown exactly as written. ${about.startsWith('&') ? 'Type the character itself' : 'Use plain words'}`,
       });
   }),
 );
@@ -37,13 +37,14 @@ const wordsWith = (...names: readonly string[]) =>
       );
       // Braces around other text are not placeholders.
       if (meant === undefined && !/^[\w-]+$/.test(written)) continue;
-      const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
+      const known =
+        names.length === 0 ? 'This text has no placeholders' : `Use one of {${names.join('}, {')}}`;
       payload.issues.push({
         code: 'custom',
         input: payload.value,
         params: { about },
         message:
-          meant === undefined ? `there is no ${about}; ${known}` : `write {${meant}} instead of ${about}`,
+          meant === undefined ? `there is no ${about}. ${known}` : `write {${meant}} instead of ${about}`,
         continue: true,
       });
     }
@@ -88,7 +89,7 @@ function isLanguage(tag: string): boolean {
  * @param file a pattern
  */
 const scriptOf = (file: string, cure: string) => {
-  const error = `must be an address: ${cure}`;
+  const error = `must be a URL: ${cure}`;
   return z
     .string({ error })
     .check(z.regex(new RegExp(String.raw`^https://[\w.-]+(?::\d+)?/(?:[\w./~-]+/)?${file}$`), { error }));
@@ -103,33 +104,33 @@ const analytics = z.discriminatedUnion(
       tool: z.literal('plausible'),
       script: scriptOf(
         String.raw`pa-[\w-]+\.js`,
-        'https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation',
+        'copy the one that Plausible shows under Site installation, which ends with a file such as pa-XXXX.js',
       ),
     }),
     z.strictObject({
       tool: z.literal('umami'),
       script: scriptOf(
         String.raw`[\w.-]+\.js`,
-        'https:// and the file of the script, as in https://cloud.umami.is/script.js',
+        'write the URL of Umami’s script, such as https://cloud.umami.is/script.js',
       ),
       site: siteId(
         /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i,
-        'must be the Website ID that Umami shows, such as b59e9c65-ae32-47f1-8400-119fcf4861c4',
+        'must be the website ID shown by Umami, such as b59e9c65-ae32-47f1-8400-119fcf4861c4',
       ),
     }),
     z.strictObject({
       tool: z.literal('matomo'),
       script: scriptOf(
         String.raw`(?:matomo|piwik)\.js`,
-        'https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js',
+        'write the URL of matomo.js on your Matomo server, such as https://stats.example.com/matomo.js',
       ).check(
         // Its snippet names a separate counting host, which is not needed here.
         z.refine(
           (address) => !address.startsWith('https://cdn.matomo.cloud/'),
-          'must be the script of your Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN does not count visits',
+          'must be the script on your own Matomo host, such as https://acme.matomo.cloud/matomo.js, because the CDN does not count visits',
         ),
       ),
-      site: siteId(/^[1-9]\d*$/, "must be the number that Matomo gave to the site, such as '1'"),
+      site: siteId(/^[1-9]\d*$/, "must be the site ID shown by Matomo, such as '1'"),
     }),
   ],
   { error: 'must be one of plausible, umami, matomo' },
@@ -144,7 +145,7 @@ export const Site = z.strictObject({
   title: words,
   pageTitle: words,
   description: words,
-  language: words.check(z.refine(isLanguage, 'must be the tag of a language, such as en, de or pt-BR')),
+  language: words.check(z.refine(isLanguage, 'must be a language tag, such as en, de or pt-BR')),
   publisher: words,
   copyright: words,
   postalAddress: z.optional(wordsWith()),
@@ -313,7 +314,7 @@ export const Consent = z.strictObject({
   text: words.check(
     z.refine(
       (text) => !text.includes('{year}'),
-      'must not contain {year}: each receipt keeps the sentence as it is written here',
+      'must not contain {year}, because each receipt stores this text exactly as written',
     ),
   ),
 });
@@ -382,7 +383,7 @@ const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
       z.refine(
         (heading) =>
           !TAKEN_PROPERTIES[program].some((taken) => taken.toLowerCase() === heading.toLowerCase()),
-        'is a column of this file already; choose another property',
+        'is already a column of this file. Choose another property',
       ),
     ),
   );
@@ -413,23 +414,23 @@ const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
   z.maxLength(100, 'must have at most 100 characters'),
-  z.refine((text) => !text.includes(';'), 'must not contain ; because it separates several answers'),
+  z.refine((text) => !text.includes(';'), 'must not contain a semicolon, which separates several answers'),
 );
 
 const ownField = z
   .strictObject({
-    id: z.string({ error: 'must be a text' }).check(
+    id: z.string({ error: 'must be text' }).check(
       z.regex(
         /^[a-z][a-z0-9_]{0,39}$/,
-        'must begin with a small letter and have only small letters, digits and _, such as job_title',
+        'must begin with a lower-case letter and contain only lower-case letters, digits and _, such as job_title',
       ),
-      z.refine((id) => !TAKEN_IDS.has(id) && !isImportHeading(id), 'is a reserved name; choose another one'),
+      z.refine((id) => !TAKEN_IDS.has(id) && !isImportHeading(id), 'is a reserved name. Choose another name'),
     ),
     label: lineOfWords.check(
       z.maxLength(100, 'must have at most 100 characters'),
       z.refine(
         (label) => !isImportHeading(label),
-        'is read as another column by an import; choose another one',
+        'is the heading of another column in imports. Choose another label',
       ),
     ),
     kind: z.enum(FIELD_KINDS),
@@ -457,15 +458,23 @@ const ownField = z
         context.addIssue({ code: 'custom', path: [entry], message });
       const isChoice = kind === 'choice' || kind === 'choices';
       if (isChoice && options === undefined)
-        report('kind', 'needs options: a list of the answers to choose from');
+        report('kind', 'needs options. Add a list of answers to choose from');
       if (!isChoice && options !== undefined)
-        report('options', 'belong to the kinds choice and choices; remove them, or change the kind');
-      if (isChoice && maxLength !== undefined) report('maxLength', 'belongs to the other kinds; remove it');
+        report(
+          'options',
+          'only apply to the kinds choice and choices. Remove the options, or change the kind',
+        );
+      if (isChoice && maxLength !== undefined)
+        report('maxLength', 'does not apply to this kind. Remove the entry');
       if (kind === 'choices' && autocomplete !== undefined)
-        report('autocomplete', 'belongs to the other kinds; remove it');
+        report('autocomplete', 'does not apply to this kind. Remove the entry');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
-          context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });
+          context.addIssue({
+            code: 'custom',
+            path: ['options', at],
+            message: 'is in the list twice. Remove one of the two',
+          });
     }),
   );
 export type OwnField = z.infer<typeof ownField>;
@@ -481,7 +490,7 @@ const ownFields = z.array(ownField).check(
     for (const [at, field] of fields.entries()) {
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
-          report([at, entry], `${field[entry]} is another field's already; choose another one`);
+          report([at, entry], `${field[entry]} is already used by another field. Choose another ${entry}`);
       for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
         OwnField['properties']
       >)[])
@@ -491,14 +500,14 @@ const ownFields = z.array(ownField).check(
         )
           report(
             [at, 'properties', program],
-            `${field.properties[program]} takes another field's answer already; choose another one`,
+            `${field.properties[program]} is already used for another field. Choose another property`,
           );
       length += longestAnswer(field);
       if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
         isTooMuch = true;
         report(
           [at],
-          `up to here, answers may have ${length} characters, and a form takes ${ANSWERS_MAX_LENGTH}; set a smaller maxLength, or ask less`,
+          `the answers up to this field may have ${length} characters, but a form accepts only ${ANSWERS_MAX_LENGTH}. Set a smaller maxLength, or ask fewer questions`,
         );
       }
     }
@@ -537,13 +546,16 @@ export type OwnForm = { readonly fields: readonly OwnField[]; readonly messages:
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
 const bodyOfCodeEmail = wordsWith('code', 'reference', 'lifetime', 'title').check(
-  z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
+  z.refine(
+    (text) => !text.includes('{code}'),
+    'must not contain {code}, because the body already shows the code',
+  ),
 );
 
 export const CodeEmail = z.strictObject({
   subject: wordsWith('code', 'reference', 'lifetime', 'title').check(
     oneLine,
-    z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the code shows in the inbox'),
+    z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the inbox shows the code'),
   ),
   greeting: bodyOfCodeEmail,
   instruction: bodyOfCodeEmail,
@@ -616,7 +628,7 @@ const countedWords = (name: string, ...others: readonly string[]) => {
     other: counted,
   });
   return z.union([counted, forms], {
-    error: 'must be a text, or one for each plural form, "other" among them',
+    error: 'must be text, or one text for each plural form, including "other"',
   });
 };
 

@@ -41,9 +41,9 @@ describe('campaign colours', () => {
     assert.deepEqual(
       result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
       [
-        'colors.accent.light: has a contrast of 2.3:1 to the page; words need 4.5:1, so choose a darker one',
-        'colors.plate.light: has a contrast of 2.5:1 to the words on it; they need 4.5:1, so choose a darker one',
-        'colors.accent.dark: has a contrast of 2.3:1 to the page; words need 4.5:1, so choose a lighter one',
+        'colors.accent.light: has a contrast of 2.3:1 with the page, but words need 4.5:1. Choose a darker colour',
+        'colors.plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
+        'colors.accent.dark: has a contrast of 2.3:1 with the page, but words need 4.5:1. Choose a lighter colour',
       ],
     );
     assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);

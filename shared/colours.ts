@@ -101,14 +101,14 @@ export function colourMistakes({ accent, plate }: Colours): { entry: string[]; m
     if (onPaper < LEAST_CONTRAST) {
       mistakes.push({
         entry: ['accent', theme],
-        mistake: `has a contrast of ${roundedDown(onPaper)}:1 to the page; words need 4.5:1, so choose a ${theme === 'light' ? 'darker' : 'lighter'} one`,
+        mistake: `has a contrast of ${roundedDown(onPaper)}:1 with the page, but words need 4.5:1. Choose a ${theme === 'light' ? 'darker' : 'lighter'} colour`,
       });
     }
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
     if (onPlate < LEAST_CONTRAST) {
       mistakes.push({
         entry: ['plate', theme],
-        mistake: `has a contrast of ${roundedDown(onPlate)}:1 to the words on it; they need 4.5:1, so choose a darker one`,
+        mistake: `has a contrast of ${roundedDown(onPlate)}:1 with the words on it, but words need 4.5:1. Choose a darker colour`,
       });
     }
     return mistakes;

@@ -40,11 +40,11 @@ describe('words of the interface', () => {
 
   it('Interface refuses unknown and missing places', () => {
     assert.deepEqual(errorsIn('form', { suggestion: 'Did you mean {adress}?' }), [
-      'suggestion: there is no {adress}; use one of {address}',
+      'suggestion: there is no {adress}. Use one of {address}',
       'suggestion: must contain {address}',
     ]);
     assert.deepEqual(errorsIn('form', { send: 'Send to {email}' }), [
-      'send: there is no {email}; nothing is filled in here',
+      'send: there is no {email}. This text has no placeholders',
     ]);
   });
 
@@ -57,11 +57,11 @@ describe('words of the interface', () => {
       'resendIn.other: must contain {seconds}',
     ]);
     assert.deepEqual(errorsIn('verification', { resendIn: { one: 'In {second}', other: 'In {seconds}' } }), [
-      'resendIn.one: there is no {second}; use one of {seconds}',
+      'resendIn.one: there is no {second}. Use one of {seconds}',
     ]);
     for (const unusable of [5, { one: 'In a second' }]) {
       assert.deepEqual(errorsIn('verification', { resendIn: unusable }), [
-        'resendIn: must be a text, or one for each plural form, "other" among them',
+        'resendIn: must be text, or one text for each plural form, including "other"',
       ]);
     }
   });

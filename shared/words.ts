@@ -42,10 +42,10 @@ export function linkMistake(href: string, places: readonly string[] | null): str
   if (href.startsWith('#'))
     return places === null || places.includes(href.slice(1))
       ? null
-      : `leads to no place of the page${places.length > 0 ? `; there are #${places.join(', #')}` : ''}`;
+      : `leads to a place that does not exist on the page${places.length > 0 ? `. The existing places are #${places.join(', #')}` : ''}`;
   if (/^[“”„"'‘’]|[“”„"'‘’]$/.test(href))
-    return 'holds a curly quote; remove it, or type straight ones around the text';
-  if (/\s/.test(href) && !href.startsWith('tel:')) return 'must not hold blanks; write %20 for one';
+    return 'contains a curly quote. Remove it, or put straight quotes around the text';
+  if (/\s/.test(href) && !href.startsWith('tel:')) return 'must not contain spaces. Write %20 instead';
   if (GOES_SOMEWHERE.test(href)) return null;
   if (/^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(href)) return `must begin with mailto:, as in mailto:${href}`;
   if (/^[\w-]+(?:\.[\w-]+)+(?:[/?#:].*)?$/.test(href))

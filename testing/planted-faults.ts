@@ -340,8 +340,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'the consent chain reveals added and swapped entries',
     fault: 'accept any signature',
     file: 'server/consent/check.ts',
-    find: '  const found = isGenuine ? [] : [',
-    replace: '  const found = isGenuine || hash !== null ? [] : [',
+    find: '  const found = isGenuine\n',
+    replace: '  const found = isGenuine || hash !== null\n',
     tests: [FORGERIES],
   },
   {

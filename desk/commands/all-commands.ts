@@ -102,7 +102,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
 
 export function createProgram(desk: Desk, output: OutputConfiguration): Command {
   const program = new Command('npm run -s desk --')
-    .description('Works with the leads and the database of this page, also while the page runs.')
+    .description('Manages the leads and the database of this site, even while the site is running.')
     .configureHelp({ sortSubcommands: true })
     .configureOutput(output)
     .showSuggestionAfterError()
@@ -137,6 +137,6 @@ export function createProgram(desk: Desk, output: OutputConfiguration): Command 
 }
 
 function nameHelp(command: CommandUnknownOpts, call: string): void {
-  command.showHelpAfterError(`Run "${call} --help" to see how it is called.`);
+  command.showHelpAfterError(`Run "${call} --help" for usage.`);
   for (const sub of command.commands) nameHelp(sub, `${call} ${sub.name()}`);
 }

@@ -21,11 +21,11 @@ import { noteBackup } from '#desk/doctor/data-folder.ts';
 export function addBackup(program: Command, desk: Desk): void {
   program
     .command('backup')
-    .description('copy a SQLite database into one checked file; for PostgreSQL, print the pg_dump command')
+    .description('copy a SQLite database to one checked file, or print the pg_dump command for PostgreSQL')
     .argument('<file>')
     .addHelpText(
       'after',
-      '\nIf APP_SECRET is not set, back up data/app-secret too, in another place.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
+      '\nIf APP_SECRET is not set, also back up data/app-secret, in a different place.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
     )
     .action(async (file) => {
       const { config, clock } = await desk.service();
@@ -51,17 +51,17 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
-            `${source} is damaged, so a copy would be too; ${file} was not written. Restore a good backup, or recover its data (docs/running.md).`,
+            `${source} is damaged, so ${file} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
-            `${file} was written, but "restore" will refuse it, because ${source} ${sayUnfit(found)}. Fix that, and run it again.`,
+            `${file} was written, but "restore" will refuse it, because ${source} ${sayUnfit(found)}. Fix the database, and make the backup again.`,
           );
         await noteBackup(source, clock()).catch(() =>
           desk.note(
-            `The backup could not be recorded next to ${source}, so the doctor will not know how old the backup is.`,
+            `The time of the backup could not be recorded next to ${source}, so the doctor will not know the age of the backup. Check the permissions of that folder.`,
           ),
         );
         desk.note(`${file} contains the database with ${sayContents(found)}.`);
@@ -70,7 +70,7 @@ export function addBackup(program: Command, desk: Desk): void {
       }
       if (config.appSecrets.length === 0)
         desk.note(
-          'The file app-secret next to the database is not included: back it up separately. Without it, nobody can enter a pending code.',
+          'The file app-secret next to the database is not included. Back it up separately, because pending codes do not work without this file.',
         );
     });
 }
@@ -81,11 +81,11 @@ export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
     case 'no database':
       return 'is not a SQLite database';
     case 'newer':
-      return 'was used by a newer version of this page';
+      return 'was used by a newer version of this software';
     case 'damaged':
       return 'is damaged';
     case 'unfit':
-      return `is not a complete database of this page: ${printable(found.what)}`;
+      return `is not a complete database of this software: ${printable(found.what)}`;
   }
 }
 
@@ -102,5 +102,5 @@ function sayPgDump(url: string, file: string): string {
     for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
     if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
   }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');
-  return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address}'`;
+  return `PostgreSQL has its own backup command. Run: pg_dump --format=custom --file='${file}' '${address}'`;
 }

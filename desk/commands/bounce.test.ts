@@ -200,8 +200,8 @@ describe('bounce report files', () => {
         writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
       const first = await desk(server.service, ['bounce', '--folder', mail]);
       assert.equal(first.exitCode, 0);
-      assert.match(first.notes, /a\.eml: neither a bounce report/);
-      assert.match(first.notes, /ada@example\.com does not exist, and gets no more mail/);
+      assert.match(first.notes, /a\.eml: this is neither a bounce/);
+      assert.match(first.notes, /ada@example\.com does not exist and is now suppressed/);
       assert.match(first.notes, /ada@example\.com is already suppressed/);
       assert.deepEqual(readdirSync(path.join(mail, 'done')).toSorted(), [
         '1.host',
@@ -225,7 +225,7 @@ describe('bounce report files', () => {
       const { notes } = await desk(server.service, ['bounce', file]);
       assert.match(
         notes,
-        /two\.mbox: a bounce report in prose only, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+        /two\.mbox: this bounce from qmail has no machine-readable part\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
       );
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
@@ -239,7 +239,7 @@ describe('bounce report files', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
       assert.ok(existsSync(file));
       for (const [args, exitCode, sentence] of [
-        [[], 2, /Name a file or --folder, or pipe/],
+        [[], 2, /Name a file, use --folder, or pipe/],
         [[file, '--folder', folder], 2, /not both/],
         [[path.join(folder, 'nothing.eml')], 1, /does not exist\. Name/],
         [[folder], 1, /is not a file\. Name/],

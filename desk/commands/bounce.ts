@@ -25,19 +25,19 @@ export function addBounce(program: Command, desk: Desk): void {
   program
     .command('bounce')
     .description('read bounces and spam complaints, and suppress the addresses')
-    .argument('[files...]', 'messages; default: one on standard input')
+    .argument('[files...]', 'message files; default: one message on standard input')
     .option(
       '--folder <folder>',
-      `a Maildir or a folder of .eml files; moves processed messages into its ${DONE}/`,
+      `Maildir or folder of .eml files; moves processed messages to ${DONE}/ in that folder`,
     )
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Reads reports of failed deliveries (RFC 3464) and complaints (RFC 5965), also in an mbox; of each message the first MiB.
-A report counts only if it names a mail of this page and its recipient, and is newer than the last verification.
-Only a nonexistent address or a complaint of type "abuse" suppresses. Repeated reports change nothing.
-Exit code 1: a message or the database cannot be read. In a mail server's pipe, add: || exit 75
+Reads bounces (RFC 3464) and spam complaints (RFC 5965), also from mbox files, but only the first MiB of each message.
+A report only counts if it names an e-mail from this site and its recipient, and is newer than the last verification.
+Only a nonexistent address or a complaint of type "abuse" suppresses an address. Repeated reports change nothing.
+Exit code 1: a message or the database could not be read. In a mail server's pipe, add: || exit 75
 
 Examples:
   $ npm run -s desk -- bounce < message
@@ -76,32 +76,32 @@ Examples:
 function sayOutcome(outcome: MessageOutcome): string {
   switch (outcome.type) {
     case 'no report':
-      return 'neither a bounce report nor a spam complaint. Nothing was changed.';
+      return 'this is neither a bounce nor a spam complaint. Nothing was changed.';
     case 'unreadable report':
-      return `a bounce report in prose only, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
+      return `this bounce from ${outcome.program} has no machine-readable part. Nothing was changed. If the bounce says that an address does not exist, run suppress add ADDRESS --reason bounced.`;
     case 'not ours':
-      return 'names a mail that this page did not send or no longer keeps. Nothing was changed.';
+      return 'the e-mail named in this report was not sent by this site or is no longer stored. Nothing was changed.';
     case 'another address':
-      return `is about an address other than ${outcome.email}, the recipient of the mail. Nothing was changed.`;
+      return `this report is about an address other than ${outcome.email}, the recipient of the e-mail. Nothing was changed.`;
     case 'nothing to do':
       return `${outcome.email}: ${outcome.why}. Nothing was changed.`;
     case 'suppressed':
       return outcome.reason === 'bounced'
-        ? `${outcome.email} does not exist, and gets no more mail.`
-        : `${outcome.email} complained, and gets no more mail.`;
+        ? `${outcome.email} does not exist and is now suppressed.`
+        : `${outcome.email} complained and is now suppressed.`;
     case 'already':
       return `${outcome.email} is already suppressed. Nothing was changed.`;
     case 'outdated':
-      return `${outcome.email} has been verified since. Nothing was changed.`;
+      return `${outcome.email} was verified after this e-mail was sent. Nothing was changed.`;
     case 'unknown':
-      return 'concerns a person whose data has been deleted. Nothing was changed.';
+      return 'this report is about a person whose data was deleted. Nothing was changed.';
   }
 }
 
 function standardInput({ input }: Desk): Source {
   const stream = input?.() ?? null;
   if (stream === null)
-    throw new CommandFailure('Name a file or --folder, or pipe a message in: bounce < message', 2);
+    throw new CommandFailure('Name a file, use --folder, or pipe in a message: bounce < message', 2);
   return {
     name: 'message',
     read: () => messagesOf(stream),
@@ -115,14 +115,14 @@ async function mustBeFile(file: string): Promise<string> {
   } catch (error) {
     throw cannotRead(file, error);
   }
-  throw new CommandFailure(`${file} is not a file. Name a message, or its folder with --folder.`);
+  throw new CommandFailure(`${file} is not a file. Name a message file, or a folder with --folder.`);
 }
 
 const cannotRead = (name: string, error: unknown): CommandFailure =>
   new CommandFailure(
     errorCode(error) === 'ENOENT'
-      ? `${name} does not exist. Name a message, or a folder of messages with --folder.`
-      : `${name} cannot be read by this user. Give the user permission to read it.`,
+      ? `${name} does not exist. Name a message file, or a folder with --folder.`
+      : `This user may not read ${name}. Grant the user read permission.`,
   );
 
 const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
@@ -140,7 +140,7 @@ const fileSource = (file: string, name: string, putAway: Source['putAway'] = asy
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
   if (names === null)
-    throw new CommandFailure(`${folder} is not a readable folder. Name one that contains messages.`);
+    throw new CommandFailure(`${folder} is not a readable folder. Name a folder that contains messages.`);
   const inMaildir = await Promise.all(
     ['new', 'cur'].map(async (part) =>
       ((await filesIn(path.join(folder, part))) ?? []).map((name) => path.join(part, name)),

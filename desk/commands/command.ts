@@ -41,7 +41,7 @@ export async function openDeskService(
   const { database } = instance.config;
   if (database.engine === 'sqlite' && !replacements?.database && !doesFileExist(database.file)) {
     throw new CommandFailure(
-      `There is no database at ${database.file} yet. Start the page once (npm start), or set INSTANCE_FOLDER to the folder with its .env and data/.`,
+      `There is no database at ${database.file} yet. Start the site once (npm start), or set INSTANCE_FOLDER to the folder that contains .env and data/.`,
     );
   }
   const opening = await openService(instance, replacements);

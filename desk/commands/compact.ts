@@ -14,9 +14,9 @@ export function addCompact(program: Command, desk: Desk): void {
     .description('rewrite the database so that its files keep no deleted data')
     .addHelpText(
       'after',
-      '\nPer 100 MB it takes up to three seconds on SQLite (after five, forms get 503) and up to ten on PostgreSQL, where each' +
-        '\ntable is locked in turn. Needs free space: SQLite up to twice its file, PostgreSQL its largest table.' +
-        '\n\nExample:\n  $ npm run -s desk -- compact',
+      '\nEach 100 MB takes up to three seconds on SQLite (after five seconds, forms get status 503) and up to ten on PostgreSQL,' +
+        '\nwhere the tables are locked one after another. The free disk space must be up to twice the size of the SQLite file, or' +
+        '\nthe size of the largest PostgreSQL table.\n\nExample:\n  $ npm run -s desk -- compact',
     )
     .action(async () => {
       const { database } = (await desk.service()).config;

@@ -28,8 +28,8 @@ export function addConsent(program: Command, desk: Desk): void {
 }
 
 const ADVICE =
-  'Keep this database unchanged, and compare it with an older backup: something other than this page changed it. ' +
-  'Once you know what happened, "consent accept" accepts it.';
+  'Something other than this site changed the database. Keep it unchanged, and compare it with an older backup. ' +
+  'Once you know what happened, accept the errors with "consent accept".';
 
 function addVerify(consent: Command, desk: Desk): void {
   consent
@@ -45,11 +45,11 @@ function addVerify(consent: Command, desk: Desk): void {
       if (json) await desk.print(jsonText(report));
       else {
         await desk.print(
-          `${entries} ${entries === 1 ? 'entry' : 'entries'}, ${erased} of people who were erased. Head: ${head.position}:${head.hash}\n`,
+          `${entries} ${entries === 1 ? 'entry' : 'entries'}, including ${erased} of erased people. Head: ${head.position}:${head.hash}\n`,
         );
         for (const error of accepted) await desk.print(`Accepted: ${sayChainError(error)}\n`);
         for (const error of errors) await desk.print(`${sayChainError(error)}\n`);
-        if (errorCount > errors.length) await desk.print(`${errorCount} errors in all.\n`);
+        if (errorCount > errors.length) await desk.print(`${errorCount} errors in total.\n`);
       }
       if (errorCount > 0) throw new CommandFailure(ADVICE);
     });
@@ -58,7 +58,7 @@ function addVerify(consent: Command, desk: Desk): void {
 function addExport(consent: Command, desk: Desk): void {
   consent
     .command('export')
-    .description('write the proofs of one person as JSON and as a printable page')
+    .description('write one person’s proofs of consent as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText(
@@ -75,7 +75,9 @@ function addExport(consent: Command, desk: Desk): void {
         onBegin: () => noteCommand(service, 'exported', email, 'consent export'),
       });
       if (!isProved)
-        throw new CommandFailure(`${files} do not prove the consent of ${email}: they say why. ${ADVICE}`);
+        throw new CommandFailure(
+          `${files} do not prove the consent of ${email}, and list the errors. ${ADVICE}`,
+        );
       desk.note(`${files} prove the consent of ${email}.`);
     });
 }
@@ -83,11 +85,11 @@ function addExport(consent: Command, desk: Desk): void {
 function addAnchor(consent: Command, desk: Desk): void {
   consent
     .command('anchor')
-    .description('print the head of the chain, to keep elsewhere')
+    .description('print the head of the chain, to be stored elsewhere')
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run -s desk -- consent anchor | mail -s "Consent chain of today" legal@example.com',
+      '\nExample:\n  $ npm run -s desk -- consent anchor | mail -s "Consent chain today" legal@example.com',
     )
     .action(async ({ json }) => {
       const service = await desk.service();
@@ -96,7 +98,7 @@ function addAnchor(consent: Command, desk: Desk): void {
       const head = await chainHead(database.db);
       if (!(await isChainSigned(database.db, secrets)))
         desk.note(
-          'This head is not signed. Run "consent verify": it says where the unsigned part begins, and what to do.',
+          'This head is not signed. Run "consent verify" to see where the unsigned part begins and what to do.',
         );
       const at = isoTime(clock());
       await desk.print(json ? jsonText({ ...head, at }) : `${head.position}:${head.hash} ${at}\n`);
@@ -106,7 +108,7 @@ function addAnchor(consent: Command, desk: Desk): void {
 function addAccept(consent: Command, desk: Desk): void {
   consent
     .command('accept')
-    .description('accept the errors of the chain after an incident: record them and sign again')
+    .description('after an incident, record the errors in the chain as accepted and sign it again')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent accept')
     .action(async ({ yes }) => {
@@ -114,16 +116,19 @@ function addAccept(consent: Command, desk: Desk): void {
       const { database, secrets, clock } = service;
       const { errors } = await checkChain(service, watching(desk), { mostErrors: Infinity });
       if (errors.length === 0) {
-        desk.note('There is nothing to accept: the chain verifies.');
+        desk.note('There is nothing to accept, because the chain has no errors.');
         return;
       }
       for (const error of errors.slice(0, ERRORS_SHOWN)) await desk.print(`${sayChainError(error)}\n`);
       const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
-        yes === true || (await desk.confirm(`Accept ${what}, and sign the chain as it is? (y/N) `));
+        yes === true ||
+        (await desk.confirm(`Accept ${what} and sign the chain in its current state? (y/N) `));
       if (!agreed) throw new CommandFailure('Nothing was accepted. Answer "y" when asked, or use --yes.');
       await acceptErrors(database, { errors, secrets, now: clock() });
-      desk.note(`Accepted ${what}. "consent verify" lists them separately, and fails only for new ones.`);
+      desk.note(
+        `Accepted ${what}. From now on, "consent verify" lists accepted errors separately and only fails for new errors.`,
+      );
     });
 }
 
@@ -139,7 +144,7 @@ function readAnchor(text: string): ChainHead {
   const [, position, hash] = /^(\d{1,15}):([0-9a-f]{64})\b/.exec(text.trim()) ?? [];
   if (position === undefined || hash === undefined)
     throw new CommandFailure(
-      'An anchor is what "consent anchor" prints: a number, a colon and 64 digits.',
+      'The anchor is invalid. Use the output of "consent anchor": a number, a colon and 64 digits.',
       2,
     );
   return { position: Number(position), hash };

@@ -18,7 +18,7 @@ export function addCorrect(program: Command, desk: Desk): void {
     .option('--company <company>')
     .option(
       '--answer <id=text>',
-      'a custom question of form.yaml; empty removes the answer; separate choices by ;',
+      'answer to a custom question in form.yaml; empty text removes it; separate several choices with ;',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
     .addHelpText(
@@ -29,7 +29,7 @@ export function addCorrect(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const fields = Object.keys(changes) as (keyof typeof changes)[];
       if (fields.length === 0 && ownChanges.length === 0)
-        throw new CommandFailure('Name a change: --name, --company or --answer.', 2);
+        throw new CommandFailure('Nothing to correct. Use --name, --company or --answer.', 2);
       const service = await desk.service();
       const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
         const answers = ownChanges.map(readChange);

@@ -16,19 +16,19 @@ const CHECK_WIDTH = 14;
 export function addDoctor(program: Command, desk: Desk): void {
   program
     .command('doctor')
-    .description('check the whole installation and print how to fix it')
-    .option('--send <address>', 'also send a sample e-mail there')
+    .description('check the whole installation and print how to fix problems')
+    .option('--send <address>', 'also send a sample e-mail to this address')
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Checks settings, words, the running page, database, disk space, clock, secret, file permissions, mail account, sender, MX,
-SPF, DKIM, DMARC, reverse DNS, PUBLIC_URL from outside, webhooks and the newest backup, for up to 30 seconds. Works when
-the page cannot start, and writes nothing to the database.
+Checks settings, words, the running site, database, disk space, clock, secret, file permissions, mail account, sender, MX,
+SPF, DKIM, DMARC, reverse DNS, PUBLIC_URL from outside, webhooks and the newest backup, for up to 30 seconds. Works even if
+the site cannot start, and writes nothing to the database.
 Results: ok; note (not checked, or nothing to do); warning (works, but fix it); problem (codes may not arrive or be safe).
 Exit code 0: no problem; 1: at least one. JSON: {healthy, problems, warnings, findings: [{check, state, sentence,
 publish?: {name, type, value}}]}. publish is the DNS record to set.
-Accepted is not delivered: look for the sample in the mailbox, with spf=pass, dkim=pass and dmarc=pass in its headers.
+An accepted sample may still be lost. Look for it in the mailbox, with spf=pass, dkim=pass and dmarc=pass in its headers.
 
 Examples:
   $ npm run -s desk -- doctor

@@ -234,7 +234,7 @@ for (const engine of ENGINES) {
         const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
         assert.equal(erased.exitCode, 1);
         assert.match(erased.out, /^Erased: 1 lead/);
-        assert.match(erased.notes, /is still in use.*desk -- compact/s);
+        assert.match(erased.notes, /still uses them.*desk -- compact/s);
         await held.disposeAsync();
         assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
         isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
@@ -252,7 +252,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
     truncateSync(filler, statSync(filler).size - 128 * 1024);
     const { exitCode, notes } = await deskIn(disk, env, ['compact']);
     assert.equal(exitCode, 1);
-    assert.match(notes, /The disk has no room .* Free .* MB/i);
+    assert.match(notes, /The disk has too little space .* Free .* MB/i);
   }),
 );
 
@@ -273,13 +273,13 @@ it('an erasure deletes stored mail files to or about the person', () =>
     assert.equal(imported.exitCode, 0, imported.notes);
     const { exitCode, out, notes } = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
     assert.equal(exitCode, 0, notes);
-    assert.equal(out, 'Erased: 1 imported person, 2 mails in files.\n');
+    assert.equal(out, 'Erased: 1 imported person, 2 e-mail files.\n');
     assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
     writeFileSync(path.join(mail, 'to.eml'), message(EMAIL, 'Your code is 123456.'));
     mkdirSync(path.join(mail, 'a.eml'));
     const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
-    assert.equal(late.out, 'Erased: 1 mail in a file.\n', late.notes);
-    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is stored about/);
+    assert.equal(late.out, 'Erased: 1 e-mail file.\n', late.notes);
+    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^No data is stored about/);
   }));
 
 it(
@@ -305,10 +305,10 @@ it(
           try {
             const { exitCode, out, notes } = await desk({ ...service, mail }, ['erase', EMAIL, '--yes']);
             assert.equal(exitCode, 1);
-            assert.match(out, /^Erased: 1 lead, .*, 1 mail in a file\.\n$/);
+            assert.match(out, /^Erased: 1 lead, .*, 1 e-mail file\.\n$/);
             assert.ok(
               notes.endsWith(
-                `The rows are erased. Mail to or about the person remains: delete ${files[0]} (EPERM) as a user with permission.`,
+                `The rows were erased, but some data may remain. Some e-mails to or about the person could not be deleted. Delete ${files[0]} (EPERM) as a user with permission.`,
               ),
               notes,
             );

@@ -16,8 +16,8 @@ export function addErase(program: Command, desk: Desk): void {
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
-      '\nEnds their sessions, deletes their mail in data/mail/ and rewrites a database of up to 100 MB; forms wait one to three' +
-        '\nseconds. Exit code 1: something is left, and the message says what to do. Backups and exported files keep the data.' +
+      "\nEnds the person's sessions, deletes their mail in data/mail/ and rewrites a database of up to 100 MB, which delays forms by" +
+        '\none to three seconds. Exit code 1: some data remains, and the message says what to do. Backups and exports keep the data.' +
         '\n\nExample:\n  $ npm run -s desk -- erase ada@example.com',
     )
     .action(async (typed, { yes, json }) => {
@@ -35,6 +35,7 @@ export function addErase(program: Command, desk: Desk): void {
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
       for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);
-      if (failures.length > 0) throw new CommandFailure(`The rows are erased. ${failures.join(' ')}`);
+      if (failures.length > 0)
+        throw new CommandFailure(`The rows were erased, but some data may remain. ${failures.join(' ')}`);
     });
 }

@@ -41,12 +41,12 @@ export function addExport(program: Command, desk: Desk): void {
   )
     .addOption(new Option('--format <format>', 'see below').choices(FORMAT_NAMES).default('csv' as const))
     .option('--out <file>', 'file to write; default: standard output')
-    .option('--since-last <name>', 'only leads not yet exported under this name; remembers them')
+    .option('--since-last <name>', 'only leads not yet exported under this name; records them as exported')
     .option('--again <name>', 'repeat the last export under this name')
     .option('--list', 'list the names used so far; writes no leads')
     .option('--json', 'with --list: as one JSON document')
-    .option('--bom', 'byte order mark, for a spreadsheet that shows é as Ã©')
-    .option('--conversion-name <name>', 'name of the conversion at the advertiser', 'Lead')
+    .option('--bom', 'add a byte order mark, for spreadsheets that show é as Ã©')
+    .option('--conversion-name <name>', 'name of the conversion at the advertising platform', 'Lead')
     .addHelpText(
       'after',
       `
@@ -56,8 +56,8 @@ ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].abo
 Columns of csv:
 ${csvHeadings()}
 
-Only csv and jsonl take people who are not verified leads. With --since-last, --out leaves a file alone if there are no
-new leads, and keeps the previous file under a name with its time if there are.
+Only csv and jsonl can contain people who are not verified leads. With --since-last and --out, an existing file stays
+unchanged if there are no new leads. Otherwise, the previous file is kept under a name with its time.
 
 Examples:
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
@@ -68,12 +68,15 @@ Examples:
       if (list) return printExports(desk, json === true);
       if (json) throw new CommandFailure('--json requires --list. For leads as JSON, use --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
-        throw new CommandFailure('Use --since-last for new leads, or --again for the last export.', 2);
+        throw new CommandFailure('Use either --since-last for new leads or --again for the last export.', 2);
       const { state, source } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
-        throw new CommandFailure('--since-last and --again only apply to verified leads. Use --since.', 2);
+        throw new CommandFailure(
+          '--since-last and --again only apply to verified leads. Use --since instead.',
+          2,
+        );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // An unknown source is only a note: a nightly job may start before the first visitor arrives.
@@ -113,12 +116,12 @@ Examples:
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
-          `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing: they get no more mail, or your options exclude them.`,
+          `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing, because they are now suppressed or excluded by your options.`,
         );
       if (state === 'unverified')
-        desk.note('None of them has proved an address or a consent: do not use this list to write to them.');
+        desk.note('These people have proved neither their address nor their consent. Do not write to them.');
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
-      if (isLeft) desk.note(`${out} is unchanged, with the leads of an earlier export.`);
+      if (isLeft) desk.note(`${out} was not changed and still contains the leads of an earlier export.`);
 
       /** Copies the previous --since-last file to another name first, because later exports don't repeat its leads. */
       async function mayReplace(file: string): Promise<boolean> {
@@ -133,7 +136,7 @@ Examples:
         const kept = path.join(dir, `${name}-${when}${ext}`);
         await orSay(kept, () => copyFile(file, kept));
         desk.note(
-          `The leads of an earlier export are kept in ${kept}. Delete that file once they are imported.`,
+          `The leads of an earlier export were kept in ${kept}. Delete this file once you have imported it.`,
         );
         return true;
       }
@@ -170,8 +173,8 @@ async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   );
   throw new CommandFailure(
     names.length === 0
-      ? 'No export has used --since-last NAME yet.'
-      : `No export is called “${name}”. These are: ${names.join(', ')}.`,
+      ? 'No export has a name yet. Use --since-last NAME to create one.'
+      : `No export is called “${name}”. Existing names: ${names.join(', ')}.`,
     2,
   );
 }

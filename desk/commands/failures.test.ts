@@ -96,7 +96,7 @@ describe('desk commands on an unusable database', () => {
       assert.deepEqual(opening, {
         type: 'mistakes',
         mistakes: [
-          `The database ${file} cannot be created or written (attempt to write a readonly database). Grant this user permission, or name another place in DATABASE_URL.`,
+          `The database ${file} cannot be created or written (attempt to write a readonly database). Grant this user permission, or choose another place in DATABASE_URL.`,
         ],
       });
     }));
@@ -108,11 +108,11 @@ describe('desk commands on an unusable database', () => {
       const bytes = readFileSync(file);
       // Spares the pages that the start reads.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
-      const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      const sentence = `${file} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in DATABASE_URL.`;
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, so a copy would be too; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
+        `${file} is damaged, so ${path.join(folder, 'backup.db')} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
@@ -136,11 +136,11 @@ describe('desk commands on an unusable database', () => {
       );
       assert.equal(
         await failing('select pg_sleep(9)'),
-        `${where} took too long and was interrupted. Check what else it is doing, and try again.`,
+        `${where} took too long to respond. Find out what keeps it busy, and try again.`,
       );
       assert.equal(
         explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
-        `${where} has ended the connection. Its log says why; try again.`,
+        `${where} closed the connection. Check its log for the reason, and try again.`,
       );
       assert.equal(await failing('select * from nothing'), null);
     } finally {
@@ -158,13 +158,13 @@ for (const engine of ENGINES)
       assert.equal(exitCode, 1);
       assert.match(
         notes,
-        /^This is a bug in the page\. Please report it where you got the page, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
+        /^This is a bug in the software\. Please report it to the project, including these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
       );
       assert.doesNotMatch(notes, /ada@|company/);
     }));
 
 describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
-  const FULL = 'the disk is full. Make room, or name another place.';
+  const FULL = 'the disk is full. Free some space, or choose another place.';
 
   it('a desk command on a full disk keeps the previous output file and leaves no partial one', () =>
     inFolder(async (folder) => {
@@ -178,9 +178,7 @@ describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
           ['backup.db', 'backup'],
         ] as const) {
           const sentence =
-            name === 'backup.db'
-              ? FULL.replace('the disk is full. Make room', 'the disk or quota is full. Free some space')
-              : FULL;
+            name === 'backup.db' ? FULL.replace('the disk is full', 'the disk or quota is full') : FULL;
           const done = await deskIn(folder, settings, [...command, at(name)]);
           assertSentence(done, `${at(name)} cannot be written: ${sentence}`);
           assert.deepEqual(readdirSync(disk), ['leads.csv']);
@@ -281,7 +279,7 @@ describe('standard output of desk commands', () => {
       try {
         assertSentence(
           await run(folder, ['export'], { out: full, notes: 'pipe' }),
-          'Standard output cannot be written: the disk is full. Make room, or name another place.',
+          'Standard output cannot be written: the disk is full. Free some space, or choose another place.',
         );
         const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
         assert.equal(mute.exitCode, 0);

@@ -165,8 +165,8 @@ for (const engine of ENGINES) {
           [1, 7, 1, []],
         );
         const sentences = [
-          '2 people imported from .*, as not verified by this page',
-          '1 {2}already verified leads, left unchanged',
+          '2 people imported from .*, marked as not verified here',
+          '1 {2}already verified as a lead, left unchanged',
           '1 {2}erased earlier, not restored',
           '1 {2}suppressed here, left out',
           '1 {2}with a status that does not show consent',
@@ -227,12 +227,12 @@ for (const engine of ENGINES) {
           'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
           'Line 9 has a date of consent in the future.',
-          'Line 10 has a date that can be read in two ways: use --date-order dmy or mdy.',
-          'Line 11 has 5 columns, but there are 4 headings.',
+          'Line 10 has an ambiguous date (use --date-order dmy or mdy).',
+          'Line 11 has 5 columns, but the file has 4 headings.',
           'Line 12 has a name of more than one line.',
           'Line 14 has a name with an invisible control character (U+0000).',
           'Line 15 has a company with an invisible control character (U+202E).',
-          'Nothing was imported. Fix these 11 lines, or leave them out with --skip-bad.',
+          'Nothing was imported. Fix these 11 lines, or use --skip-bad to skip bad lines.',
         ];
         assert.deepEqual(refused.notes.split('\n').slice(1), lines);
         assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
@@ -259,7 +259,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
           [
-            ['was imported from a previous tool, and not verified here', 'Ada', SOURCE],
+            ['was imported from another tool, not verified here', 'Ada', SOURCE],
             ['was corrected by the operator', 'Ada → Ada King', undefined],
           ],
         );
@@ -290,7 +290,7 @@ for (const engine of ENGINES) {
         await becomeLead(server, 'ada@example.com');
         assert.match(
           (await importFile(server, 'email\nada@example.com\n')).notes,
-          /1 {2}already verified leads/,
+          /1 {2}already verified as a lead/,
         );
       }));
 
@@ -302,7 +302,7 @@ for (const engine of ENGINES) {
         assert.equal(exitCode, 1);
         assert.match(
           notes,
-          /^ann@example\.com has not verified a consent here.* The timeline shows the stored data: show ann@example\.com$/,
+          /^ann@example\.com has not verified a consent here.* To see the stored data, run: show ann@example\.com$/,
         );
       }));
 
@@ -428,7 +428,7 @@ describe('import files', () => {
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\.$/m,
       );
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
@@ -483,7 +483,7 @@ describe('import files', () => {
       const { notes } = await importFile(server, file);
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "Unsubscribed"\.$/m);
       assert.match(notes, /^Columns not used: "CONFIRM_TIME", "Tags"\.$/m);
-      assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
+      assert.match(notes, /^The file contains no time of consent for 2 of 3 people\.$/m);
     }));
 
   it('an import reports text that was already garbled in the file', () =>
@@ -522,32 +522,35 @@ describe('import files', () => {
         ['', /list\.csv is empty\./],
         [
           'ada@example.com,Ada\n',
-          /list\.csv has no headings: its first line contains an e-mail address\. Add/,
+          /list\.csv has no headings, because its first line contains an e-mail address\. Add/,
         ],
-        ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
+        [
+          'name,phone\nAda,1\n',
+          /no column of e-mail addresses\. The headings in its first line are "name", "phone"\. Name/,
+        ],
         [
           Buffer.from('email,name\nzoe@example.com,Zo\xEB \x96 \xDF\xE4\n', 'latin1'),
-          /neither UTF-8 nor UTF-16\. Save it as .* older Excel: iconv -f windows-1252 -t utf-8 FILE > NEW\.$/m,
+          /neither UTF-8 nor UTF-16\. Export it again as .* older version of Excel, so .*: iconv -f windows-1252 -t utf-8 FILE > NEW$/m,
         ],
         [
           Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
-          /Save it as .* of a Mac: iconv -f macintosh -t utf-8 FILE > NEW\.$/m,
+          /Export it again as .* older Mac program, so .*: iconv -f macintosh -t utf-8 FILE > NEW$/m,
         ],
         ...['M\x81ller', '\xC8\xE2\xE0\xED'].map(
           (name) =>
             [
               Buffer.from(`email,name\nm@example.com,${name}\n`, 'latin1'),
-              /Save it as "CSV UTF-8" in the program that it comes from\.$/m,
+              /Export it again as "CSV UTF-8"\.$/m,
             ] as const,
         ),
         [
           `name,email\n${long}"Ada,b@example.com\n${long}`,
-          /cannot be read on near line 13251: a row there has .* quotation mark is not closed/,
+          /cannot be read near line 13251, because a row has .* unclosed quotation mark/,
         ],
-        [`name,email\n${tall}`, /cannot be read on near line 2: a row there has more than 100000 characters/],
+        [`name,email\n${tall}`, /cannot be read near line 2, because a row has more than 100000 characters/],
         [
           'name,email\nAda,a@example.com\nA"d"a,b@example.com\n',
-          /cannot be read on near line 3: a quotation/,
+          /cannot be read near line 3, because a quotation/,
         ],
       ] as const) {
         for (const args of [[], ['--skip-bad']]) {
@@ -571,6 +574,6 @@ describe('import files', () => {
       assert.match(without.notes, /--consent-source/);
       const empty = await desk(server.service, ['import', 'list.csv', '--consent-source', ' ']);
       assert.equal(empty.exitCode, 2);
-      assert.match(empty.notes, /Use --consent-source to say where their consent came from/);
+      assert.match(empty.notes, /The value of --consent-source is invalid\. Say where these people agreed/);
     }));
 });

@@ -47,11 +47,11 @@ type LeftOutStatus = { readonly status: string; readonly count: number };
 export function addImport(program: Command, desk: Desk): void {
   program
     .command('import')
-    .description('import people from a CSV as contacts, not as leads')
+    .description('import people from a CSV file as contacts, not as leads')
     .argument('<file>')
     .requiredOption('--consent-source <text>', 'where their consent came from')
     .option('--dry-run', 'report what would happen and change nothing')
-    .option('--skip-bad', 'skip people with a bad line; default: one bad line stops the import')
+    .option('--skip-bad', 'skip people with a bad line; by default, one bad line stops the import')
     .addOption(new Option('--date-order <order>', 'order in dates such as 3/4/2024').choices(['dmy', 'mdy']))
     .option(
       '--take-status <status>',
@@ -64,11 +64,11 @@ export function addImport(program: Command, desk: Desk): void {
       `
 The first line names the columns: e-mail address; name, or first and last name; company; time of consent (not "Created"); and
 custom questions by ID, label or CRM property. The command lists which columns it used.
-Every column about being mailed is read ("Status", "Unsubscribed", "Email Opt Out", …). Imports people whose status is empty
-or a yes (subscribed, active, confirmed, …). One other status in any row leaves a person out, unless --take-status names it.
-Never imports anyone who is suppressed or was erased here. Leads stay as they are. An answer that does not fit is left out.
+Reads every column about permission to send mail ("Status", "Unsubscribed", "Email Opt Out", …). Imports people whose status
+is empty or means yes (subscribed, active, confirmed, …). Any other status in any row excludes the person, unless --take-status
+names it. Never imports anyone who is suppressed or was erased here. Does not change leads. Leaves out invalid answers.
 Reads UTF-8 and UTF-16, separated by commas, semicolons or tabs. Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
-Importing the same file again changes nothing, so repeat an interrupted import.
+Importing a file twice changes nothing, so you can repeat an interrupted import.
 
 Example:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run`,
@@ -99,7 +99,7 @@ Example:
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
-          `Nothing was imported. Fix ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
+          `Nothing was imported. Fix ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or use --skip-bad to skip bad lines.`,
         );
       }
       const counts = {
@@ -136,7 +136,7 @@ function readConsentSource(typed: string): string {
   const text = typed.trim();
   if (text.length >= NAME_MIN_LENGTH && text.length <= NAME_MAX_LENGTH && isSingleLine(text)) return text;
   throw new CommandFailure(
-    `Use --consent-source to say where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
+    `The value of --consent-source is invalid. Say where these people agreed, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
     2,
   );
 }
@@ -223,11 +223,11 @@ function noteOutcome(
   desk.note(
     dryRun
       ? `${people(imported)} would be imported from ${file}. Nothing was changed.`
-      : `${people(imported)} imported from ${file}, as not verified by this page.`,
+      : `${people(imported)} imported from ${file}, marked as not verified here.`,
   );
   for (const [count, what] of [
     [alreadyImported, 'already imported, left unchanged'],
-    [verified, 'already verified leads, left unchanged'],
+    [verified, 'already verified as a lead, left unchanged'],
     [erased, 'erased earlier, not restored'],
     [suppressed, 'suppressed here, left out'],
     [unsubscribed, 'with a status that does not show consent, left out'],
@@ -237,19 +237,21 @@ function noteOutcome(
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
   if (outcome.withoutConsentTime > 0)
-    desk.note(`The file does not say when ${outcome.withoutConsentTime} of ${imported} agreed.`);
+    desk.note(
+      `The file contains no time of consent for ${outcome.withoutConsentTime} of ${people(imported)}.`,
+    );
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out because of their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,
+      `Left out because of their status: ${sayStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
     );
   const { garbled } = outcome;
   if (garbled.count > 0)
     desk.note(
-      `Letters are garbled (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file again as UTF-8, or fix the names with correct.`,
+      `Letters are garbled (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file again as UTF-8, or fix the names with "correct".`,
     );
   for (const { label, reason, count, line } of outcome.answersLeftOut)
     desk.note(
-      `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} is` : `${count} answers, the first in line ${line}, are`} left out.`,
+      `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} was` : `${count} answers, the first in line ${line}, were`} left out.`,
     );
 }
 

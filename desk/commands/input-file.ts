@@ -11,9 +11,9 @@ export async function openInput(file: string): Promise<FileHandle> {
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EACCES' || code === 'EPERM')
-      throw new CommandFailure(`${file} cannot be read by this user. Give the user permission to read it.`);
+      throw new CommandFailure(`This user may not read ${file}. Grant the user read permission.`);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    throw new CommandFailure(`${file} does not exist. Name the CSV that the previous tool exported.`);
+    throw new CommandFailure(`${file} does not exist. Name the CSV file that your previous tool exported.`);
   }
-  throw new CommandFailure(`${file} is not a file. Name one, not a pipe or folder.`);
+  throw new CommandFailure(`${file} is not a regular file. Name a file instead of a pipe or folder.`);
 }

@@ -12,7 +12,8 @@ export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {
     const ms = readWhen(text, clock());
-    if (ms === null) throw new InvalidArgumentError('Give a day (2026-11-01), or a time ago: 12h, 7d, 4w.');
+    if (ms === null)
+      throw new InvalidArgumentError('Use a date such as 2026-11-01, or an age such as 12h, 7d or 4w.');
     return ms;
   };
 
@@ -30,7 +31,7 @@ export const sayPeople = (count: number, state: LeadState): string =>
 
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)
-    throw new CommandFailure('--until must be after --since: change one of them, or give both.', 2);
+    throw new CommandFailure('--until must be later than --since. Change one of the two.', 2);
 }
 
 export function checkSelection({
@@ -49,32 +50,32 @@ export function checkSelection({
   checkOrder(since, until);
   if (state !== 'imported') return;
   if (flag !== undefined)
-    throw new CommandFailure('--flag applies to forms, which imported people have not sent.', 2);
+    throw new CommandFailure(
+      '--flag does not apply to imported people, because they have not sent a form. Leave out --flag.',
+      2,
+    );
   if (source !== undefined && source !== IMPORTED)
-    throw new CommandFailure(`The source of imported people is “${IMPORTED}”: leave out --source.`, 2);
+    throw new CommandFailure(`All imported people have the source “${IMPORTED}”. Leave out --source.`, 2);
 }
 
 export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
 ) =>
   command.addOption(
-    new Option(
-      '--state <state>',
-      'leads; leads that get no mail; people who entered no code; imported people',
-    )
+    new Option('--state <state>', 'leads, suppressed leads, people who entered no code, or imported people')
       .choices(LEAD_STATES)
       .default('verified' as const),
   );
 
 const searchOption = (text: string): string => {
   const wanted = asTyped(text).trim();
-  if (wanted === '') throw new InvalidArgumentError('Say part of an e-mail address, a name or a company.');
+  if (wanted === '') throw new InvalidArgumentError('Enter part of an e-mail address, a name or a company.');
   return wanted;
 };
 
 export const countOption = (text: string): number => {
   const count = Number(text);
-  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Give a number of 1 or more.');
+  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Use a number of 1 or more.');
   return count;
 };
 
@@ -88,8 +89,8 @@ export const withSelection = <Args extends unknown[], Options extends Record<str
 ) => {
   const when = whenOption(desk);
   return command
-    .option('--since <when>', 'in this state since then or later', when)
-    .option('--until <when>', 'in this state since before then', when)
+    .option('--since <when>', 'reached this state at or after this time', when)
+    .option('--until <when>', 'reached this state before this time', when)
     .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
     .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS));
 };

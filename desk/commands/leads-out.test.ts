@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.out, '');
         assert.equal(
           refused.notes,
-          'No one came from “newsleter”. These sources are known: newsletter, webinar, direct.',
+          'Nobody came from “newsleter”. Known sources: newsletter, webinar, direct.',
         );
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
         const exported = await desk(server.service, ['export', '--source', 'newsleter']);
         assert.equal(exported.exitCode, 0, 'a nightly job goes on');
         assert.equal(rowsOf(exported.out).length, 1);
-        assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
+        assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
       }));
 
     it('each lead appears in exactly one nightly export, even after failures', () =>
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
           const nowhere = path.join(folder, 'missing', 'new.csv');
           const broken = await desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
           assert.equal(broken.exitCode, 1);
-          assert.match(broken.notes, /its folder does not exist\. Make it first/);
+          assert.match(broken.notes, /its folder does not exist\. Create the folder first/);
           assert.equal((await job()).exitCode, 0);
           assert.deepEqual(exported(), ['ada@example.com']);
           assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
@@ -161,7 +161,7 @@ for (const engine of ENGINES) {
           assert.equal(kept.length, 1);
           const first = path.join(folder, kept[0]!);
           assert.ok(
-            second.notes.includes(`are kept in ${first}. Delete that file once they are imported.`),
+            second.notes.includes(`were kept in ${first}. Delete this file once you have imported it.`),
             second.notes,
           );
           assert.equal(rowsOf(readFileSync(first, 'utf8'))[1]?.[0], 'ada@example.com');
@@ -170,7 +170,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(exported(), ['eve@example.com'], 'an empty file replaces no leads');
           assert.match(
             third.notes,
-            /^0 leads\.\n.*new\.csv is unchanged, with the leads of an earlier export\.$/,
+            /^0 leads\.\n.*new\.csv was not changed and still contains the leads of an earlier export\.$/,
           );
           assert.equal(readdirSync(folder).length, 2);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
@@ -190,7 +190,7 @@ for (const engine of ENGINES) {
             .map(([email]) => email);
         };
         assert.equal((await run('--list')).notes, '0 names.');
-        assert.match((await run('--again', 'crm')).notes, /No export has used/);
+        assert.match((await run('--again', 'crm')).notes, /No export has a name/);
         const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
         await becomeLead(server, { email: ada });
         await run('--since-last', 'crm');
@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(emails(fewer), [gus]);
         assert.match(fewer.notes, /^1 of the 2 leads in that export are missing: .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
-          [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
+          [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn'],
           [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
           [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
@@ -394,26 +394,26 @@ describe('command-line arguments', () => {
 
   it('an incorrect desk command explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['export', '--since', '31.12.2025'], /Give a day \(2026-11-01\), or a time ago/],
-      [['export', '--since', '2026-02-31'], /Give a day/],
+      [['export', '--since', '31.12.2025'], /Use a date such as 2026-11-01, or an age/],
+      [['export', '--since', '2026-02-31'], /Use a date such as/],
       [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
-      [['leads', '--state', 'imported', '--flag', 'free-mail'], /applies to forms/],
-      [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be after --since/],
-      [['lost', '--until', '2020-01-01'], /^--until must be after --since/],
+      [['leads', '--state', 'imported', '--flag', 'free-mail'], /does not apply to imported people/],
+      [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be later than --since/],
+      [['lost', '--until', '2020-01-01'], /^--until must be later than --since/],
       [
         ['export', '--state', 'unverified', '--format', 'hubspot'],
-        /^A file for hubspot cannot say that a person is not verified here, so it only contains verified leads\./,
+        /^The format hubspot only takes verified leads, because it has no column for unverified people\./,
       ],
       [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
       [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
-      [['leads', '--limit', '0'], /Give a number of 1 or more\./],
-      [['leads', '--limit', '-1'], /Give a number of 1 or more\./],
-      [['leads', '--limit', 'two'], /Give a number of 1 or more\./],
-      [['leads', '--search', ' '], /Say part of an e-mail address, a name or a company\./],
+      [['leads', '--limit', '0'], /Use a number of 1 or more\./],
+      [['leads', '--limit', '-1'], /Use a number of 1 or more\./],
+      [['leads', '--limit', 'two'], /Use a number of 1 or more\./],
+      [['leads', '--search', ' '], /Enter part of an e-mail address, a name or a company\./],
     ] as const) {
       const { exitCode, out, notes } = await run(args);
       assert.equal(exitCode, 2, args.join(' '));
@@ -435,7 +435,7 @@ describe('command-line arguments', () => {
       const { exitCode, notes } = await run(args);
       assert.equal(exitCode, 2, args.join(' '));
       const last = notes.trimEnd().split('\n').at(-1);
-      assert.equal(last, `Run "npm run -s desk -- ${command}--help" to see how it is called.`);
+      assert.equal(last, `Run "npm run -s desk -- ${command}--help" for usage.`);
       const help = await run([...command.split(' ').filter(Boolean), '--help']);
       assert.equal(help.exitCode, 0);
       assert(help.out.startsWith(`Usage: npm run -s desk -- ${command}`), help.out);

@@ -14,7 +14,7 @@ const WIDTHS = [16, 28, 16, 32, 24] as const;
 export function addLog(program: Command, desk: Desk): void {
   program
     .command('log')
-    .description('show the audit log: who did what in the browser and by commands')
+    .description('show the audit log of actions in the browser and by commands')
     .option('--newest', 'newest first')
     .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- log --newest | head')

@@ -15,16 +15,16 @@ export function addLost(program: Command, desk: Desk): void {
   const when = whenOption(desk);
   program
     .command('lost')
-    .description('list people who asked for a code and never entered one, with the reason')
-    .option('--since <when>', 'asked then or later; default: 7d', when)
-    .option('--until <when>', 'asked before then', when)
+    .description('list people who asked for a code but never entered one, with the reason')
+    .option('--since <when>', 'asked at or after this time; default: 7d', when)
+    .option('--until <when>', 'asked before this time', when)
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Reasons: refused (for good; reply has the mail server's words), waiting (not sent yet; reply has its last words), too-late
-(expired before it could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-tries (counted in wrong_tries),
-unknown (MAIL_RETENTION_DAYS is over). They proved neither address nor consent: fix the cause, do not write to them.
+Reasons: refused (permanently, by the mail server), waiting (not sent yet; see the latest reply), too-late (expired before it
+could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-tries (counted in wrong_tries), unknown
+(MAIL_RETENTION_DAYS is over). These people proved neither address nor consent. Fix the causes, and do not write to them.
 
 Example:
   $ npm run -s desk -- lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`,
@@ -63,7 +63,10 @@ Example:
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
       const note = lookup.skippedNote();
       if (note !== null) desk.note(note);
-      if (stillOpen > 0) desk.note(`Not included: ${stillOpen} who can still enter their code.`);
+      if (stillOpen > 0)
+        desk.note(
+          `Not included: ${stillOpen} ${stillOpen === 1 ? 'person' : 'people'} who can still enter a code.`,
+        );
     });
 }
 

@@ -41,7 +41,7 @@ describe('moving the database', () => {
         ['mysql://db/leads', '--to must be a URL such as file:./data/leads.db or postgres://user@host/name.'],
         [
           'postgres://guide:hunter2@db.example.com/leads',
-          '--to sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network).',
+          '--to sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network).',
         ],
       ] as const)
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
@@ -54,7 +54,7 @@ describe('moving the database', () => {
       for (const [change, sentence] of [
         [
           { port: '9' },
-          'PostgreSQL at 127.0.0.1:9 cannot be reached (ECONNREFUSED). Start it, or correct --to.',
+          'PostgreSQL at 127.0.0.1:9 cannot be reached (ECONNREFUSED). Start PostgreSQL, or correct --to.',
         ],
         [
           { password: 'wrong' },
@@ -62,15 +62,15 @@ describe('moving the database', () => {
         ],
         [
           { pathname: '/nowhere' },
-          `PostgreSQL at ${url.host} has no database of that name. Create it, or name another one in --to.`,
+          `PostgreSQL at ${url.host} has no database with that name. Create the database, or name another in --to.`,
         ],
         [
           { search: 'sslmode=verify-full' },
-          `PostgreSQL at ${url.host} does not offer TLS. Turn it on there, or, on a private network, set sslmode=disable in --to.`,
+          `PostgreSQL at ${url.host} does not offer TLS. Turn on TLS there or, on a private network, set sslmode=disable in --to.`,
         ],
         [
           { search: 'sslmode=verify-full&sslrootcert=absent.pem' },
-          `${path.join(folder, 'absent.pem')}, which --to names, cannot be read (ENOENT). Put it there, or correct --to.`,
+          `--to names the file ${path.join(folder, 'absent.pem')}, which cannot be read (ENOENT). Put the file there, or correct --to.`,
         ],
         [
           { search: 'options=-c default_transaction_read_only=on&target_session_attrs=read-write' },
@@ -91,7 +91,7 @@ describe('moving the database', () => {
       );
       assert.equal(
         (await move(folder, to)).notes,
-        'The PostgreSQL database is not empty: another program has tables with our names (leads). Name an empty database.',
+        'The PostgreSQL database already contains another program’s tables with the same names (leads). Name an empty database.',
       );
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
     }));
@@ -105,7 +105,7 @@ describe('moving the database', () => {
       const to = await createPostgresDatabase();
       assert.equal(
         (await move(folder, to)).notes,
-        `${file} is damaged. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
+        `Nothing was copied, because ${file} is damaged. Restore an intact backup, or recover the data (docs/running.md).`,
       );
       assert.deepEqual(await tablesIn(to), []);
     }));

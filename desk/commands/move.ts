@@ -30,13 +30,15 @@ type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: En
 export function addMove(program: Command, desk: Desk): void {
   program
     .command('move')
-    .description('copy everything to an empty PostgreSQL database, or from it to a new file')
+    .description(
+      'copy everything from SQLite to an empty PostgreSQL database, or from PostgreSQL to a new file',
+    )
     .requiredOption('--to <address>', 'postgres://user:password@host/name, or file:./data/leads.db')
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Stop the page first; nothing else may be connected to PostgreSQL, not even a pooler. Copies in one transaction and compares
+Stop the site first. No other client may be connected to PostgreSQL, not even a pooler. Copies in one transaction and compares
 counts and checksums of every table.
 
 Examples:
@@ -65,7 +67,7 @@ Examples:
       ).catch((error: unknown) => {
         if (error instanceof RowsDiffer)
           throw new CommandFailure(
-            `The rows of ${error.message} differ after copying, and ${target.engine === 'sqlite' ? 'no file was written' : 'the PostgreSQL database is unchanged'}. Make sure that nothing else writes to either, and try again.`,
+            `The rows of ${error.message} differ after copying, and ${target.engine === 'sqlite' ? 'no file was written' : 'the PostgreSQL database is unchanged'}. Make sure that no other program writes to either database, and try again.`,
           );
         const sentence = explainDatabaseFailure(error, target, '--to');
         throw sentence === null ? error : new CommandFailure(sentence);
@@ -73,8 +75,8 @@ Examples:
       if (json) await desk.print(jsonText(moved));
       desk.note(
         target.engine === 'sqlite'
-          ? `Everything was copied. Set DATABASE_URL to ${to}, keep APP_SECRET, and start the page.`
-          : 'Everything was copied. Set DATABASE_URL to it, and APP_SECRET to the content of the file app-secret, and start the page.',
+          ? `Everything was copied. Set DATABASE_URL to ${to}, keep APP_SECRET, and start the site.`
+          : 'Everything was copied. Set DATABASE_URL to the new database and APP_SECRET to the content of the file app-secret, and start the site.',
       );
     });
 }
@@ -82,12 +84,14 @@ Examples:
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
-    throw new CommandFailure(`${file} is in use. Stop the page first, or changes by visitors would be lost.`);
+    throw new CommandFailure(
+      `${file} is in use. Stop the site first, so that no changes by visitors are lost.`,
+    );
   desk.progress(`Checking ${file} …`);
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
     throw new CommandFailure(
-      `${file} ${sayUnfit(found)}. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
+      `Nothing was copied, because ${file} ${sayUnfit(found)}. Restore an intact backup, or recover the data (docs/running.md).`,
     );
 }
 
@@ -97,7 +101,7 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
     const others = await otherConnections(alone.db);
     if (others > 0)
       throw new CommandFailure(
-        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and all other clients, including a pooler, or changes by visitors would be lost.`,
+        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
       );
   } finally {
     await alone.close();
@@ -113,7 +117,7 @@ const copyRows = (
     target,
     ({ table, rows, source: checksum }) => {
       desk.signal.throwIfAborted();
-      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} on both sides`);
+      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} in both databases`);
     },
     (table, rows) => {
       desk.signal.throwIfAborted();
@@ -168,12 +172,12 @@ async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)
     throw new CommandFailure(
-      `The PostgreSQL database is not empty: another program has tables with our names (${others.join(', ')}). Name an empty database.`,
+      `The PostgreSQL database already contains another program’s tables with the same names (${others.join(', ')}). Name an empty database.`,
     );
   await migrate(target);
   const filled = await filledTables(target.db);
   if (filled.length > 0)
     throw new CommandFailure(
-      `The PostgreSQL database is not empty: it has rows in ${filled.join(', ')}. Name an empty database.`,
+      `The PostgreSQL database already contains rows in ${filled.join(', ')}. Name an empty database.`,
     );
 }

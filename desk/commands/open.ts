@@ -18,10 +18,10 @@ const HOST = '127.0.0.1';
 export function addOpen(program: Command, desk: Desk): void {
   program
     .command('open')
-    .description('serve the desk to a browser on this machine until Ctrl-C')
+    .description('run the desk for a browser on this machine until you press Ctrl-C')
     .option('--port <port>', 'default: a free port', (text) => {
       if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
-        throw new CommandFailure('A port is a number from 1 to 65535: --port 4000.', 2);
+        throw new CommandFailure('The port must be a number from 1 to 65535, such as --port 4000.', 2);
       return Number(text);
     })
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
@@ -45,10 +45,12 @@ export function addOpen(program: Command, desk: Desk): void {
       try {
         await app.listen({ host: HOST, port });
         await desk.print(`${url}/enter#${link.token}\n`);
-        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk and all its sessions.');
+        desk.note(
+          'This link works once, within ten minutes. Press Ctrl-C to stop the desk and end its sessions.',
+        );
         if (process.env['SSH_CONNECTION'] !== undefined)
           desk.note(
-            `You are on another machine: first run there  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,
+            `If your browser runs on another machine, first run this command there:  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,
           );
         if (!desk.signal.aborted) await once(desk.signal, 'abort');
       } finally {
@@ -75,8 +77,8 @@ async function freePort(wanted: number): Promise<number> {
     const code = errorCode(error) ?? 'unknown';
     throw new CommandFailure(
       code === 'EADDRINUSE'
-        ? `Port ${wanted} is taken by another program. Name another with --port, or omit it.`
-        : `Port ${wanted} cannot be used (${code}). Name another with --port, or omit it.`,
+        ? `Port ${wanted} is used by another program. Choose another port with --port, or leave out --port.`
+        : `Port ${wanted} cannot be used (${code}). Choose another port with --port, or leave out --port.`,
     );
   } finally {
     probe.close();

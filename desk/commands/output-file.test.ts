@@ -117,10 +117,10 @@ describe('output files', () => {
       const before = readdirSync(folder);
       for (const [name, why] of [
         ['x'.repeat(300), 'its name is too long. Choose a shorter one.'],
-        ['missing/leads.csv', 'its folder does not exist. Make it first, or name another.'],
-        ['file/leads.csv', 'its folder is a file. Name another.'],
+        ['missing/leads.csv', 'its folder does not exist. Create the folder first, or name another.'],
+        ['file/leads.csv', 'its folder is a file. Name another folder.'],
         ['.', 'it is a folder. Name a file in it.'],
-        ['loop', 'its symbolic links form a loop. Name another.'],
+        ['loop', 'its symbolic links form a loop. Name another file.'],
         ['leads.db', 'it is a database. Name another file.'],
       ] as const)
         await assert.rejects(write(path.join(folder, name)), {
@@ -154,7 +154,7 @@ describe('output to pipes and devices', () => {
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       for (const name of ['pipe', 'link'])
         await assert.rejects(write(path.join(folder, name)), {
-          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or your own pipe.`,
+          message: `${path.join(folder, name)} cannot be written: it is another user’s pipe. Name a file or your own pipe.`,
         });
       assert.throws(() => readSync(ends, Buffer.alloc(9)), { code: 'EAGAIN' });
       closeSync(ends);
@@ -171,7 +171,7 @@ describe('output to pipes and devices', () => {
           closeSync(reader);
           await append('x');
         }),
-        { message: `${pipe} cannot be written: nothing reads from it any more. Start its reader again.` },
+        { message: `${pipe} cannot be written: its reader has stopped. Start the reader again.` },
       );
       assert(lstatSync(pipe).isFIFO());
     }));
@@ -196,7 +196,7 @@ describe('output to pipes and devices', () => {
       await write(nothing!);
       await write(link!);
       await assert.rejects(write(full!), {
-        message: `${full} cannot be written: the disk is full. Make room, or name another place.`,
+        message: `${full} cannot be written: the disk is full. Free some space, or choose another place.`,
       });
       for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
       assert.equal(readlinkSync(link!), 'null');
@@ -244,7 +244,7 @@ describe('backup files', () => {
       };
       assert.equal(
         await refused('pipe'),
-        `${pipe} cannot be written: it is not a file, and a backup has to be one. Name a file.`,
+        `${pipe} cannot be written: it is not a file, but a backup must be one. Name a file.`,
       );
       assert(lstatSync(pipe).isFIFO());
       assert.match(await refused('.'), /cannot be written: it is a folder\. Name a file in it\.$/);

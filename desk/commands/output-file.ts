@@ -103,14 +103,14 @@ async function placeOf(file: string): Promise<Target> {
 
 function refuseForeignPipe(file: string, place: string, found: Stats): void {
   if (found.isFIFO() && !isOpenFile(place) && found.uid !== process.getuid?.())
-    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or your own pipe.');
+    throw cannotWrite(file, 'it is another user’s pipe. Name a file or your own pipe.');
 }
 
 /** @returns the path with all links resolved */
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
   if (place.type === 'file') return place.path;
-  throw cannotWrite(file, `it is not a file, and ${what} has to be one. Name a file.`);
+  throw cannotWrite(file, `it is not a file, but ${what} must be one. Name a file.`);
 }
 
 const MOST_LINKS = 40;
@@ -132,7 +132,7 @@ async function withoutLinks(file: string): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw cannotWrite(file, 'its symbolic links form a loop. Name another.');
+    if (links > MOST_LINKS) throw cannotWrite(file, 'its symbolic links form a loop. Name another file.');
     await refuseForeignLink(file, next, found);
     const target = await readlink(next);
     left.unshift(...namesIn(target));

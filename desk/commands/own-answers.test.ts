@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
           rough.notes,
           /^Phone: not a valid telephone number\. 2 answers, the first in line 2, are left out\.$/m,
         );
-        assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 is left out\.$/m);
+        assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 was left out\.$/m);
         const all = await desk(server.service, ['export', '--state', 'imported']);
         assert.match(all.out, /^ada@example\.com,.*,Countess,,,,,\r?$/m);
         assert.match(all.out, /^gus@example\.com,.*,,,,,,\r?$/m);
@@ -104,8 +104,8 @@ for (const engine of ENGINES) {
         assert.match(story, /Team <size> & more: – → 2 to 5\n/);
         assert.match(story, /Topics: Prompts → –\n/);
         for (const [change, sentence] of [
-          ['fax=1', /^Write --answer id=text\. The ids are job_title, team, topics, goal, phone\.$/m],
-          ['job_title', /^Write --answer id=text\./m],
+          ['fax=1', /^Use --answer id=text with one of these IDs: job_title, team, topics, goal, phone\.$/m],
+          ['job_title', /^Use --answer id=text with/m],
           ['team=Many', /^Team <size> & more: Please choose from the list$/m],
         ] as const) {
           const refused = await correct(server, change);
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
         });
         const refused = await correct(server, 'pager=2');
         assert.equal(refused.exitCode, 2);
-        assert.match(refused.notes, /The ids are job_title, team, topics, goal, phone, fax, days\.$/m);
+        assert.match(refused.notes, /one of these IDs: job_title, team, topics, goal, phone, fax, days\.$/m);
         assert.equal((await correct(server, 'toString=2')).exitCode, 2);
       }));
 
@@ -272,7 +272,7 @@ for (const engine of ENGINES) {
         ]);
         const text = (await desk(server.service, ['report', '--text'])).out;
         assert.match(text, /TEAM <SIZE> & MORE\n2 of 3 new leads chose “2 to 5”\.\n/);
-        assert.match(text, /chose “Prompts”\. A lead may have chosen several\.\n/);
+        assert.match(text, /chose “Prompts”\. Leads may choose several answers\.\n/);
         const file = path.join(folder, 'report.html');
         await desk(server.service, ['report', '--out', file]);
         const html = readFileSync(file, 'utf8');

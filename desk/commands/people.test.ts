@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
             'had entered wrong codes',
             'entered the code',
             'became a lead',
-            'agreed to receive emails, and proved the address',
+            'agreed to receive emails and proved their address',
             'read the article for the first time',
             'was corrected by the operator',
             'was exported',
@@ -101,14 +101,14 @@ for (const engine of ENGINES) {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
           [['--name', 'A'], 2, 'Name must be at least 2 characters'],
-          [[], 2, 'Name a change: --name, --company or --answer.'],
+          [[], 2, 'Nothing to correct. Use --name, --company or --answer.'],
         ] as const) {
           const answer = await desk(server.service, ['correct', EMAIL, ...args]);
           assert.deepEqual([answer.exitCode, answer.notes], [exitCode, sentence]);
         }
         const nobody = await desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Moneypenny']);
         assert.equal(nobody.exitCode, 1);
-        assert.match(nobody.notes, /^Nothing is stored about eve@example\.com\./);
+        assert.match(nobody.notes, /^No data is stored about eve@example\.com\./);
         assert.equal(await server.countRows('corrections'), 0);
       }));
 

@@ -215,17 +215,17 @@ for (const engine of ENGINES) {
               assert.equal(answer.exitCode, 0, answer.notes);
               assert.equal(answer.out, '');
               const page = readFileSync(out, 'utf8').replace(/<style>.*?<\/style>/s, '');
-              assert.match(page, /3 of 11 who asked for a code entered it\./);
+              assert.match(page, /3 of 11 people who asked for a code entered it\./);
               assert.match(
                 page,
-                /Half entered their code within 30&nbsp;s of its mailing, 95% within 1&nbsp;min 30&nbsp;s\./,
+                /Half of the people who entered a code did so within 30&nbsp;s after it was sent, and 95% within 1&nbsp;min 30&nbsp;s\./,
               );
-              assert.match(page, /Of 8 who did not enter a code, 4 had the mail and never tried\./);
+              assert.match(page, /Of 8 people who did not enter a code, 4 got the e-mail but never tried\./);
               assert.match(page, /1 more than in the 7 days before\./);
               assert.doesNotMatch(page, /<script|<link|<img|https?:\/\//i);
               assert.match(page, /&lt;script&gt;alert/);
               const text = (await desk(server.service, ['report', '--period', '7d', '--text'])).out;
-              assert.match(text, /3 of 11 who asked for a code entered it\./);
+              assert.match(text, /3 of 11 people who asked for a code entered it\./);
               assert.match(text, /^ {2}newsletter +3 +3 +100% +2$/m);
               for (const written of [page, text, JSON.stringify(await reportOf(server))])
                 assert.doesNotMatch(written, /@(?!media|page)|Ada|Name of|Analytical|No such user|10\.0\./);
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
             [[null, '4xx']],
           );
           assert.match(answer.notes, /^7 lost leads\.$/m);
-          assert.match(answer.notes, /^Not included: 1 who can still enter their code\.$/m);
+          assert.match(answer.notes, /^Not included: 1 person who can still enter a code\.$/m);
           const listed = (await desk(server.service, ['lost'])).out;
           assert.match(
             listed,
@@ -331,17 +331,17 @@ for (const engine of ENGINES) {
           (await desk(server.service, ['report', '--text', '--period', period])).out;
         const text = await textOf('2d');
         assert.match(text, /^ {2}Views that became leads +8\.3% +1 new lead, 12 views\.$/m);
-        assert.match(text, /The page was seen 12 times\. 1 of 1 who asked for a code entered it\./);
+        assert.match(text, /The page was seen 12 times\. 1 of 1 person who asked for a code entered it\./);
         assert.match(text, /^ {2}Form opened +2 +17% +17%$/m);
         assert.match(text, /^ {2}Asked for a code +1 +8% +50%$/m);
         assert.match(text, /^ {2}Read to the end +1 +8% +100%$/m);
         assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
-        assert.match(text, /Robots are missing, and visitors whose browser asks not to be counted\./);
+        assert.match(text, /Robots and visitors whose browser asks not to be counted are not included\./);
 
         const part = await reportOf(server, '--period', '7d');
         assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
         const partText = await textOf('7d');
-        assert.match(partText, /Views are known from 23 November 2026 on/);
+        assert.match(partText, /Views are only known from 23 November 2026 on/);
         assert.match(partText, /^ {2}Asked for a code +2 +100% +–$/m);
         assert.doesNotMatch(partText, /The page was seen/);
 
@@ -349,7 +349,7 @@ for (const engine of ENGINES) {
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
         const pastText = await textOf('2026-11');
-        assert.match(pastText, /Codes of this time are no longer kept/);
+        assert.match(pastText, /Codes from this period are no longer stored/);
         assert.match(pastText, /^ {2}Page seen +12 +100% +–$/m);
         await inFolder(async (folder) => {
           const html = path.join(folder, 'report.html');
@@ -395,7 +395,7 @@ for (const engine of ENGINES) {
         const { out } = await desk(server.service, ['report', ...ofSpring, '--text']);
         assert.match(out, /November 2026, campaign spring$/m);
         assert.match(out, /left out/);
-        assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in these 6 days\.$/m);
+        assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in 6 days\.$/m);
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
         await inFolder(async (folder) => {
           const page = path.join(folder, 'newsletter.html');
@@ -406,8 +406,8 @@ for (const engine of ENGINES) {
         });
         assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
         for (const [option, name, sentence] of [
-          ['--source', 'newsleter', /No one came from “newsleter”\. These sources are known: newsletter, /],
-          ['--campaign', 'sprng', /No one came from “sprng”\. These campaigns are known: spring\./],
+          ['--source', 'newsleter', /Nobody came from “newsleter”\. Known sources: newsletter, /],
+          ['--campaign', 'sprng', /Nobody came from “sprng”\. Known campaigns: spring\./],
         ] as const) {
           const refused = await desk(server.service, ['report', '--json', option, name]);
           assert.deepEqual([refused.exitCode, refused.out], [2, '']);
@@ -425,13 +425,13 @@ for (const engine of ENGINES) {
         assert.equal(peopleOf(report.funnel)[0], 11);
         assert.equal(report.before.funnel, null);
         const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
-        assert.match(text, /known from 21 November 2026 on: earlier ones are no longer stored/);
+        assert.match(text, /known from 21 November 2026 on, because earlier requests are no longer stored/);
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual([past.leads, past.funnel], [3, null]);
         assert.match(
           (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out,
-          /Codes of this time are no longer kept/,
+          /Codes from this period are no longer stored/,
         );
       }));
   });
@@ -445,7 +445,7 @@ describe('report contents', () => {
         assert.equal((await desk(server.service, ['report', '--out', out])).exitCode, 0);
         assert.match(readFileSync(out, 'utf8'), /Nobody asked for a code\./);
         const text = (await desk(server.service, ['report', '--text'])).out;
-        assert.match(text, /No new leads in this time\./);
+        assert.match(text, /No new leads in this period\./);
         assert.doesNotMatch(text, /NaN|undefined|Infinity/);
       }),
     ));
@@ -489,13 +489,13 @@ describe('report contents', () => {
 
   it('an incorrect "desk report" explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['report'], /Choose an output: --out report\.html, --text or --json\./],
-      [['report', '--text', '--json'], /use --text or --json/],
-      [['report', '--text', '--period', '30'], /Say how many days or weeks up to today/],
-      [['report', '--text', '--period', '0d'], /Say how many days/],
-      [['report', '--text', '--period', '2026-13'], /a month that has begun/],
-      [['report', '--text', '--period', '2027-01'], /a month that has begun/],
-      [['lost', '--since', 'yesterday'], /Give a day \(2026-11-01\), or a time ago/],
+      [['report'], /No output was chosen\. Use --out report\.html, --text or --json\./],
+      [['report', '--text', '--json'], /Use only one of the two/],
+      [['report', '--text', '--period', '30'], /The period is invalid\. Use days or weeks up to today/],
+      [['report', '--text', '--period', '0d'], /The period is invalid/],
+      [['report', '--text', '--period', '2026-13'], /a month that has already begun/],
+      [['report', '--text', '--period', '2027-01'], /a month that has already begun/],
+      [['lost', '--since', 'yesterday'], /Use a date such as 2026-11-01, or an age/],
     ] as const) {
       const { exitCode, out, notes } = await deskIn(import.meta.dirname, {}, args, {
         service: () => assert.fail('nothing was to be opened'),

@@ -12,7 +12,7 @@ import { reportAsText } from '#desk/report/terminal-report.ts';
 export function addReport(program: Command, desk: Desk): void {
   program
     .command('report')
-    .description('report how many visitors became leads, from where, and why others did not')
+    .description('report how many visitors became leads, where they came from, and why others did not')
     .option(
       '--period <period>',
       '7d, 4w, 30d (including today) or a month such as 2026-10; default: 30d',
@@ -47,9 +47,12 @@ Examples:
         json,
       }) => {
         if (out === undefined && !text && !json)
-          throw new CommandFailure('Choose an output: --out report.html, --text or --json.', 2);
+          throw new CommandFailure('No output was chosen. Use --out report.html, --text or --json.', 2);
         if (text && json)
-          throw new CommandFailure('Both would go to standard output: use --text or --json.', 2);
+          throw new CommandFailure(
+            'Both --text and --json write to standard output. Use only one of the two.',
+            2,
+          );
         const service = await desk.service();
         const { report, note } = await reportOn(service, period, {
           wanted: { source, campaign: campaignName, variant },
@@ -62,7 +65,7 @@ Examples:
         if (json) await desk.print(jsonText(report));
         if (out === undefined) return;
         await writeWhole(out, (append) => append(reportFile(report, service.campaign.site.colors?.accent)));
-        desk.note(`${out} contains the report. It names nobody.`);
+        desk.note(`${out} contains the report, which names no individuals.`);
       },
     );
 }

@@ -74,11 +74,11 @@ const change = (sql: string) => (file: string) => {
 const overwrite = (content: string) => (file: string) => writeFileSync(file, content);
 
 const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
-const BACKUP = 'Name a file that "backup" wrote.';
-const notOurs = (fault: string) => `is not a complete database of this page: ${fault}. ${BACKUP}`;
+const BACKUP = 'Name a file written by "backup".';
+const notOurs = (fault: string) => `is not a complete database of this software: ${fault}. ${BACKUP}`;
 const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 const unmerged = (end: string) =>
-  `is incomplete: its last changes are in FILE${end}. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`;
+  `is incomplete: its last changes are in FILE${end}. Merge the two files: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`;
 
 const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string])[] = [
   [overwrite(''), `is empty. ${BACKUP}`],
@@ -94,35 +94,35 @@ const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string
   [change('drop index outbox_by_turn'), notOurs('the index outbox_by_turn is missing')],
   [
     change('alter table leads add column notes text'),
-    notOurs('the table leads is not as this page makes it'),
+    notOurs('the table leads differs from the expected one'),
   ],
   [
     change(
       'drop index webhook_events_dead; create unique index webhook_events_dead on webhook_events (lead_id)',
     ),
-    notOurs('the index webhook_events_dead is not as this page makes it'),
+    notOurs('the index webhook_events_dead differs from the expected one'),
   ],
   [
     change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
-    notOurs('the trigger spy does not belong there'),
+    notOurs('the trigger spy does not belong in it'),
   ],
   [
     change('create view everybody as select email from leads'),
-    notOurs('the view everybody does not belong there'),
+    notOurs('the view everybody does not belong in it'),
   ],
-  [change('create table "\u001B[2J" (id text)'), notOurs('the table \uFFFD[2J does not belong there')],
+  [change('create table "\u001B[2J" (id text)'), notOurs('the table \uFFFD[2J does not belong in it')],
   [change('delete from kysely_migration'), notOurs('its list of migrations is empty')],
   [
     change(`update kysely_migration set name = '2999-01-01-future'`),
-    notOurs('its list of migrations is not that of any release'),
+    notOurs('its list of migrations does not match any release'),
   ],
   [
     change(`update kysely_migration set name = '2020-01-01-x'`),
-    notOurs('its list of migrations is not that of any release'),
+    notOurs('its list of migrations does not match any release'),
   ],
   [
     change(`insert into kysely_migration values ('2999-01-01-future', '2999-01-01')`),
-    'was used by a newer version of this page. Restore it with that version, or name an older backup.',
+    'was used by a newer version of this software. Restore it with that version, or name an older backup.',
   ],
   [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
   [(file) => truncateSync(file, 5000), DAMAGED],
@@ -133,7 +133,7 @@ const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string
     },
     DAMAGED,
   ],
-  [change(LOOSE_ROW), notOurs('rows of its table exported_leads refer to rows that are not there')],
+  [change(LOOSE_ROW), notOurs('rows in its table exported_leads refer to missing rows')],
   [(file) => writeFileSync(`${file}-wal`, 'something'), unmerged('-wal')],
   [(file) => writeFileSync(`${file}-journal`, 'something'), unmerged('-journal')],
 ];
@@ -146,7 +146,7 @@ describe('restoring a backup', () => {
       const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =
-        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database is kept as (.+)\.$/.exec(
+        /leads\.db was restored from .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database was kept as (.+)\.$/.exec(
           done.notes,
         ) ?? [];
       assert.deepEqual(await peopleIn(folder), ['ada']);
@@ -192,10 +192,7 @@ describe('restoring a backup', () => {
         insert into desk_sign_ins values ('i', 'b', 'k', null, 's', 0, 1, 9e15, null, null);
       `)(backup);
       const done = await deskIn(folder, settings, ['restore', backup]);
-      assert.match(
-        done.notes,
-        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not restored:/,
-      );
+      assert.match(done.notes, /\nDesk sessions, sign-ins and passkeys were not restored\./);
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
       for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
         assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
@@ -293,7 +290,7 @@ describe('refused restores', () => {
       ['missing.db', `does not exist. ${BACKUP}`],
       ['data', `is not a file. ${BACKUP}`],
       ['pipe', `is not a file. ${BACKUP}`],
-      ['loop', 'cannot be read: its symbolic links form a loop. Name another.'],
+      ['loop', 'cannot be read: its symbolic links form a loop. Name another file.'],
       ['data/leads.db', `is the database itself. ${BACKUP}`],
       ['link.db', `is the database itself. ${BACKUP}`],
     ] as const)
@@ -307,7 +304,7 @@ describe('refused restores', () => {
     const backup = path.join(folder, 'backup.db');
     assert.match(
       await refused([backup], { APP_SECRET: '' }, elsewhere),
-      /app-secret differs from the secrets that this database knows\. Put the file back from a backup, or set APP_SECRET/,
+      /app-secret does not match any secret that this database was used with\. Restore the file from a backup, or set APP_SECRET/,
     );
     const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
     assert.equal(done.exitCode, 0, done.notes);
@@ -319,7 +316,7 @@ describe('refused restores', () => {
     try {
       assert.equal(
         await refused([path.join(folder, 'backup.db')]),
-        `${path.join(folder, 'data/leads.db')} is in use. Stop the page first; nothing was changed.`,
+        `${path.join(folder, 'data/leads.db')} is in use, so nothing was changed. Stop the site first.`,
       );
     } finally {
       await running.close();
@@ -342,8 +339,8 @@ describe('backups that cannot be restored', () => {
       const live = path.join(folder, 'data', 'leads.db');
       const file = path.join(folder, 'copy.db');
       for (const [spoil, what] of [
-        [LOOSE_ROW, 'rows of its table exported_leads refer to rows that are not there'],
-        ['create view everybody as select email from leads', 'the view everybody does not belong there'],
+        [LOOSE_ROW, 'rows in its table exported_leads refer to missing rows'],
+        ['create view everybody as select email from leads', 'the view everybody does not belong in it'],
       ] as const) {
         change(spoil)(live);
         const { exitCode, notes } = await deskIn(folder, settings, ['backup', file]);
@@ -351,7 +348,7 @@ describe('backups that cannot be restored', () => {
           [exitCode, notes],
           [
             1,
-            `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
+            `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this software: ${what}. Fix the database, and make the backup again.`,
           ],
         );
         assert(existsSync(file));

@@ -24,7 +24,7 @@ import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/backup/backup
 import { makePrivateFolder } from '#server/platform/files.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-const NAME_BACKUP = 'Name a file that "backup" wrote.';
+const NAME_BACKUP = 'Name a file written by "backup".';
 const ADVICE = {
   'no database': NAME_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
@@ -34,19 +34,19 @@ const ADVICE = {
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
-    .description('replace the SQLite database with a backup; the previous database is kept next to it')
+    .description('replace the SQLite database with a backup, and keep the previous database next to it')
     .argument('<file>')
     .addHelpText(
       'after',
-      '\nStop the page first. Refuses, before anything changes, a damaged file, foreign tables, a later release, another APP_SECRET' +
-        '\nor too little disk space. Desk users sign in again and add their passkeys again.' +
+      '\nStop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release or with' +
+        '\nanother APP_SECRET, and a disk without enough space. Desk users must sign in again and add their passkeys again.' +
         '\n\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db',
     )
     .action(async (file) => {
       const { database } = readDeskInstance().config;
       if (database.engine === 'postgres')
         throw new CommandFailure(
-          'The database is PostgreSQL. Stop the page and run: pg_restore --clean --if-exists --dbname=… FILE',
+          'The database is PostgreSQL. Stop the site, and run: pg_restore --clean --if-exists --dbname=… FILE',
         );
       const live = fileOf(database);
       mustBeBackup(file, live);
@@ -65,7 +65,7 @@ export function addRestore(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         const { warnings, access } = await bringUpToDate(desk, copy);
         if (isInUse(database))
-          throw new CommandFailure(`${live} is in use. Stop the page first; nothing was changed.`);
+          throw new CommandFailure(`${live} is in use, so nothing was changed. Stop the site first.`);
         desk.signal.throwIfAborted();
         const kept = freeName(`${place}.before-${isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '')}`);
         const isKept = existsSync(place);
@@ -74,11 +74,11 @@ export function addRestore(program: Command, desk: Desk): void {
           await handle.sync();
           takePlace(copy, place, kept);
         });
-        desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
-        if (isKept) desk.note(`The previous database is kept as ${kept}.`);
+        desk.note(`${live} was restored from ${file}, with ${sayContents(backup)}.`);
+        if (isKept) desk.note(`The previous database was kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(
-            'The sessions, sign-ins and passkeys of the desk in the backup were not restored: desk users sign in with a mailed code, and add their passkeys again.',
+            'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
           );
         for (const warning of warnings) desk.note(`Warning: ${warning}`);
       } finally {
@@ -100,7 +100,7 @@ function mustBeBackup(file: string, live: string): void {
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
-      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
   // Fails here if unreadable, so later failures concern the copy.
   closeSync(openSync(file, 'r'));

@@ -55,7 +55,7 @@ for (const engine of ENGINES)
         );
         const notes = answers.map((answer) => answer.notes).toSorted();
         assert.match(notes[0]!, /is already queued/);
-        assert.match(notes[1]!, /is queued\. The running page/);
+        assert.match(notes[1]!, /is queued\. The running site/);
         assert.equal((await guides(server)).length, 2);
       });
     });
@@ -70,8 +70,11 @@ for (const engine of ENGINES)
           assert.deepEqual(await guides(server), before);
         };
         await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-        await refused('never@example.com', /^Nothing was queued: never@example\.com is not a lead, /);
-        await refused('unknown@example.com', /is not a lead, because the address was never verified here\./);
+        await refused(
+          'never@example.com',
+          /^Nothing was queued, because never@example\.com was never verified here\./,
+        );
+        await refused('unknown@example.com', /because unknown@example\.com was never verified here\./);
 
         await becomeLead(server, EMAIL);
         await desk(server.service, ['suppress', 'add', EMAIL]);
@@ -80,7 +83,7 @@ for (const engine of ENGINES)
           /is suppressed \(by-hand\)\. Remove the suppression first: suppress remove ada@/,
         );
         await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
-        await refused(EMAIL, /\(by-hand, unsubscribed\)\. Only its owner can come back/);
+        await refused(EMAIL, /\(by-hand, unsubscribed\)\. The person can only return/);
         await desk(server.service, ['erase', EMAIL, '--yes']);
         await refused(EMAIL, /^Nothing was queued: ada@example\.com was erased\./);
         assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
@@ -91,7 +94,7 @@ for (const engine of ENGINES)
         await becomeLead(server, EMAIL);
         const { exitCode, notes } = await sendGuide(server);
         assert.equal(exitCode, 1);
-        assert.match(notes, /^Nothing was queued: GUIDE_EMAIL is off, .* Set it to link or attachment/);
+        assert.match(notes, /^Nothing was queued, because GUIDE_EMAIL is off\. Set it to link or attachment/);
         assert.deepEqual(await guides(server), []);
       }));
   });

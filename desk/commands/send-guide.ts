@@ -22,8 +22,8 @@ export function addSendGuide(program: Command, desk: Desk): void {
       service.mail.wake();
       desk.note(
         outcome === 'queued'
-          ? `The guide for ${email} is queued. The running page sends it; "show ${email}" says when.`
-          : `The guide for ${email} is already queued. "show ${email}" says why.`,
+          ? `The guide for ${email} is queued. The running site will send it. To see when, run "show ${email}".`
+          : `The guide for ${email} is already queued. To see why it was not sent yet, run "show ${email}".`,
       );
     });
 }

@@ -8,7 +8,7 @@ import { endSessionsOf } from '#server/db/tables/desk-access.ts';
 export function addSignOut(program: Command, desk: Desk): void {
   program
     .command('sign-out')
-    .description('end the browser sessions of a desk user; passkeys stay')
+    .description('end all browser sessions of a desk user, but keep their passkeys')
     .argument('<email>')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- sign-out ada@example.com')
     .action(async (typed) => {
@@ -18,8 +18,8 @@ export function addSignOut(program: Command, desk: Desk): void {
       const ended = await endSessionsOf(service.database.db, { email, now: service.clock() });
       desk.note(
         ended === 0
-          ? `${email} has no session. To keep them out, remove the address from DESK_PEOPLE and restart the page.`
-          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'has' : 'have'} ended. To keep them out, remove the address from DESK_PEOPLE and restart the page.`,
+          ? `${email} has no session. To prevent further sign-ins, remove the address from DESK_PEOPLE and restart the site.`
+          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'was' : 'were'} ended. To prevent further sign-ins, remove the address from DESK_PEOPLE and restart the site.`,
       );
     });
 }

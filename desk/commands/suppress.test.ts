@@ -38,7 +38,7 @@ for (const engine of ENGINES) {
 
         const refused = await suppress(server, 'remove', ADA);
         assert.equal(refused.exitCode, 1);
-        assert.match(refused.notes, /new verified consent/);
+        assert.match(refused.notes, /newly verified consent/);
         assert.equal((await suppress(server, 'remove', EVE)).exitCode, 0);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
         for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
@@ -127,13 +127,13 @@ for (const engine of ENGINES) {
         assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
-        assert.match(refused.notes, /decided this, so only a new verified consent/);
+        assert.match(refused.notes, /own decision, so only a newly verified consent/);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
         // An operator cannot undo a complaint, and a suppression without a lead stores no reason.
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /is still suppressed \(complained.*Your reason is not stored/s);
+        assert.match(eve.notes, /is still suppressed \(complained.*Your reason was not stored/s);
         assert.equal(
           (await suppress(server, 'remove', 'new@example.com')).notes,
           'new@example.com is not suppressed.',
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
           writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
           assert.match(
             (await suppress(server, 'import', list)).notes,
-            /line 2 of .*in\.csv has a reason other than/,
+            /the reason in line 2 of .*in\.csv is not one of/,
           );
           writeFileSync(list, '');
           assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
@@ -228,7 +228,7 @@ for (const engine of ENGINES) {
           ],
         );
         const refused = await suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
-        assert.match(refused.notes, /decided this, so only a new verified consent/);
+        assert.match(refused.notes, /own decision, so only a newly verified consent/);
         assert.equal(refused.exitCode, 1);
       }));
   });

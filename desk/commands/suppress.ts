@@ -32,7 +32,7 @@ const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 export function addSuppress(program: Command, desk: Desk): void {
   const list = program
     .command('suppress')
-    .description('manage the addresses that get no mail except codes they ask for')
+    .description('manage the addresses that get no mail except requested codes')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list');
   addAdd(list, desk);
   addRemove(list, desk);
@@ -50,7 +50,7 @@ function addAdd(list: Command, desk: Desk): void {
     .description('suppress an address')
     .argument('<email>')
     .addOption(reasonOption('why'))
-    .option('--note <text>', 'kept with it')
+    .option('--note <text>', 'stored with the suppression')
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"',
@@ -74,7 +74,7 @@ function addRemove(list: Command, desk: Desk): void {
     .command('remove')
     .description('remove an address that you added or that bounced')
     .argument('<email>')
-    .option('--reason <text>', 'why it was a mistake; kept in the consent chain')
+    .option('--reason <text>', 'why the suppression was a mistake; stored in the consent chain')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
@@ -83,7 +83,11 @@ function addRemove(list: Command, desk: Desk): void {
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
       const note = reason?.trim() ?? null;
-      if (note === '') throw new CommandFailure('Give the reason for the mistake: --reason "…".', 2);
+      if (note === '')
+        throw new CommandFailure(
+          'The reason is empty. Say why the suppression was a mistake: --reason "…".',
+          2,
+        );
       const service = await desk.service();
       const going = await findMistakes(service.database.db, service, { email, note });
       const noted = going.find(({ owner }) => owner === 'noted');
@@ -91,11 +95,11 @@ function addRemove(list: Command, desk: Desk): void {
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a mistake, and mail this address again? (y/N) `,
+          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Was this a mistake, and may this address get mail again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
-          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, answer "y" when asked, or use --yes.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
@@ -113,11 +117,11 @@ function addRemove(list: Command, desk: Desk): void {
       if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)
         desk.note(
-          'Your reason is not stored: the address is not a lead, so the chain has no consent for it.',
+          'Your reason was not stored, because the address is not a lead and has no consent in the chain.',
         );
       if (removed.some(({ owner }) => owner === 'noted'))
         desk.note(
-          'Programs that received lead.unsubscribed or the list do not know this: undo it there too.',
+          'Programs that received lead.unsubscribed or the exported list do not know about this change. Make it there too.',
         );
     });
 }
@@ -143,7 +147,7 @@ function addList(list: Command, desk: Desk): void {
 function addExportList(list: Command, desk: Desk): void {
   list
     .command('export')
-    .description('write the list as CSV for your other mail programs')
+    .description('write the list as a CSV file for your other mail programs')
     .option('--out <file>', 'file to write; default: standard output')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
     .action(async ({ out }) => {
@@ -171,7 +175,7 @@ function addExportList(list: Command, desk: Desk): void {
 function addImportList(list: Command, desk: Desk): void {
   list
     .command('import')
-    .description('suppress the addresses in a CSV with a column "email" and optionally "reason"')
+    .description('suppress the addresses in a CSV file with a column "email" and optionally "reason"')
     .argument('<file>')
     .addOption(reasonOption('for rows without one'))
     .addHelpText(
@@ -194,7 +198,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed; the others already were.`,
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed. The others were already suppressed.`,
       );
     });
 }
@@ -214,7 +218,7 @@ async function readList(
       const columns = findColumns(cells, { fields: [] })?.columns;
       if (columns === undefined)
         throw new CommandFailure(
-          `${file} has no column of addresses. Write "email" above them, in the first line.`,
+          `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
         );
       places = { email: columns.email, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
       continue;
@@ -222,17 +226,17 @@ async function readList(
     const typed = withoutApostrophe(cells[places.email] ?? '');
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has no e-mail address. Fix it first.`,
+        `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
     const said = (cells[places.reason] ?? '').toLowerCase();
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has a reason other than ${GIVEN_REASONS.join(', ')}. Write one of these, or leave it empty and use --reason.`,
+        `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
       );
     entries.push({ email: normaliseEmail(typed), reason });
   }
-  if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV with a column "email".`);
+  if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
   return entries;
 }
 

@@ -56,14 +56,15 @@ function addRetry(webhooks: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- webhooks retry --all')
     .action(async (ids, { all }) => {
       if (ids.length > 0 === (all === true))
-        throw new CommandFailure('Give IDs from `webhooks list`, or --all.', 2);
+        throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
       const revived = await changeAndNote(service, commandLine(), async (tx, note) => {
         const count = await tryAgain(tx, service, all ? null : ids);
         if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
         return count;
       });
-      if (revived < ids.length) desk.note(`${ids.length - revived} of them are not dead or do not exist.`);
+      if (revived < ids.length)
+        desk.note(`${ids.length - revived} of these IDs are not of dead events or do not exist.`);
       desk.note(revived === 1 ? '1 event will be retried.' : `${revived} events will be retried.`);
       if (revived === 0 && !all) throw new CommandFailure('Nothing will be retried.');
     });
@@ -72,13 +73,13 @@ function addRetry(webhooks: Command, desk: Desk): void {
 function addTest(webhooks: Command, desk: Desk): void {
   webhooks
     .command('test')
-    .description('send an invented lead to each of WEBHOOK_URLS and print the responses')
+    .description('send an invented lead to every URL in WEBHOOK_URLS and print the responses')
     .option('--json', 'as one JSON document')
     .action(async ({ json }) => {
       const { webhooks: parts } = await desk.service();
       if (parts.endpoints.length === 0)
         throw new CommandFailure(
-          'WEBHOOK_URLS is not set. Set it to the URLs that events are sent to, and try again.',
+          'WEBHOOK_URLS is not set. Set it to the URLs that should receive events, and try again.',
         );
       const results = await parts.sendTest(desk.signal);
       if (json) await desk.print(jsonText(results));
@@ -87,7 +88,7 @@ function addTest(webhooks: Command, desk: Desk): void {
           await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${answer}\n`);
       if (results.some(({ ok }) => !ok))
         throw new CommandFailure(
-          'Not every receiver accepted it. See "What if a delivery fails?" in docs/webhooks.md, fix the receiver or WEBHOOK_URLS, and try again.',
+          'Not every receiver accepted the event. See "What if a delivery fails?" in docs/webhooks.md, fix the receiver or WEBHOOK_URLS, and try again.',
         );
     });
 }

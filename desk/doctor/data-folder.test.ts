@@ -33,10 +33,7 @@ for (const engine of ENGINES) {
         await service.close();
         const [behind] = await findingsAbout('clock', instance, { now: NOW - 60_000 });
         assert.equal(behind?.state, 'problem');
-        assert.match(
-          behind.sentence,
-          /11:59:00\.000Z, and the newest row was made at 2026-11-20T12:00:00\.000Z/,
-        );
+        assert.match(behind.sentence, /11:59:00\.000Z, but the newest row is from 2026-11-20T12:00:00\.000Z/);
         const [well] = await findingsAbout('clock', instance);
         assert.equal(well?.state, 'ok');
       }));
@@ -56,7 +53,7 @@ for (const engine of ENGINES) {
         const [older] = await findingsAbout('database', instance);
         assert.deepEqual(
           [older?.state, older?.sentence.slice(0, 43)],
-          ['note', 'The tables are those of an older version; t'],
+          ['note', 'The tables are from an older version. The n'],
         );
         await close();
       }));
@@ -66,7 +63,7 @@ for (const engine of ENGINES) {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
         const [other] = await findingsAbout('secret', instance, { env });
         assert.equal(other?.state, 'warning');
-        assert.match(other.sentence, /differs from the secrets that this database knows/);
+        assert.match(other.sentence, /does not match any secret that this database was used with/);
       }));
   });
 }
@@ -83,7 +80,7 @@ describe('database and disk checks', () => {
         await about('postgres://127.0.0.1:1/leads'),
         /^problem: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
       );
-      assert.match(await about('file::memory:'), /^warning: The database is kept in memory/);
+      assert.match(await about('file::memory:'), /^warning: The database is only in memory/);
       assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
       writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
       assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
@@ -101,10 +98,7 @@ describe('database and disk checks', () => {
 
       rmSync(file);
       writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
-      assert.match(
-        await about(),
-        /^problem: There is no database at .*leads\.db, although its secret exists/,
-      );
+      assert.match(await about(), /^problem: There is no database at .*leads\.db, but its secret exists/);
     }));
 
   it('the doctor reports a damaged secret file and private files that others can read', () =>
@@ -114,12 +108,18 @@ describe('database and disk checks', () => {
       const secret = async () => (await findingsAbout('secret', instance, { env }))[0];
       const missing = await secret();
       assert.equal(missing?.state, 'problem');
-      assert.match(missing.sentence, /app-secret is missing, though this database was used with a secret/);
+      assert.match(
+        missing.sentence,
+        /app-secret is missing, but this database has already been used with a secret/,
+      );
       writeFileSync(secretFile, 'cut', { mode: 0o600 });
       assert.match((await secret())?.sentence ?? '', /truncated/);
       writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
       chmodSync(secretFile, 0o644);
-      assert.match((await secret())?.sentence ?? '', /differs from the secrets that this database knows/);
+      assert.match(
+        (await secret())?.sentence ?? '',
+        /does not match any secret that this database was used with/,
+      );
       const [open] = await findingsAbout('files', instance, { env });
       assert.equal(open?.state, 'warning');
       assert.match(open.sentence, /^Other users of this machine can read .*app-secret/);
@@ -159,7 +159,7 @@ describe('database and disk checks', () => {
     assert.deepEqual(room(5 * 1024 ** 3), {
       check: 'disk',
       state: 'ok',
-      sentence: 'The disk of /srv/guide has 5.0 GiB free.',
+      sentence: 'The disk that holds /srv/guide has 5.0 GiB free.',
     });
     assert.equal(room(500 * 1024 ** 2).state, 'warning');
     assert.equal(room(50 * 1024 ** 2).state, 'problem');

@@ -37,11 +37,14 @@ export function judgeRoom(
     freeBytes >= LOW_BYTES
       ? `${(freeBytes / LOW_BYTES).toFixed(1)} GiB`
       : `${Math.floor(freeBytes / MIB)} MiB`;
-  const sentence = `The disk of ${folder} has ${free} free.`;
+  const sentence = `The disk that holds ${folder} has ${free} free.`;
   if (filesLeft !== null && filesLeft < 100)
-    return disk.problem(`The disk of ${folder} has no room for more files (${filesLeft} left). Delete some.`);
-  if (freeBytes < SCARCE_BYTES) return disk.problem(`${sentence} Make room before leads are turned away.`);
-  return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Make some room.`) : disk.ok(sentence);
+    return disk.problem(
+      `The disk that holds ${folder} is almost out of inodes (${filesLeft} left). Delete unneeded files.`,
+    );
+  if (freeBytes < SCARCE_BYTES)
+    return disk.problem(`${sentence} Free some space before the site has to refuse forms.`);
+  return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Free some space.`) : disk.ok(sentence);
 }
 
 /** 32 random characters contain at least this many different ones, whatever the alphabet. */
@@ -55,7 +58,7 @@ export function examineSecret(
   const weak = config.appSecrets.some(isGuessable);
   if (weak)
     return secret.problem(
-      'APP_SECRET looks made up by hand: a stranger who guesses it makes codes and sessions. Put a random one before it (APP_SECRET=new,old) and take the old one out after a day: openssl rand -base64 32',
+      'APP_SECRET looks easy to guess. A stranger who guesses it can forge codes and sessions. Put a random secret first (APP_SECRET=new,old), and remove the old one after a day. To create a secret: openssl rand -base64 32',
     );
   const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
   const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
@@ -64,20 +67,20 @@ export function examineSecret(
     return (look?.secretIds.length ?? 0) > 0
       ? [
           secret.problem(
-            `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret.`,
+            `${file} is missing, but this database has already been used with a secret. Restore the file from a backup, or set APP_SECRET to that secret.`,
           ),
         ]
-      : [secret.note(`There is no secret yet: the first start creates one and stores it in ${file}.`)];
+      : [secret.note(`No secret exists yet. The first start will create one in ${file}.`)];
   const where = kept === null ? 'APP_SECRET' : file;
   const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
     return secret.warning(
-      `${where} differs from the secrets that this database knows: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
+      `${where} does not match any secret that this database was used with. Visitors with a session or a pending code will have to request a new code. To avoid that, list the old secret second: APP_SECRET=new,old`,
     );
   return secret.ok(
     kept === null
-      ? 'APP_SECRET is long enough, and does not look made up.'
-      : `${file} holds a secret that the server made.`,
+      ? 'APP_SECRET is long enough and does not look easy to guess.'
+      : `${file} contains a secret that the server created.`,
   );
 }
 
@@ -85,11 +88,7 @@ export function examineFiles(config: Config, folder: string): Findings {
   const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
   return open.length > 0
     ? open.map((name) => files.warning(sayOpenToOthers(name)))
-    : [
-        files.ok(
-          'No other user of this machine can read the files of the database, the secret or the DKIM key.',
-        ),
-      ];
+    : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')];
 }
 
 /** Detects few different characters, repetition and common words; randomness cannot be proven. */
@@ -117,14 +116,14 @@ export async function examineBackup(database: Config['database'], now: number): 
   const at = text === null ? Number.NaN : Date.parse(text.trim());
   if (Number.isNaN(at))
     return backup.note(
-      'No backup by npm run -s desk -- backup is known. Where nothing else copies the database each night, have it called (docs/running.md).',
+      'No backup made with "npm run -s desk -- backup" was found. Unless something else copies the database every night, schedule this command (docs/running.md).',
     );
   const days = Math.floor((now - at) / DAY_MS);
   return [
     days > LATE_DAYS
-      ? backup.warning(`The newest backup is ${days} days old. See why the nightly one fails.`)
+      ? backup.warning(`The newest backup is ${days} days old. Find out why the nightly backup fails.`)
       : backup.ok(
-          `The newest backup is ${days === 0 ? 'of the last 24 hours' : `${days === 1 ? '1 day' : `${days} days`} old`}.`,
+          `The newest backup is ${days === 0 ? 'less than 24 hours' : days === 1 ? '1 day' : `${days} days`} old.`,
         ),
   ];
 }

@@ -25,26 +25,34 @@ export type DatabaseView = {
 export async function viewDatabase(database: Config['database'], signal: AbortSignal): Promise<DatabaseView> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
-      return alone(warning('The database is kept in memory: everything is gone when the server ends.'));
+      return alone(
+        warning(
+          'The database is only in memory, so all data is lost when the server stops. Name a file in DATABASE_URL, such as file:./data/leads.db.',
+        ),
+      );
     if (!existsSync(database.file))
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, although its secret exists. Do not restart a running page: see "What do I do when something breaks?" in docs/running.md.`,
+              `There is no database at ${database.file}, but its secret exists. If the site is running, do not restart it yet: see "What do I do when something breaks?" in docs/running.md.`,
             )
-          : note(`There is no database at ${database.file} yet: the first start creates it.`),
+          : note(`There is no database at ${database.file} yet. The first start will create it.`),
       );
   }
   const { look, damage, failure } = await see(database, signal);
   if (failure !== null) return alone(problem(failure));
   const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHost(database.url)}`;
   if (look === null)
-    return alone(problem(`${where} did not answer within ${LOOK_WITHIN_MS / 1000} seconds.`));
+    return alone(
+      problem(
+        `${where} did not respond within ${LOOK_WITHIN_MS / 1000} seconds. Find out what keeps it busy, and run the doctor again.`,
+      ),
+    );
   const findings: Finding[] = [];
   if (look.unknown.length > 0)
     findings.push(
       problem(
-        'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.',
+        'The database was used by a newer version of this software. Start that version, or name another database in DATABASE_URL.',
       ),
     );
   if (look.writeFault !== null)
@@ -52,23 +60,23 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   if (damage !== null && damage.length > 0)
     findings.push(
       problem(
-        `${where} is damaged (${damage.join('; ')}). Stop the page, keep the file, and put back the newest backup.`,
+        `${where} is damaged (${damage.join('; ')}). Stop the site, keep the file, and restore the newest backup.`,
       ),
     );
   if (damage === null && database.engine === 'sqlite')
     findings.push(
       warning(
-        `${where} can be read; whether all of it is whole takes longer than ${LOOK_WITHIN_MS / 1000} seconds to see. Look with: sqlite3 ${where} 'pragma quick_check'`,
+        `${where} can be read, but checking it for damage takes longer than ${LOOK_WITHIN_MS / 1000} seconds. Check it with: sqlite3 ${where} 'pragma quick_check'`,
       ),
     );
   if (look.pending.length > 0)
-    findings.push(note('The tables are those of an older version; the next start brings them up to date.'));
+    findings.push(note('The tables are from an older version. The next start will update them.'));
   if (findings.length === 0)
     findings.push(
       ok(
         database.engine === 'sqlite'
-          ? `${where} can be read, is whole, and has all tables.`
-          : `${where} answers, takes writes, and has all tables.`,
+          ? `${where} is readable and undamaged, and has all tables.`
+          : `${where} responds, accepts writes, and has all tables.`,
       ),
     );
   return { findings, look };
@@ -82,13 +90,13 @@ function sayWriteFault(
 ): string {
   if (engine === 'sqlite')
     return fault === 'denied'
-      ? `This user may not write to ${where} or its folder. Give the user who runs the page the right to.`
-      : `${where} or its folder may only be read. Look whether the file system has turned read-only after an error (dmesg), or the file was made immutable (lsattr).`;
+      ? `This user may not write to ${where} or its folder. Grant write permission to the user who runs the site.`
+      : `${where} or its folder is read-only. Check whether the file system became read-only after an error (dmesg) or the file was made immutable (lsattr).`;
   if (fault === 'denied')
-    return `This user may not write to the tables of ${where}. Make the user the owner of the database.`;
+    return `${where} does not let this user write to the tables. Make the user the owner of the database.`;
   if (fault === 'read-only') return `${where} is read-only. Name the primary server in DATABASE_URL.`;
-  if (fault === 'full') return `${where} has no room on its disk, and forms are refused. Make some.`;
-  return `${where} took no writes when it was tried (${fault}). Look at its log, and at pg_stat_activity.`;
+  if (fault === 'full') return `The disk of ${where} is full, so forms are refused. Free some space.`;
+  return `${where} rejected a test write (${fault}). Check its log and pg_stat_activity.`;
 }
 
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
@@ -117,7 +125,7 @@ async function see(
   });
   return new Promise((resolve) => {
     looker.on('error', (error) => {
-      if (!signal.aborted) seen.failure ??= `The database could not be looked at: ${error.message}`;
+      if (!signal.aborted) seen.failure ??= `The database could not be checked: ${error.message}`;
       resolve(seen);
     });
     looker.once('close', () => resolve(seen));
@@ -127,32 +135,34 @@ async function see(
 
 export function examineClock(look: Look | null, now: number): Findings {
   if (look === null)
-    return clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`);
+    return clock.note(
+      `The clock of this machine says ${isoTime(now)}. There was nothing to compare it with.`,
+    );
   const { newestAt, clockAheadMs } = look;
   const findings: Finding[] = [];
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
     findings.push(
       clock.problem(
-        `This machine says that it is ${isoTime(now)}, and the newest row was made at ${isoTime(newestAt)}: the clock is wrong now or was then. Codes would be refused or stay valid for too long. Set the clock (timedatectl set-ntp true).`,
+        `The clock of this machine says ${isoTime(now)}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
       ),
     );
   if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
     findings.push(
       clock.problem(
-        `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both (timedatectl set-ntp true).`,
+        `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both clocks: timedatectl set-ntp true`,
       ),
     );
   if (findings.length > 0) return findings;
   return [
     clockAheadMs !== null
       ? clock.ok(
-          `This machine and the database agree about the time, within ${CLOCKS_DIFFER_MS / 1000} seconds.`,
+          `The clocks of this machine and the database agree within ${CLOCKS_DIFFER_MS / 1000} seconds.`,
         )
       : newestAt !== null
         ? clock.ok(
-            `This machine says that it is ${isoTime(now)}, after the newest row. Nothing else was asked for the time.`,
+            `The clock of this machine says ${isoTime(now)}, which is later than the newest row. No other clock was checked.`,
           )
-        : clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`),
+        : clock.note(`The clock of this machine says ${isoTime(now)}. There was nothing to compare it with.`),
   ];
 }
 
@@ -160,14 +170,16 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
   const dead = look?.deadEvents ?? 0;
   if (dead > 0)
     return about('webhooks').warning(
-      `${dead === 1 ? '1 event was' : `${dead} events were`} given up after a day of attempts. See why (npm run -s desk -- webhooks list), fix it there, and retry them (webhooks retry --all).`,
+      `${dead === 1 ? '1 webhook event was' : `${dead} webhook events were`} given up after a day of attempts. List the reasons (npm run -s desk -- webhooks list), fix the receivers, and retry the events (webhooks retry --all).`,
     );
-  return webhooks.urls.length === 0 || look === null ? [] : [about('webhooks').ok('No event was given up.')];
+  return webhooks.urls.length === 0 || look === null
+    ? []
+    : [about('webhooks').ok('No webhook event was given up.')];
 }
 
 export const judgeRefusals = (look: Look | null): Findings =>
   look?.refusesEverybody
     ? about('mail account').problem(
-        'The mail server refused everybody within the last hour, and took no mail. Read its words (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and the account with the provider.',
+        'The mail server refused all mail in the last hour. Read its replies (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and your account with the provider.',
       )
     : [];

@@ -17,7 +17,7 @@ const GOOD_BITS = 2048;
 export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Findings> {
   if (dkim === null)
     return note(
-      'This server does not sign (DKIM_DOMAIN is not set). Your mail provider may; that was not looked at: a mail of doctor --send shows it in its headers (DKIM-Signature).',
+      'This server does not sign e-mails because DKIM_DOMAIN is not set. Your mail provider may sign them: look for a DKIM-Signature in the headers of an e-mail sent with doctor --send.',
     );
   const complaint = await dkimError(dkim);
   if (complaint !== null) return problem(complaint);
@@ -28,16 +28,19 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   const answer = await dns.texts(name);
   if (answer.type === 'failed') return problem(sayFailed(name, answer.reason));
   if (answer.type === 'nothing')
-    return problem(`No DKIM key is published at ${name}: no mail server can check what we sign.`, publish);
+    return problem(
+      `No DKIM key is published at ${name}, so mail servers cannot verify our signatures. Publish the key.`,
+      publish,
+    );
   const [record = ''] = answer.records;
   if (answer.records.length > 1)
     return problem(
-      `There are ${answer.records.length} records at ${name}, where mail servers expect one. Replace them with one.`,
+      `There are ${answer.records.length} TXT records at ${name}, but mail servers expect one. Replace them with a single record.`,
       publish,
     );
   const tags = readTags(record);
   const fault = faultOf(tags, ours);
-  if (fault !== null) return problem(`The DKIM record at ${name} ${fault}`, publish);
+  if (fault !== null) return problem(`The DKIM record at ${name} ${fault} Replace the record.`, publish);
   const findings: Finding[] = [];
   if (
     tags
@@ -47,17 +50,17 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   )
     findings.push(
       warning(
-        `The DKIM record at ${name} says that it is for testing (t=y): some mail servers ignore it.`,
+        `The DKIM record at ${name} has the testing flag (t=y), so some mail servers ignore it. Remove the flag.`,
         publish,
       ),
     );
   if ((ours.asymmetricKeyDetails?.modulusLength ?? 0) < GOOD_BITS)
     findings.push(
       warning(
-        `Our DKIM key has ${ours.asymmetricKeyDetails?.modulusLength} bits. Make one of ${GOOD_BITS} and publish it under another selector: openssl genrsa -out dkim.pem ${GOOD_BITS}`,
+        `Our DKIM key has only ${ours.asymmetricKeyDetails?.modulusLength} bits. Create a key of ${GOOD_BITS} bits (openssl genrsa -out dkim.pem ${GOOD_BITS}), and publish it under a new selector.`,
       ),
     );
-  return findings.length > 0 ? findings : [ok(`The key at ${name} is ours.`)];
+  return findings.length > 0 ? findings : [ok(`The key published at ${name} matches ours.`)];
 }
 
 /** @returns the rest of a sentence; null if mail servers can verify our signature */
@@ -69,16 +72,16 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
       .some((entry) => wanted.includes(entry.trim().toLowerCase())) ?? true;
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'does not begin with v=DKIM1.';
   const key = tags.get('p')?.replaceAll(/\s/g, '');
-  if (key === undefined) return 'holds no key (p=).';
-  if (key === '') return 'says that the key was withdrawn (an empty p=).';
-  if (!listed('k', ['rsa'])) return 'is for another kind of key than ours, which is RSA.';
-  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, which we use to sign.';
-  if (!listed('s', ['*', 'email'])) return 'is not for e-mail (s=).';
+  if (key === undefined) return 'contains no key (p=).';
+  if (key === '') return 'says that the key was revoked (empty p=).';
+  if (!listed('k', ['rsa'])) return 'is for a different type of key. Ours is RSA.';
+  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, which our signatures use.';
+  if (!listed('s', ['*', 'email'])) return 'does not apply to e-mail (s=).';
   const published = keyOf(key);
-  if (published === null) return 'holds a key that cannot be read.';
+  if (published === null) return 'contains an unreadable key.';
   return derOf(published) === derOf(ours)
     ? null
-    : 'holds another key than DKIM_PRIVATE_KEY_FILE: all our signatures fail.';
+    : 'does not match DKIM_PRIVATE_KEY_FILE, so all our signatures fail.';
 }
 
 const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');

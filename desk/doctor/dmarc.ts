@@ -26,7 +26,7 @@ export async function examineDmarc(
   if (found.type === 'none')
     return [
       warning(
-        `${domain} has no DMARC record, which the large mailbox providers ask of senders. Begin with one that only asks for reports, to a mailbox that you read.`,
+        `${domain} has no DMARC record, which large mailbox providers require of senders. Start with a record that only requests reports, sent to a mailbox that you read.`,
         ours,
       ),
       ...alignment(domain, { signs, isStrict: false, isEnforced: false }),
@@ -34,7 +34,7 @@ export async function examineDmarc(
   const { name, record, isInherited } = found;
   if (found.count > 1)
     return problem(
-      `There are ${found.count} DMARC records at ${name}, and mail servers accept only one. Publish one.`,
+      `There are ${found.count} DMARC records at ${name}, but mail servers accept only one. Delete all but one.`,
       {
         ...ours,
         name,
@@ -44,10 +44,10 @@ export async function examineDmarc(
   const tags = readTags(record);
   const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
   if (!POLICIES.has(policy))
-    return problem(
-      `The DMARC record at ${name} has no policy that mail servers know (p=none, p=quarantine or p=reject).`,
-      { ...ours, name },
-    );
+    return problem(`The DMARC record at ${name} has no valid policy. Set p=none, p=quarantine or p=reject.`, {
+      ...ours,
+      name,
+    });
   const rest = alignment(domain, {
     signs,
     isStrict: tags.get('adkim')?.toLowerCase() === 's',
@@ -56,7 +56,7 @@ export async function examineDmarc(
   if (policy === 'none')
     return [
       warning(
-        `DMARC of ${domain} (${name}) asks mail servers to do nothing about mail that others send in your name (p=none). Once its reports show that your own mail passes, ask for quarantine.`,
+        `The DMARC policy of ${domain} (${name}) is p=none, so mail servers take no action against mail that others send in your name. Once the reports show that your own mail passes, change the policy to p=quarantine.`,
         {
           name,
           type: 'TXT',
@@ -68,7 +68,7 @@ export async function examineDmarc(
       ),
       ...rest,
     ];
-  return [ok(`DMARC of ${domain} (${name}) asks for ${policy}.`), ...rest];
+  return [ok(`The DMARC policy of ${domain} (${name}) is p=${policy}.`), ...rest];
 }
 
 /** Alignment of the signing domain with From (RFC 7489, section 3.1.1). */
@@ -80,13 +80,13 @@ function alignment(
     return isEnforced
       ? [
           note(
-            `Our mail passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
+            `Our mail passes DMARC if your mail provider signs it as ${domain}, or if the envelope sender is at ${domain} and the SPF record lists the provider’s machines.`,
           ),
         ]
       : [];
   const isAligned = isStrict ? signs === domain : areOfOneOrganisation(signs, domain);
   if (isAligned) return [];
-  const sentence = `DKIM_DOMAIN is ${signs} and mail comes from ${domain}${isStrict && areOfOneOrganisation(signs, domain) ? ', and the DMARC record wants them equal (adkim=s)' : ''}: our signature does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
+  const sentence = `DKIM_DOMAIN is ${signs}, but mail comes from ${domain}${isStrict && areOfOneOrganisation(signs, domain) ? ', and the DMARC record requires the two to be equal (adkim=s)' : ''}. Our signature therefore does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
   return [isEnforced ? problem(sentence) : warning(sentence)];
 }
 

@@ -76,7 +76,10 @@ describe('doctor runs', () => {
         out,
         /^problem +SPF +example\.com has no SPF record.*\n +publish +name: +example\.com\n +type: +TXT\n +value: +v=spf1 mx ~all\n/m,
       );
-      assert.match(out, /^ok +sample +The mail server took a sample for ada@example\.com and said “250 /m);
+      assert.match(
+        out,
+        /^ok +sample +The mail server accepted a sample for ada@example\.com with the reply “250 /m,
+      );
       assert.match(notes, /^2 problems and 1 warning\.$/);
       await instance.inbox.waitForMail('ada@example.com');
     }));
@@ -102,7 +105,7 @@ describe('doctor runs', () => {
       const [, finding] = about('sender');
       assert.match(
         finding?.sentence ?? '',
-        /bounces\.example\.com \(BOUNCE_DOMAIN\), which needs an MX record/,
+        /bounces\.example\.com \(BOUNCE_DOMAIN\)\. This domain needs its own MX record/,
       );
     }));
 
@@ -111,7 +114,7 @@ describe('doctor runs', () => {
       const backup = (now: number) => findingsAbout('backup', instance, { now });
       assert.match(
         (await backup(NOW))[0]?.sentence ?? '',
-        /^No backup by npm run -s desk -- backup is known\./,
+        /^No backup made with "npm run -s desk -- backup" was found\./,
       );
       const { exitCode, notes } = await deskIn(
         instance.folder,
@@ -122,9 +125,9 @@ describe('doctor runs', () => {
       assert.equal(exitCode, 0, notes);
       const made = Date.parse(readFileSync(path.join(instance.folder, 'data/last-backup'), 'utf8').trim());
       for (const [days, said] of [
-        [0.5, 'ok: The newest backup is of the last 24 hours.'],
+        [0.5, 'ok: The newest backup is less than 24 hours old.'],
         [2.5, 'ok: The newest backup is 2 days old.'],
-        [9.5, 'warning: The newest backup is 9 days old. See why the nightly one fails.'],
+        [9.5, 'warning: The newest backup is 9 days old. Find out why the nightly backup fails.'],
       ] as const) {
         const found = await backup(made + days * 86_400_000);
         assert.deepEqual(
@@ -147,7 +150,7 @@ describe('doctor runs', () => {
       for (let count = 1; count <= 3; count += 1)
         insert.run(`mail ${count}`, `${count}.example`, `198.51.100.${count}`, Date.now());
       const [found, ...others] = await problems();
-      assert.match(found?.sentence ?? '', /^The mail server refused everybody within the last hour/);
+      assert.match(found?.sentence ?? '', /^The mail server refused all mail in the last hour/);
       assert.deepEqual(others, []);
     }));
 
@@ -157,7 +160,7 @@ describe('doctor runs', () => {
       const about = () => findingsAbout('webhooks', instance, { env });
       assert.deepEqual(
         (await about()).map(({ sentence }) => sentence),
-        ['No event was given up.'],
+        ['No webhook event was given up.'],
       );
       using database = new DatabaseSync(path.join(instance.folder, 'data/leads.db'));
       database.exec(
@@ -196,7 +199,7 @@ describe('doctor runs', () => {
         appendFileSync(path.join(folder, 'site.yaml'), '\nnoindex: true\n');
         const { out, exitCode } = await doctor(patientOf(instance, instance.env, folder), []);
         assert.equal(exitCode, 0);
-        for (const said of ['people are', 'figures are', 'publisher: is still', 'noindex: search engines'])
+        for (const said of ['people are', 'figures are', 'publisher: this is still', 'noindex: this line'])
           assert.match(out.replaceAll(/\s+/g, ' '), new RegExp(said.replaceAll(' ', ' (?:.{0,40} )?')), said);
       }),
     ));
@@ -234,7 +237,7 @@ describe('doctor runs', () => {
           'note words',
           'note words',
           'note words',
-          'note all the rest',
+          'note other checks',
           'problem sample',
         ],
       );
@@ -258,18 +261,24 @@ describe('doctor runs', () => {
       };
       await withServer({ engine: 'sqlite', database }, async ({ app }) => {
         port = new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port;
-        assert.equal(await page(), `ok: The page runs on port ${port}, and says that all is well.`);
+        assert.equal(await page(), `ok: The site is running on port ${port} and is healthy.`);
         rmSync(file);
         assert.match(
           await page(),
-          /^problem: The page runs .* says: The database file was deleted or replaced/,
+          /^problem: The site is running .* reports: The database file was deleted or replaced/,
         );
       });
-      assert.equal(await page(), `note: The page does not run on port ${port} of this machine.`);
+      assert.equal(
+        await page(),
+        `note: Nothing is listening on port ${port}. Start the site with npm start.`,
+      );
       const other = createHttpServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
       await once(other, 'listening');
       port = String((other.address() as AddressInfo).port);
-      assert.equal(await page(), `problem: Port ${port} is taken by another program.`);
+      assert.equal(
+        await page(),
+        `problem: Port ${port} is used by another program. Stop that program, or set PORT to another number.`,
+      );
       other.close();
     }));
 

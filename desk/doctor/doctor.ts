@@ -43,12 +43,10 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
   if (settings.type === 'mistakes')
     return [
       ...first,
-      about('all the rest').note(
-        'Page, database, disk, secret, mail and DNS were not looked at: the settings have to be right first.',
+      about('other checks').note(
+        'Page, database, disk, secret, mail and DNS were not checked. Fix the settings first.',
       ),
-      ...(sampleTo === null
-        ? []
-        : [about('sample').problem('No sample was sent: the settings have to be right first.')]),
+      ...(sampleTo === null ? [] : [about('sample').problem('No sample was sent. Fix the settings first.')]),
     ];
   const title =
     words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
@@ -103,9 +101,11 @@ function judgeSettings(settings: Patient['settings']): Finding[] {
   const findings = warnings.map((sentence) => warning(sentence));
   if (!config.secure && !isLoopback(new URL(config.publicUrl).hostname))
     findings.push(
-      warning('PUBLIC_URL is not https: what visitors type, and their codes, can be read on the way.'),
+      warning(
+        'PUBLIC_URL does not use https, so others on the network can read what visitors type. Set up a proxy with https (docs/install.md).',
+      ),
     );
-  return findings.length > 0 ? findings : [ok('All settings can be used.')];
+  return findings.length > 0 ? findings : [ok('All settings are valid.')];
 }
 
 function readWords(folder: string): CampaignResult {
@@ -114,7 +114,7 @@ function readWords(folder: string): CampaignResult {
     return mistakes.length > 0 ? { type: 'mistakes', mistakes } : readCampaign(folder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { type: 'mistakes', mistakes: [`The words cannot be read: ${reason}`] };
+    return { type: 'mistakes', mistakes: [`The words could not be read: ${reason}`] };
   }
 }
 
@@ -131,7 +131,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
     ...(nowhere.length > 0
       ? [
           note(
-            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the URLs of your pages into site.yaml (footerLinks).`,
+            `These footer links lead nowhere: ${nowhere.join(', ')}. Set their URLs in site.yaml (footerLinks).`,
           ),
         ]
       : []),
@@ -145,7 +145,7 @@ function judgePostalAddress(
   if (guideEmail === 'off' || postalAddress !== undefined) return [];
   return [
     about('words').warning(
-      'The e-mail with the guide (GUIDE_EMAIL) shows no postal address, which the USA (CAN-SPAM) and other countries require of mail that advertises: write yours into site.yaml (postalAddress).',
+      'The guide e-mail (GUIDE_EMAIL) has no postal address, which the USA (CAN-SPAM) and other countries require in advertising mail. Add yours to site.yaml (postalAddress).',
     ),
   ];
 }
@@ -156,7 +156,7 @@ async function examineDiskOf({ database }: Config, folder: string): Promise<Find
   const ours = await examineDisk(path.join(folder, 'data'));
   return database.engine === 'sqlite'
     ? ours
-    : [ours, about('disk').note('The disk of PostgreSQL is its own machine’s, and was not looked at.')];
+    : [ours, about('disk').note('The disk of the PostgreSQL server was not checked.')];
 }
 
 function examineSender(config: Config, dns: Dns): readonly Examination[] {
@@ -175,7 +175,7 @@ function examineSender(config: Config, dns: Dns): readonly Examination[] {
   if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain)) {
     findings.push(
       (config.mailFrom === null ? sender.note : sender.problem)(
-        `${domain} is not a public domain name: mail servers do not accept mail from ${from}, and DNS was not asked about it.`,
+        `${domain} is not a public domain name, so mail servers will not accept mail from ${from}, and DNS was not checked. Set MAIL_FROM to an address at your domain.`,
       ),
     );
     return [found];
@@ -186,7 +186,7 @@ function examineSender(config: Config, dns: Dns): readonly Examination[] {
   if (returnDomain !== domain)
     findings.push(
       sender.note(
-        `Reports of failed deliveries come back to ${returnDomain} (BOUNCE_DOMAIN), which needs an MX record for them and an SPF record that names the machines that send for you, as mail servers ask that domain and no longer ${domain}.`,
+        `Bounces go to ${returnDomain} (BOUNCE_DOMAIN). This domain needs its own MX record, and an SPF record that lists the machines that send for you, because mail servers check it instead of ${domain}.`,
       ),
     );
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;

@@ -32,7 +32,11 @@ export async function within(
   const late = new Promise<Finding[]>((resolve) => {
     timer = setTimeout(
       () =>
-        resolve([about(check).problem(`This took longer than ${limitMs / 1000} seconds and was given up.`)]),
+        resolve([
+          about(check).problem(
+            `This check took longer than ${limitMs / 1000} seconds and was stopped. Run the doctor again.`,
+          ),
+        ]),
       limitMs,
     );
   });
@@ -40,7 +44,7 @@ export async function within(
     return [await Promise.race([examination, late])].flat();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [about(check).problem(`This could not be looked at: ${reason}`)];
+    return [about(check).problem(`This could not be checked: ${reason}`)];
   } finally {
     clearTimeout(timer);
   }

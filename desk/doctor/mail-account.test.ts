@@ -58,21 +58,21 @@ const states = async (url: string, signal = never(), now = NOW) => {
 describe('mail account checks', () => {
   const TLS: SMTPServerOptions = { key: TEST_KEY, cert: TEST_CERTIFICATE };
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
-  const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
+  const refused = /^problem: The mail server 0\.0\.0\.0 offers no trusted TLS connection/;
 
   for (const [title, options, address, ...sentences] of [
     [
       'the doctor accepts an unencrypted login to a local mail server',
       CLEAR,
       'user:right@127.0.0.1:PORT',
-      /^note: The connection to 127\.0\.0\.1 is not encrypted; it stays on this machine\.$/,
-      /^ok: 127\.0\.0\.1 takes the login of SMTP_URL\. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries\.$/,
+      /^note: The connection to 127\.0\.0\.1 is not encrypted, but it stays on this machine\.$/,
+      /^ok: 127\.0\.0\.1 accepts the login in SMTP_URL\. To test whether it accepts mail from MAIL_FROM, run doctor --send ADDRESS\.$/,
     ],
     [
       'the doctor warns about an unencrypted login to another machine',
       CLEAR,
       'user:right@0.0.0.0:PORT?requireTLS=false',
-      /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
+      /^warning: The connection to 0\.0\.0\.0 is not encrypted, so user, password/,
       /^ok: /,
     ],
     [
@@ -80,7 +80,7 @@ describe('mail account checks', () => {
       CLEAR,
       '127.0.0.1:PORT',
       /^note: /,
-      /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/,
+      /^note: 127\.0\.0\.1 responds\. No login was tried because SMTP_URL has no user/,
     ],
     [
       'the doctor reports a refused login without quoting the mail server',
@@ -92,7 +92,7 @@ describe('mail account checks', () => {
       'the doctor reports a mail server without STARTTLS',
       CLEAR,
       'user:right@0.0.0.0:PORT',
-      /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
+      /^problem: The mail server 0\.0\.0\.0 offers no trusted TLS connection \(ETLS\)/,
     ],
     [
       'the doctor reports a mail server with an untrusted certificate',
@@ -111,7 +111,7 @@ describe('mail account checks', () => {
       'the doctor accepts a mail server with a trusted certificate',
       TLS,
       `user:right@0.0.0.0:PORT?${trusted}`,
-      /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), with a certificate that can be trusted\.$/,
+      /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), and its certificate is trusted\.$/,
       /^ok: /,
     ],
   ] as const)
@@ -127,7 +127,7 @@ describe('mail account checks', () => {
     withMailServer(TLS, async (port) => {
       const url = `smtp://user:right@0.0.0.0:${port}?${trusted}`;
       const [ending] = await states(url, never(), Date.UTC(2119, 11, 25));
-      assert.match(ending ?? '', /^warning: .* Its certificate ends in 7 days/);
+      assert.match(ending ?? '', /^warning: .* Its certificate expires in 7 days/);
     }));
 
   it('the doctor reports a mail server that does not respond or hangs up', async () => {
@@ -185,7 +185,7 @@ describe('sample mail', () => {
     withInbox({}, async (inbox) => {
       assert.match(
         await send({ SMTP_URL: inbox.url }),
-        /^ok: The mail server took a sample for ada@example\.com and said “250 /,
+        /^ok: The mail server accepted a sample for ada@example\.com with the reply “250 /,
       );
       const { parsed } = await inbox.waitForMail(to);
       assert.equal(inbox.mails.length, 1);

@@ -31,7 +31,7 @@ export async function examineMailAccount(
 ): Promise<Findings> {
   if (mail.kind === 'files')
     return warning(
-      'SMTP_URL is not set: each e-mail is written to a file in data/mail/, and nobody gets a code.',
+      'SMTP_URL is not set, so e-mails are written to files in data/mail/ and visitors get no codes. Set SMTP_URL to your mail account.',
     );
   const { url } = mail;
   await rememberAddresses(url);
@@ -65,7 +65,7 @@ export async function examineMailAccount(
       return [
         encryption,
         note(
-          `${host} greets us. SMTP_URL has no user, so that no login was tried${connection.allowsAuth && !isLoopback(host) ? '; it offers one, and may refuse mail without' : ''}.`,
+          `${host} responds. No login was tried because SMTP_URL has no user${connection.allowsAuth && !isLoopback(host) ? ', but this server offers a login and may refuse mail without it' : ''}.`,
         ),
       ];
     await Promise.race([
@@ -77,7 +77,7 @@ export async function examineMailAccount(
     return [
       encryption,
       ok(
-        `${host} takes the login of SMTP_URL. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries.`,
+        `${host} accepts the login in SMTP_URL. To test whether it accepts mail from MAIL_FROM, run doctor --send ADDRESS.`,
       ),
     ];
   } catch (error) {
@@ -95,21 +95,23 @@ function judgeEncryption(
   if (!connection.secure || !(socket instanceof TLSSocket)) {
     const hasLogin = new URL(url).username !== '';
     if (isLoopback(host))
-      return note(`The connection to ${host} is not encrypted; it stays on this machine.`);
+      return note(`The connection to ${host} is not encrypted, but it stays on this machine.`);
     return warning(
       hasLogin
-        ? `The connection to ${host} is not encrypted, and user, password and codes go over it, as SMTP_URL says.`
-        : `The connection to ${host} is not encrypted: who is on the way can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
+        ? `The connection to ${host} is not encrypted, so user, password and codes are sent in clear. A parameter of SMTP_URL allows this. Remove it if ${host} offers TLS.`
+        : `The connection to ${host} is not encrypted, so others on the network can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
     );
   }
   const { valid_to: end } = socket.getPeerCertificate();
   const encrypted = `The connection to ${host} is encrypted (${socket.getProtocol() ?? 'TLS'})`;
   if (!socket.authorized)
-    return warning(`${encrypted}, but its certificate is not one that can be trusted, as SMTP_URL allows.`);
+    return warning(
+      `${encrypted}, but the certificate is not trusted. A parameter of SMTP_URL allows this. Remove it once ${host} has a trusted certificate.`,
+    );
   const days = Math.floor((Date.parse(end) - now) / DAY_MS);
   return days < SOON_DAYS
-    ? warning(`${encrypted}. Its certificate ends in ${days} days; the operator of ${host} must renew it.`)
-    : ok(`${encrypted}, with a certificate that can be trusted.`);
+    ? warning(`${encrypted}. Its certificate expires in ${days} days. The operator of ${host} must renew it.`)
+    : ok(`${encrypted}, and its certificate is trusted.`);
 }
 
 /**
@@ -134,10 +136,10 @@ export async function sendSample(
   try {
     const outcome = await mailer.send(composeSample(config, to, title), signal);
     if (mail.kind === 'files' && outcome.type === 'sent')
-      return sample.note(`SMTP_URL is not set, so that the sample to ${to} was ${outcome.reply}.`);
+      return sample.note(`SMTP_URL is not set, so the sample for ${to} was ${outcome.reply}.`);
     if (outcome.type === 'sent')
       return sample.ok(
-        `The mail server took a sample for ${to} and said “${oneLine(outcome.reply)}”. Look whether it arrived, and not among the junk.`,
+        `The mail server accepted a sample for ${to} with the reply “${oneLine(outcome.reply)}”. Check that the sample arrived in the inbox and not in the spam folder.`,
       );
     return sample.problem(
       outcome.type === 'refused'
@@ -153,13 +155,13 @@ const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {
   const sentences = [
-    `This is a test. The operator of “${title}” asked for it, to see whether its e-mails arrive.`,
-    `It was sent from ${senderAddress(config)}, on the way that codes take. Nothing needs to be done.`,
+    `This is a test. The operator of “${title}” sent it to check whether the site’s e-mails arrive.`,
+    `It was sent from ${senderAddress(config)} in the same way as codes. You do not need to do anything.`,
   ];
   return {
     id: randomUUIDv7(),
     to,
-    subject: 'Test: the e-mails of your page arrive',
+    subject: 'Test: e-mails from your site arrive',
     text: `${sentences.join('\n\n')}\n`,
     html: `<!doctype html>\n<html lang="en"><body>${sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join('')}</body></html>\n`,
   };

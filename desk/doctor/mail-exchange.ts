@@ -26,13 +26,13 @@ export async function examineMailExchange(
     const direct = await dns.addresses(domain);
     if (direct.type === 'records')
       return warning(
-        `${domain} has no MX record, so that answers go to the machine that ${domain} itself names. Name the server that takes mail.`,
+        `${domain} has no MX record, so replies go to the IP address of ${domain} itself. Name your mail server in an MX record.`,
         publish,
       );
     return problem(
       answer.isKnownName
-        ? `${domain} has no MX record: no answer and no report of a failed delivery can come back, and many mail servers refuse such a sender. Name the server that takes mail.`
-        : `DNS knows no ${domain}: nobody accepts mail from there. Mend MAIL_FROM, or register the domain and name the server that takes its mail.`,
+        ? `${domain} has no MX record, so replies and bounces cannot arrive, and many mail servers refuse such senders. Name your mail server in an MX record.`
+        : `${domain} does not exist in DNS, so mail servers will not accept mail from it. Correct MAIL_FROM, or register the domain and name its mail server in an MX record.`,
       publish,
     );
   }
@@ -40,7 +40,7 @@ export async function examineMailExchange(
   // A null MX (RFC 7505) refuses all mail.
   if (servers.some(({ exchange }) => exchange === '' || exchange === '.'))
     return problem(
-      `${domain} says that it takes no mail (a null MX): mail servers refuse such a sender. Name the server that takes mail instead.`,
+      `${domain} has a null MX record, which means that it accepts no mail. Mail servers refuse such senders. Name your mail server instead.`,
       publish,
     );
   const judged = await Promise.all(
@@ -50,12 +50,12 @@ export async function examineMailExchange(
   const unclear = judged.filter(({ answer: { type } }) => type === 'failed').map(({ exchange }) => exchange);
   if (dead.length === servers.length)
     return problem(
-      `The MX of ${domain} names ${dead.join(', ')}, which has no address: nothing can come back. Name a server that has one.`,
+      `The MX record of ${domain} names ${dead.join(', ')}, which has no IP address, so replies and bounces cannot arrive. Name a mail server that has an IP address.`,
       publish,
     );
   if (dead.length > 0)
     return warning(
-      `The MX of ${domain} names ${dead.join(', ')}, which has no address. Take that record out.`,
+      `An MX record of ${domain} names ${dead.join(', ')}, which has no IP address. Remove that record.`,
     );
   if (unclear.length > 0) return problem(sayFailed(unclear.join(', '), 'no address'));
   return ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`);

@@ -81,8 +81,8 @@ describe('checks of PUBLIC_URL', () => {
       }),
     );
     assert.deepEqual(await found(site.port, { httpPort: plain.port }), [
-      `ok address: The page answers at https://guide.example.com:${site.port}/guide, and its certificate is good for ${Math.floor((Date.UTC(2120, 0, 1) - NOW) / 86_400_000)} more days.`,
-      'ok address: http://guide.example.com leads to https.',
+      `ok address: The page is reachable at https://guide.example.com:${site.port}/guide, and its certificate is valid for ${Math.floor((Date.UTC(2120, 0, 1) - NOW) / 86_400_000)} more days.`,
+      'ok address: http://guide.example.com redirects to https.',
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('checks of PUBLIC_URL', () => {
     const [first] = await found(site.port, { now: Date.UTC(2119, 11, 25) });
     assert.equal(
       first,
-      'warning address: The certificate of guide.example.com ends in 7 days, and was not renewed yet: after that, browsers refuse the page. See why the proxy does not renew it.',
+      'warning address: The certificate of guide.example.com expires in 7 days and has not been renewed. After that, browsers will refuse the page. Find out why the proxy does not renew the certificate.',
     );
   });
 
@@ -101,21 +101,21 @@ describe('checks of PUBLIC_URL', () => {
       OLD_CERTIFICATE,
       KEY,
       'guide',
-      'The certificate of guide.example.com has expired: browsers refuse the page. Renew it.',
+      'The certificate of guide.example.com has expired, so browsers refuse the page. Renew the certificate.',
     ],
     [
       'is not trusted',
       TEST_CERTIFICATE,
       TEST_KEY,
       'guide',
-      'Browsers do not trust the certificate that guide.example.com shows (DEPTH_ZERO_SELF_SIGNED_CERT). Get one from an authority such as Let’s Encrypt, and have the proxy send its whole chain.',
+      'Browsers do not trust the certificate of guide.example.com (DEPTH_ZERO_SELF_SIGNED_CERT). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.',
     ],
     [
       'is for another name',
       CERTIFICATE,
       KEY,
       'other',
-      'The certificate that other.example.com shows is for guide.example.com: browsers refuse the page. Get one for other.example.com.',
+      'The certificate of other.example.com was issued for guide.example.com, so browsers refuse the page. Get a certificate for other.example.com.',
     ],
   ] as const)
     it(`the doctor says that browsers refuse a certificate that ${title}`, async () => {
@@ -130,25 +130,25 @@ describe('checks of PUBLIC_URL', () => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     });
     assert.deepEqual((await found(other.port)).slice(0, 1), [
-      `problem address: https://guide.example.com:${other.port}/guide is answered with 502, and not by this page. Have the proxy pass it on to this page’s port, path included.`,
+      `problem address: The response from https://guide.example.com:${other.port}/guide (status 502) is not from this site. Make the proxy forward requests, including their path, to this site’s port.`,
     ]);
     const { port } = await secured(CERTIFICATE).then(async (site) => {
       await site[Symbol.asyncDispose]();
       return site;
     });
     assert.deepEqual(await found(port), [
-      `problem address: Nothing answers at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
+      `problem address: Nothing responds at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
     ]);
   });
 
   it('the doctor reports a host name that does not resolve and a DNS failure', async () => {
     assert.deepEqual(await found(443, { zone: {} }), [
-      'problem address: guide.example.com has no address in DNS, so no visitor finds the page. Publish an A record (and AAAA) with the address of this machine, or of the proxy in front of it.',
+      'problem address: guide.example.com does not resolve to an IP address, so visitors cannot reach the page. Publish an A record (and an AAAA record for IPv6) with the IP address of this machine or of the proxy in front of it.',
     ]);
     const silent = await found(443, { zone: { 'guide.example.com': { fault: 'SERVFAIL' } } });
     assert.match(
       silent.join(''),
-      /^warning address: DNS did not say where guide\.example\.com is \(.+\)\. Try again/,
+      /^warning address: DNS could not resolve guide\.example\.com \(.+\)\. Try again/,
     );
   });
 
@@ -156,14 +156,14 @@ describe('checks of PUBLIC_URL', () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
-      'warning address: http://guide.example.com answers without leading to https: who comes that way types without encryption. Have the proxy redirect it (308).',
-      'warning address: PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+      'warning address: http://guide.example.com does not redirect to https, so visitors who open it type without encryption. Make the proxy redirect to https (status 308).',
+      'warning address: PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
     ]);
   });
 
   it('the doctor does not check a local PUBLIC_URL', async () => {
     assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
-      'note address: PUBLIC_URL is an address of this machine, so it was not tested from outside.',
+      'note address: PUBLIC_URL points to this machine, so it was not tested from outside.',
     ]);
   });
 });

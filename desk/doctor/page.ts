@@ -25,23 +25,26 @@ export async function examinePage(
   { host, port }: Pick<Config, 'host' | 'port'>,
   signal: AbortSignal,
 ): Promise<Findings> {
-  if (port === 0) return page.note('The page takes any free port (PORT=0), so that it was not asked.');
+  if (port === 0) return page.note('The site was not checked because it uses any free port (PORT=0).');
   const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
     const answer = await askHealth({ host, port }, AbortSignal.any([signal, limit]));
-    if (answer === null) return page.problem(`Port ${port} is taken by another program.`);
+    if (answer === null)
+      return page.problem(
+        `Port ${port} is used by another program. Stop that program, or set PORT to another number.`,
+      );
     return [
       answer.isWell
-        ? page.ok(`The page runs on port ${port}, and says that all is well.`)
-        : page.problem(`The page runs on port ${port}, and says: ${answer.sentence}`),
+        ? page.ok(`The site is running on port ${port} and is healthy.`)
+        : page.problem(`The site is running on port ${port} and reports: ${answer.sentence}`),
     ];
   } catch {
     return [
       limit.aborted
         ? page.problem(
-            `What listens on port ${port} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds.`,
+            `The program on port ${port} did not respond within ${ANSWER_WITHIN_MS / 1000} seconds. If it is this site, restart it.`,
           )
-        : page.note(`The page does not run on port ${port} of this machine.`),
+        : page.note(`Nothing is listening on port ${port}. Start the site with npm start.`),
     ];
   }
 }
@@ -60,16 +63,15 @@ export async function examineAddress(
 ): Promise<Findings> {
   const url = new URL(publicUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isLoopback(host))
-    return note('PUBLIC_URL is an address of this machine, so it was not tested from outside.');
+  if (isLoopback(host)) return note('PUBLIC_URL points to this machine, so it was not tested from outside.');
   const found =
     isIP(host) === 0 ? await way.dns.addresses(host) : { type: 'records' as const, records: [host] };
   if (found.type === 'failed')
-    return warning(`DNS did not say where ${host} is (${found.reason}). Try again in a minute.`);
+    return warning(`DNS could not resolve ${host} (${found.reason}). Try again in a minute.`);
   const [address] = found.type === 'records' ? found.records : [];
   if (address === undefined)
     return problem(
-      `${host} has no address in DNS, so no visitor finds the page. Publish an A record (and AAAA) with the address of this machine, or of the proxy in front of it.`,
+      `${host} does not resolve to an IP address, so visitors cannot reach the page. Publish an A record (and an AAAA record for IPv6) with the IP address of this machine or of the proxy in front of it.`,
     );
   const isSecure = url.protocol === 'https:';
   const judged = await judgePage(url, { ...way, address, publicUrl, basePath });
@@ -80,7 +82,7 @@ export async function examineAddress(
     ...(trustProxy === false
       ? [
           warning(
-            'PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+            'PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
           ),
         ]
       : []),
@@ -108,16 +110,16 @@ async function judgePage(
   }
   if (response.statusCode !== 200 || !body.includes('"status":"ok"'))
     return problem(
-      `${publicUrl} is answered with ${response.statusCode ?? 0}, and not by this page. Have the proxy pass it on to this page’s port, path included.`,
+      `The response from ${publicUrl} (status ${response.statusCode ?? 0}) is not from this site. Make the proxy forward requests, including their path, to this site’s port.`,
     );
-  if (url.protocol === 'http:') return ok(`The page answers at ${publicUrl}.`);
+  if (url.protocol === 'http:') return ok(`The page is reachable at ${publicUrl}.`);
   const { valid_to: end } = (response.socket as TLSSocket).getPeerCertificate();
   const days = Math.floor((Date.parse(end) - now) / DAY_MS);
   return days < SOON_DAYS
     ? warning(
-        `The certificate of ${host} ends in ${days} days, and was not renewed yet: after that, browsers refuse the page. See why the proxy does not renew it.`,
+        `The certificate of ${host} expires in ${days} days and has not been renewed. After that, browsers will refuse the page. Find out why the proxy does not renew the certificate.`,
       )
-    : ok(`The page answers at ${publicUrl}, and its certificate is good for ${days} more days.`);
+    : ok(`The page is reachable at ${publicUrl}, and its certificate is valid for ${days} more days.`);
 }
 
 async function judgePlain(
@@ -131,12 +133,14 @@ async function judgePlain(
     const { statusCode = 0, headers } = response;
     const isLed = statusCode >= 300 && statusCode < 400 && headers.location?.startsWith('https://') === true;
     return isLed
-      ? ok(`${plain} leads to https.`)
+      ? ok(`${plain} redirects to https.`)
       : warning(
-          `${plain} answers without leading to https: who comes that way types without encryption. Have the proxy redirect it (308).`,
+          `${plain} does not redirect to https, so visitors who open it type without encryption. Make the proxy redirect to https (status 308).`,
         );
   } catch {
-    return note(`Nothing answers at ${plain}: who types the name without https may not find the page.`);
+    return note(
+      `Nothing responds at ${plain}, so visitors who type the name without https may not find the page.`,
+    );
   }
 }
 
@@ -164,19 +168,19 @@ function explain(error: unknown, publicUrl: string, host: string): string {
   const code = errorCode(error) ?? 'no answer';
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return `The certificate of ${host} has expired: browsers refuse the page. Renew it.`;
+      return `The certificate of ${host} has expired, so browsers refuse the page. Renew the certificate.`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `The certificate that ${host} shows is for ${namesIn(error)}: browsers refuse the page. Get one for ${host}.`;
+      return `The certificate of ${host} was issued for ${namesIn(error)}, so browsers refuse the page. Get a certificate for ${host}.`;
     case 'ABORT_ERR':
-      return `${publicUrl} did not answer this machine within ${ANSWER_WITHIN_MS / 1000} seconds. Start the proxy, and open its port in the firewall; if a phone opens the page, your router only keeps this machine from its own address.`;
+      return `${publicUrl} did not respond to this machine within ${ANSWER_WITHIN_MS / 1000} seconds. Start the proxy, and open its port in the firewall. If the page opens on a phone, your router only blocks this machine from its own public IP address.`;
     default:
       return /^E[A-Z]+$/.test(code)
-        ? `Nothing answers at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
-        : `Browsers do not trust the certificate that ${host} shows (${code}). Get one from an authority such as Let’s Encrypt, and have the proxy send its whole chain.`;
+        ? `Nothing responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
+        : `Browsers do not trust the certificate of ${host} (${code}). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.`;
   }
 }
 
 function namesIn(error: unknown): string {
   const { cert } = error as { cert?: { subjectaltname?: string } };
-  return cert?.subjectaltname?.replaceAll('DNS:', '') ?? 'another name';
+  return cert?.subjectaltname?.replaceAll('DNS:', '') ?? 'another host';
 }

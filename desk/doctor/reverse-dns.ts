@@ -20,21 +20,22 @@ export async function examineReverseDns(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
-  if (mailHost === null) return note('There is no mail server to look at.');
+  if (mailHost === null) return note('There is no mail server to check.');
   if (isLoopback(mailHost))
     return note(
-      `The mail server is on this machine (${mailHost}): its public IP address cannot be seen from here.`,
+      `The mail server is on this machine (${mailHost}), so its public IP address is unknown and was not checked.`,
     );
   if (isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain))
     return note(
-      `${mailHost} belongs to another organisation, which sends from its own machines: it keeps their names, and they were not looked at.`,
+      `${mailHost} belongs to another organisation, which is responsible for its reverse DNS. The names were not checked.`,
     );
   const answer =
     isIP(mailHost) === 0
       ? await dns.addresses(mailHost)
       : ({ type: 'records', records: [mailHost] } as const);
   if (answer.type === 'failed') return problem(sayFailed(mailHost, answer.reason));
-  if (answer.type === 'nothing') return problem(`DNS knows no address of the mail server ${mailHost}.`);
+  if (answer.type === 'nothing')
+    return problem(`DNS has no IP address for the mail server ${mailHost}. Correct the host in SMTP_URL.`);
   return Promise.all(
     answer.records
       .slice(0, MOST_ADDRESSES)
@@ -48,19 +49,19 @@ async function examineAddress(
 ): Promise<Finding> {
   if (ipaddr.process(address).range() !== 'unicast')
     return note(
-      `The mail server ${mailHost} (${address}) is in your own network: its public IP address cannot be seen from here.`,
+      `The mail server ${mailHost} (${address}) is in your own network, so its public IP address is unknown and was not checked.`,
     );
   const publish = {
     name: reverseName(address),
     type: 'PTR',
     value: isIP(mailHost) === 0 ? mailHost : `mail.${domain}`,
   };
-  const whoCan = 'The provider that gave you the address can publish it.';
+  const whoCan = 'Ask the provider of the IP address to publish this record.';
   const names = await dns.namesOf(address);
   if (names.type === 'failed') return problem(sayFailed(publish.name, names.reason));
   if (names.type === 'nothing')
     return warning(
-      `The address ${address} of ${mailHost} has no name: if it sends to others itself, many refuse its mail. ${whoCan}`,
+      `The IP address ${address} of ${mailHost} has no name. If ${mailHost} delivers mail itself, many mail servers will refuse it. ${whoCan}`,
       publish,
     );
   const leadBack = await Promise.all(
@@ -76,10 +77,10 @@ async function examineAddress(
   );
   return leadBack.includes(true)
     ? ok(
-        `The address ${address} of ${mailHost} is named ${names.records.join(', ')}, which leads back to it.`,
+        `The IP address ${address} of ${mailHost} has the name ${names.records.join(', ')}, which resolves back to it.`,
       )
     : warning(
-        `The address ${address} of ${mailHost} is named ${names.records.join(', ')}, which does not lead back to it: if it sends to others itself, many refuse its mail. ${whoCan}`,
+        `The IP address ${address} of ${mailHost} has the name ${names.records.join(', ')}, which does not resolve back to it. If ${mailHost} delivers mail itself, many mail servers will refuse it. ${whoCan}`,
         publish,
       );
 }

@@ -41,22 +41,22 @@ export async function examineSpf(
   const [text] = records;
   if (text === undefined)
     return problem(
-      `${domain} has no SPF record, so mail servers cannot tell our mail from a stranger's. ${
+      `${domain} has no SPF record, so mail servers cannot tell our mail from forged mail. ${
         mailHost === null || !isGuess(mailHost, domain)
           ? 'Publish one.'
-          : 'Publish one, with the name that your mail provider gives for it.'
+          : 'Publish one that includes the name given by your mail provider.'
       }`,
       publish(`v=spf1 ${senderTerm(mailHost, domain)} ~all`),
     );
   if (records.length > 1)
     return problem(
-      `${domain} has ${records.length} SPF records, and mail servers accept only one. Replace them with one.`,
+      `${domain} has ${records.length} SPF records, but mail servers accept only one. Merge them into a single record.`,
       publish(mergeRecords(records)),
     );
   const parsed = parseRecord(text);
   if (parsed.type === 'broken')
     return problem(
-      `The SPF record of ${domain} has "${parsed.text}", which is not valid there: mail servers ignore the whole record.`,
+      `The SPF record of ${domain} contains the invalid term "${parsed.text}", so mail servers ignore the whole record. Correct the term.`,
       publish(correctTerm(text, parsed.text)),
     );
   const { faults, unanswered, included, costs } = await followIncludes(dns, domain, parsed.terms);
@@ -64,7 +64,7 @@ export async function examineSpf(
   const findings: Finding[] = [
     ...faults.map(({ sentence, term }) =>
       problem(
-        `${sentence} Mail servers ignore the whole SPF record of ${domain}.`,
+        `${sentence} Mail servers therefore ignore the whole SPF record of ${domain}.`,
         publish(withoutTerm(text, term)),
       ),
     ),
@@ -74,7 +74,7 @@ export async function examineSpf(
     const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
     findings.push(
       problem(
-        `The SPF record of ${domain} needs ${lookups} lookups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Remove terms of services that no longer send for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
+        `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${LOOKUPS_LIMIT}. Remove the terms of services that no longer send for you. Lookups per term: ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. The record below leaves out the term with the most lookups.`,
         publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
       ),
     );
@@ -83,7 +83,7 @@ export async function examineSpf(
   if (provider?.keepsSender && !included.has(provider.domain))
     findings.push(
       problem(
-        `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like a stranger's. Include it.`,
+        `The SPF record of ${domain} does not include ${provider.domain}, which ${mailHost} uses for sending, so our mail looks forged. Add include:${provider.domain}.`,
         publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
       ),
     );
@@ -91,7 +91,7 @@ export async function examineSpf(
   return findings.length > 0
     ? findings
     : ok(
-        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} lookups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
+        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} lookups: ${text}. Only your mail provider knows whether it lists all machines that send for you.`,
       );
 }
 
@@ -130,16 +130,16 @@ async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]):
     if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
     const fault = (what: string) =>
       void followed.faults.push({ sentence: `The SPF record of ${path.at(-1)} ${what}.`, term: own });
-    if (path.includes(target)) return fault(`leads back to ${target}`);
+    if (path.includes(target)) return fault(`refers back to ${target}`);
     followed.included.add(target);
     const answer = await dns.texts(target);
     if (answer.type === 'failed') return void followed.unanswered.add(target);
     const [text, ...others] = answer.type === 'records' ? answer.records.filter(isSpf) : [];
-    if (text === undefined) return fault(`includes ${target}, which has none`);
-    if (others.length > 0) return fault(`includes ${target}, which has several`);
+    if (text === undefined) return fault(`includes ${target}, which has no SPF record`);
+    if (others.length > 0) return fault(`includes ${target}, which has several SPF records`);
     const parsed = parseRecord(text);
     if (parsed.type === 'broken')
-      return fault(`includes ${target}, whose record is broken at "${parsed.text}"`);
+      return fault(`includes ${target}, whose SPF record contains the invalid term "${parsed.text}"`);
     await follow(parsed.terms, [...path, target], own);
   }
 }
@@ -155,7 +155,7 @@ function judgeEnd(
     if (terms.some(({ name }) => name === 'redirect')) return [];
     return [
       warning(
-        `The SPF record of ${domain} does not say what holds for everybody else: it protects nothing.`,
+        `The SPF record of ${domain} has no "all" term, so it does not exclude other senders. Add ~all at the end.`,
         publish(`${text.trimEnd()} ~all`),
       ),
     ];
@@ -164,8 +164,8 @@ function judgeEnd(
   return [
     warning(
       all.qualifier === '+'
-        ? `The SPF record of ${domain} ends with "${all.text}": anybody may send in your name. Put ~all there.`
-        : `The SPF record of ${domain} ends with "?all", which says nothing about others. Put ~all there.`,
+        ? `The SPF record of ${domain} ends with "${all.text}", so anyone may send in your name. Replace it with ~all.`
+        : `The SPF record of ${domain} ends with "?all", which does not exclude other senders. Replace it with ~all.`,
       publish(replaceTerm(text, all.text, '~all')),
     ),
   ];

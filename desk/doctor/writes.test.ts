@@ -31,7 +31,7 @@ describe('write test of the doctor', () => {
       const url = await createPostgresDatabase();
       assert.match(
         await look(await used(folder, url)),
-        /^ok: .* answers, takes writes, and has all tables\.$/,
+        /^ok: .* responds, accepts writes, and has all tables\.$/,
       );
       const { rows } = await onPostgres(url, (client) => client.query('select key from limit_windows'));
       assert.deepEqual(rows, []);
@@ -49,7 +49,7 @@ describe('write test of the doctor', () => {
       Object.assign(url, { username: name, password: 'reader' });
       assert.match(
         await look({ engine: 'postgres', url: url.href }),
-        /^problem: This user may not write to the tables of PostgreSQL at \S+\. Make the user the owner of the database\.$/,
+        /^problem: PostgreSQL at \S+ does not let this user write to the tables\. Make the user the owner of the database\.$/,
       );
     }),
   );
@@ -62,7 +62,7 @@ describe('write test of the doctor', () => {
         const filler = fillDisk(disk);
         assert.match(
           await look(database),
-          /^problem: PostgreSQL at \S+ has no room on its disk, and forms are refused\. Make some\.$/,
+          /^problem: The disk of PostgreSQL at \S+ is full, so forms are refused\. Free some space\.$/,
         );
         rmSync(filler);
         assert.match(await look(database), /^ok: /);
@@ -81,7 +81,7 @@ describe('write test of the doctor', () => {
       try {
         assert.equal(
           await look(database),
-          `problem: ${file} or its folder may only be read. Look whether the file system has turned read-only after an error (dmesg), or the file was made immutable (lsattr).`,
+          `problem: ${file} or its folder is read-only. Check whether the file system became read-only after an error (dmesg) or the file was made immutable (lsattr).`,
         );
       } finally {
         spawnSync('chattr', ['-i', file]);

@@ -104,7 +104,7 @@ export const FORMATS = {
       own('first_read_at'),
     ],
   },
-  jsonl: { kind: 'jsonl', title: 'JSON', about: 'one JSON object a line, as in webhooks' },
+  jsonl: { kind: 'jsonl', title: 'JSON', about: 'one JSON object per line, as in webhooks' },
   hubspot: {
     kind: 'csv',
     title: 'HubSpot',

@@ -9,8 +9,8 @@ const NAMES_KEPT = 10_000;
 const NAMES_LISTED = 12;
 
 const KINDS = {
-  source: { nameOf: sourceOf, are: 'These sources are known' },
-  campaign: { nameOf: campaignOf, are: 'These campaigns are known' },
+  source: { nameOf: sourceOf, are: 'Known sources' },
+  campaign: { nameOf: campaignOf, are: 'Known campaigns' },
 } as const;
 
 /**
@@ -38,5 +38,5 @@ export async function complainOfOrigin(
   if (names.size === 0) return null;
   const ordered = byNearness(wanted, names);
   const further = ordered.length - NAMES_LISTED;
-  return `No one came from “${wanted}”. ${are}: ${ordered.slice(0, NAMES_LISTED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
+  return `Nobody came from “${wanted}”. ${are}: ${ordered.slice(0, NAMES_LISTED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
 }

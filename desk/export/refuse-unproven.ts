@@ -9,7 +9,7 @@ import type { LeadState } from '#server/db/contacts/filter.ts';
 export function refuseUnproven({ state, format }: { state: LeadState; format: FormatName }): void {
   if (state !== 'verified' && !FORMATS_WITH_STATE.includes(format))
     throw new CommandFailure(
-      `A file for ${format} cannot say that a person is not verified here, so it only contains verified leads. Use --format ${FORMATS_WITH_STATE.join(' or ')}, which have a column for it.`,
+      `The format ${format} only takes verified leads, because it has no column for unverified people. Use --format ${FORMATS_WITH_STATE.join(' or ')} instead.`,
       2,
     );
 }

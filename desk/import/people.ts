@@ -194,7 +194,7 @@ export function readPerson(
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
   if (cells.length > columns.count)
-    return bad(`has ${cells.length} columns, but there are ${columns.count} headings`);
+    return bad(`has ${cells.length} columns, but the file has ${columns.count} headings`);
   const address = cell('email').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
@@ -213,8 +213,7 @@ export function readPerson(
   }
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
-  if (consentGivenAt === 'ambiguous')
-    return bad('has a date that can be read in two ways: use --date-order dmy or mdy');
+  if (consentGivenAt === 'ambiguous') return bad('has an ambiguous date (use --date-order dmy or mdy)');
   if (consentGivenAt === 'none') return bad('has an invalid date of consent');
   if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
   const own = ownAnswers(cells, columns, form);

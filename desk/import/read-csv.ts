@@ -96,8 +96,8 @@ function explain(error: unknown): string | null {
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
-      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Fix that line, or export the file again without long columns.`;
-    return `cannot be read on${line}: a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
+      return `cannot be read${line}, because a row has more than ${LONGEST_ROW} characters, perhaps after an unclosed quotation mark. Fix that line, or export the file again without long columns.`;
+    return `cannot be read${line}, because a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
   }
   return null;
 }
@@ -114,10 +114,12 @@ async function explainBytes(file: FileHandle): Promise<string> {
   const text = buffer.toString('latin1', 0, bytesRead);
   const isFromMac = text.includes('\r') && !text.includes('\n');
   const [name, program] = isFromMac
-    ? ['macintosh', 'an older program of a Mac']
+    ? ['macintosh', 'an older Mac program']
     : NOT_WESTERN.test(text)
       ? []
-      : ['windows-1252', 'an older Excel'];
-  const command = name && `; or, as it seems to be from ${program}: iconv -f ${name} -t utf-8 FILE > NEW`;
-  return `is neither UTF-8 nor UTF-16. Save it as "CSV UTF-8" in the program that it comes from${command ?? ''}.`;
+      : ['windows-1252', 'an older version of Excel'];
+  const command =
+    name &&
+    `. It seems to come from ${program}, so you can also convert it: iconv -f ${name} -t utf-8 FILE > NEW`;
+  return `is neither UTF-8 nor UTF-16. Export it again as "CSV UTF-8"${command ?? '.'}`;
 }

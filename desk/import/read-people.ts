@@ -38,14 +38,14 @@ export async function* readPeople(
       throw new CommandFailure(
         // Not quoted, because it may be someone's e-mail address.
         cells.some((cell) => asciiAddress(cell) !== null)
-          ? `${file} has no headings: its first line contains an e-mail address. Add a line above it that names the columns, such as: email,name,company`
-          : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
+          ? `${file} has no headings, because its first line contains an e-mail address. Add a first line that names the columns, such as: email,name,company`
+          : `${file} has no column of e-mail addresses. The headings in its first line are ${sayHeadings(cells)}. Name the column with the addresses "email".`,
       );
     columns = found.columns;
     onColumns(found);
   }
   if (columns === undefined)
-    throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
+    throw new CommandFailure(`${file} is empty. Name the CSV file that your previous tool exported.`);
 }
 
 const HEADINGS_SHOWN = 40;

@@ -82,7 +82,7 @@ export async function consentProofs(
   if (positions.length === 0) {
     await personalDataOf(service.database.db, email);
     throw new CommandFailure(
-      `${email} has not verified a consent here, so there is no proof. The timeline shows the stored data: show ${email}`,
+      `${email} has not verified a consent here, so there is no proof. To see the stored data, run: show ${email}`,
     );
   }
   const document = { email, errors, entries };
@@ -106,8 +106,8 @@ const HOW_TO_CHECK = `<h2>How to check this</h2>
 const warning = (errors: readonly string[]): string =>
   errors.length === 0
     ? ''
-    : `<h2>This does not verify</h2>
-<p>The chain was changed after it was sealed. Until that is explained, the rest of this page proves nothing.</p>
+    : `<h2>This proof is not valid</h2>
+<p>The chain was changed after it was sealed. Until the change is explained, the rest of this page proves nothing.</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 
 const sectionOf = (entry: ProvedEntry): string => `${whatHappened(entry)}\n${placeInChain(entry)}`;
@@ -161,9 +161,9 @@ function sealOf(hash: string): string {
 }
 
 const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {
-  page: 'the page that the link in an e-mail opens',
-  'one-click': 'the button of a mail program',
-  complaint: 'a complaint to the mail provider',
+  page: 'the link in an e-mail',
+  'one-click': 'the unsubscribe button of a mail program',
+  complaint: 'a spam complaint to the mail provider',
   'by-hand': 'the operator',
 };
 
@@ -184,13 +184,13 @@ ${list([
 ${list([
   ['Agreed at', secondOf(consent.given_at)],
   ['Page', consent.page],
-  ['Wording, version', consent.consent_version],
+  ['Wording version', consent.consent_version],
   ['IP address', consent.client_address],
   ['Browser', consent.user_agent],
 ])}
 <h3>How the address was proved</h3>
 ${list([
-  ['Code mailed at', mailedAt && secondOf(mailedAt)],
+  ['Code e-mailed at', mailedAt && secondOf(mailedAt)],
   ['Message ID', consent.message_id],
   ['Mail server’s reply', consent.reply],
   ['Code entered at', secondOf(consent.verified_at)],

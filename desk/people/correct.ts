@@ -66,7 +66,7 @@ export async function correctAnswers(
   if (result === null) {
     if ((await findPerson(tx, email)) === undefined) throw nothingHeld(email);
     throw new CommandFailure(
-      `${email} has not entered a code, so there is no lead to correct. Their next form replaces these answers.`,
+      `${email} has not entered a code, so there is no lead to correct. The next form from this person will replace the current answers.`,
     );
   }
   return result;
@@ -84,7 +84,7 @@ function readAnswer(
     throw new CommandFailure(
       ids.length === 0
         ? 'This campaign has no custom questions (form.yaml).'
-        : `Write --answer id=text. The ids are ${ids.join(', ')}.`,
+        : `Use --answer id=text with one of these IDs: ${ids.join(', ')}.`,
       2,
     );
   }

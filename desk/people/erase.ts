@@ -50,7 +50,7 @@ export async function erasePerson(
       await act();
     } catch (error) {
       logger.error({ err: error }, `After an erasure, ${failed}.`);
-      failures.push(`${failed[0]!.toUpperCase()}${failed.slice(1)}, and the log says why. ${next}`);
+      failures.push(`${failed[0]!.toUpperCase()}${failed.slice(1)}. See the log for the reason. ${next}`);
     }
   };
   let mailFiles = 0;
@@ -60,28 +60,28 @@ export async function erasePerson(
       mailFiles = deleted;
       if (left.length > 0)
         failures.push(
-          `Mail to or about the person remains: delete ${left.join(', ')} as a user with permission.`,
+          `Some e-mails to or about the person could not be deleted. Delete ${left.join(', ')} as a user with permission.`,
         );
     },
-    `mail to or about the person may be left in ${mail.folder}`,
-    'Delete it there.',
+    `e-mails to or about the person may remain in ${mail.folder}`,
+    'Delete these e-mails there.',
   );
   await orLog(
     async () => {
       const remains = await removeRemains(config.database);
       if (remains !== null) (remains.isFailure ? failures : advice).push(remains.sentence);
     },
-    'the database could not be rewritten, so its files may contain traces',
+    'the database could not be rewritten, so its files may contain traces of deleted data',
     `At a quiet time, run: ${COMPACT}`,
   );
   if (config.desk?.people.has(email))
     advice.push(
-      `${email} is also a desk user, which an erasure does not change: remove the e-mail address from DESK_PEOPLE if the person leaves.`,
+      `${email} is still a desk user. If the person leaves, remove the e-mail address from DESK_PEOPLE.`,
     );
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
-export const ELSEWHERE = 'Backups and earlier exports still contain it: erase it there too.';
+export const ELSEWHERE = 'Backups and earlier exports still contain the data. Erase it there too.';
 
 export async function sayWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
@@ -101,18 +101,18 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   imported_leads: ['imported person', 'imported people'],
   submissions: ['form', 'forms'],
   codes: ['code', 'codes'],
-  outbox: ['mail', 'mails'],
+  outbox: ['e-mail', 'e-mails'],
   consent_receipts: ['consent', 'consents'],
   consent_chain: ['proof of consent', 'proofs of consent'],
   withdrawals: ['withdrawal', 'withdrawals'],
-  suppression_removals: ['note of a removal', 'notes of removals'],
+  suppression_removals: ['removed suppression', 'removed suppressions'],
   corrections: ['correction', 'corrections'],
   imported_corrections: ['correction of an imported person', 'corrections of an imported person'],
-  exported_leads: ['note of an export', 'notes of exports'],
-  webhook_events: ['message to webhooks', 'messages to webhooks'],
+  exported_leads: ['export record', 'export records'],
+  webhook_events: ['webhook event', 'webhook events'],
   suppressions: ['suppression', 'suppressions'],
-  desk_log: ['line of the audit log', 'lines of the audit log'],
-  mailFiles: ['mail in a file', 'mails in files'],
+  desk_log: ['audit log entry', 'audit log entries'],
+  mailFiles: ['e-mail file', 'e-mail files'],
 };
 
 export const sayCounts = (counts: Readonly<Partial<Record<keyof ErasedCounts, number>>>): string =>

@@ -6,7 +6,7 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 export function readAddress(typed: string): string {
   if (asciiAddress(typed.trim()) === null) {
     throw new CommandFailure(
-      `"${typed}" is not an e-mail address. Type it in full, such as ada@example.com.`,
+      `"${typed}" is not an e-mail address. Enter the complete address, such as ada@example.com.`,
       2,
     );
   }
@@ -21,5 +21,5 @@ export async function personalDataOf(db: Db, email: string): Promise<PersonalDat
 
 export const nothingHeld = (email: string): CommandFailure =>
   new CommandFailure(
-    `Nothing is stored about ${email}. Unverified forms are deleted after RETENTION_DAYS; also try other addresses of the same person.`,
+    `No data is stored about ${email}. Unverified forms are deleted after RETENTION_DAYS. The person may also have used another e-mail address.`,
   );

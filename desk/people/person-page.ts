@@ -26,7 +26,7 @@ export function personPage({
 <ol>
 ${story.map(entryOf).join('\n')}
 </ol>
-<h2>Where it is kept</h2>
+<h2>Where the data is stored</h2>
 <table>
 <tr><th scope="col">Table</th><th scope="col">Rows</th></tr>
 ${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.length}</td></tr>`).join('\n')}

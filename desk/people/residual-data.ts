@@ -21,13 +21,13 @@ export async function removeRemains(database: Config['database']): Promise<Remai
 export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
-      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces. Remove them at a quiet time: ${COMPACT}`;
+      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may contain traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell, on PostgreSQL also a transaction in another database of the server). Wait until it ends, then run: ${COMPACT}`;
+      return `The database files may contain traces of deleted data, because an earlier export, backup or shell still uses them (on PostgreSQL, also a transaction in another database of the server). Wait until it ends, and then run: ${COMPACT}`;
     case 'left':
-      return `The files of the database may contain traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, as the owner of the database, run: ${COMPACT}`;
+      return `The database files may contain traces of deleted data, because ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, run as the owner of the database: ${COMPACT}`;
     case 'no room':
-      return `The disk has no room to rewrite the database, whose files may contain traces. Free ${sayBytes(rewriting.neededBytes)}, then run: ${COMPACT}`;
+      return `The disk has too little space to rewrite the database, so its files may contain traces of deleted data. Free ${sayBytes(rewriting.neededBytes)}, and then run: ${COMPACT}`;
   }
 }
 

@@ -23,7 +23,7 @@ export function selectionOf({
   to,
 }: Filter): LeadSelection {
   const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
-  if (!isFlag) throw new CommandFailure(`A flag is ${DOMAIN_FLAGS.join(' or ')}.`, 2);
+  if (!isFlag) throw new CommandFailure(`The flag must be ${DOMAIN_FLAGS.join(' or ')}.`, 2);
   const isAnswerWanted = isGiven(field) && isGiven(answer);
   return {
     state,
@@ -53,7 +53,7 @@ export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string 
 /** @returns UTC midnight, milliseconds since 1970 */
 export function firstMomentOf(day: string): number {
   const ms = readWhen(day, 0);
-  if (ms === null) throw new CommandFailure(`There is no ${day} in the calendar. Choose another day.`, 2);
+  if (ms === null) throw new CommandFailure(`The date ${day} does not exist. Choose another day.`, 2);
   return ms;
 }
 

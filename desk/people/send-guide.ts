@@ -23,17 +23,17 @@ export async function sendGuideTo(
 function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused' }>): string {
   switch (refusal.why) {
     case 'off':
-      return 'Nothing was queued: GUIDE_EMAIL is off, so no mail with the guide is sent. Set it to link or attachment, and restart the page.';
+      return 'Nothing was queued, because GUIDE_EMAIL is off. Set it to link or attachment, and restart the site.';
     case 'no lead':
-      return `Nothing was queued: ${email} is not a lead, because the address was never verified here. Ask its owner to request a code on the page.`;
+      return `Nothing was queued, because ${email} was never verified here. Ask the owner of the address to request a code on the page.`;
     case 'erased':
-      return `Nothing was queued: ${email} was erased. Only its owner can come back, with a new code on the page.`;
+      return `Nothing was queued, because ${email} was erased. The person can only return by requesting a new code on the page.`;
     case 'suppressed': {
       const { reasons } = refusal;
       const cure = reasons.some((reason) => reason === 'unsubscribed' || reason === 'complained')
-        ? 'Only its owner can come back, with a new code on the page.'
+        ? 'The person can only return by requesting a new code on the page.'
         : `Remove the suppression first: suppress remove ${email}`;
-      return `Nothing was queued: ${email} is suppressed (${reasons.join(', ')}). ${cure}`;
+      return `Nothing was queued, because ${email} is suppressed (${reasons.join(', ')}). ${cure}`;
     }
   }
 }

@@ -104,7 +104,7 @@ function nothingToRemove(email: string, entries: readonly ListedSuppression[]): 
   const stands = `${email} is suppressed: ${entries.map(sayEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
-      ? `${stands} The person decided this, so only a new verified consent ends it.`
-      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a mistake, say why: --reason "…".`,
+      ? `${stands} This was the person’s own decision, so only a newly verified consent can lift the suppression.`
+      : `${stands} You noted that the person unsubscribed, so a newly verified consent lifts the suppression. If your note was a mistake, explain why with --reason "…".`,
   );
 }

@@ -68,7 +68,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
       kind: 'consent' as const,
-      what: 'agreed to receive emails, and proved the address',
+      what: 'agreed to receive emails and proved their address',
       details: {
         'consent wording': receipt.consent_version,
         'given at': isoTime(receipt.given_at),
@@ -82,7 +82,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.imported_leads.map((imported) => ({
       ms: imported.imported_at,
       kind: 'other' as const,
-      what: 'was imported from a previous tool, and not verified here',
+      what: 'was imported from another tool, not verified here',
       details: {
         ...namedAnswers(answersBefore(imported, data.imported_corrections)),
         'consent came from': imported.consent_source,
@@ -104,17 +104,17 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.suppression_removals.map((removal) => ({
       ms: removal.removed_at,
       kind: 'other' as const,
-      what: 'was taken off the list of addresses that get no mail by the operator',
+      what: 'had a suppression removed by the operator',
       details: {
-        'stood there as': removal.reasons,
-        'the operator says': removal.note,
+        'reason for the suppression': removal.reasons,
+        'reason for the removal': removal.note,
         reference: removal.id,
       },
     })),
     ...data.suppressions.map((suppression) => ({
       ms: suppression.created_at,
       kind: 'other' as const,
-      what: 'is not mailed any more',
+      what: 'was suppressed',
       details: { reason: suppression.reason, note: suppression.note },
     })),
     ...[...data.corrections, ...data.imported_corrections].map((correction) => ({
@@ -140,7 +140,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
       details: {
         event: event.type,
         attempts: event.attempts,
-        'it answered': event.reply,
+        'the receiver answered': event.reply,
         'next try at': event.state === 'queued' ? isoTime(event.due_at) : null,
         reference: event.id,
       },

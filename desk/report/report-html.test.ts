@@ -45,7 +45,7 @@ describe('HTML report', () => {
   it('the report draws views and people on separate scales', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(
-      ['Page seen', 'Form opened', 'Asked for a code', 'Entered it'].map((step) => barOf(html, step)),
+      ['Page seen', 'Form opened', 'Asked for a code', 'Entered the code'].map((step) => barOf(html, step)),
       [[100], [20], [100], [50]],
     );
   });
@@ -68,11 +68,11 @@ describe('HTML report', () => {
         ['New leads', '40'],
         ['Views that became leads', '4.0%'],
         ['Asked for a code', '100'],
-        ['Of them entered it', '50%'],
-        ['From mail to code, half within', '0&nbsp;s'],
+        ['Entered the code', '50%'],
+        ['Median time from e-mail to code', '0&nbsp;s'],
       ],
     );
-    assert.match(html, /Asked, and entered no code/);
+    assert.match(html, /Asked but entered no code/);
     assert.match(html, /<tr><th scope="row">newsletter<\/th><td>600<\/td><td>40<\/td>/);
   });
 

@@ -11,7 +11,7 @@ import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export const PERIODS =
-  'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).';
+  'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), or a month that has already begun (2026-10).';
 
 /** @returns the report, and a sentence about skipped mail domains, or null */
 export async function reportOn(
@@ -61,8 +61,8 @@ async function readOnly(
   if (!names.includes(variant) && !(await isVariantOfLeads(database.db, variant)))
     throw new CommandFailure(
       names.length === 0
-        ? `This campaign has one page, and no lead came by a variant “${variant}”.`
-        : `There is no variant “${variant}”. There are: ${byNearness(variant, names).join(', ')}.`,
+        ? `This campaign has only one page, and no lead came from a variant “${variant}”.`
+        : `There is no variant “${variant}”. Existing variants: ${byNearness(variant, names).join(', ')}.`,
       2,
     );
   return { ...origin, variant };

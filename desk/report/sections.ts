@@ -64,7 +64,7 @@ function funnelSection(report: Report): Section {
     title: 'Funnel',
     sentence: funnelSentence(report),
     legend: { value: areViewsKnown(report.funnel) ? 'Views and people' : 'People', rest: null },
-    columns: ['Step', areViewsKnown(report.funnel) ? 'Count' : 'People', 'Share', 'Of the one before'],
+    columns: ['Step', areViewsKnown(report.funnel) ? 'Count' : 'People', 'Share', 'Of previous step'],
     groups:
       views.length === 0
         ? [{ name: null, rows: later }]
@@ -83,7 +83,7 @@ function fateSection(report: Report): Section {
     title: 'Why codes were not entered',
     sentence: fateSentence(report),
     legend: { value: null, rest: 'People' },
-    columns: ['What became of it', 'People', 'Share'],
+    columns: ['Outcome', 'People', 'Share'],
     groups: ungrouped(
       notEntered.map(({ fate, people }) => ({
         cells: [FATES[fate], number(people), percent(people, missed)],
@@ -98,7 +98,7 @@ function timeSection(report: Report): Section {
   const { groups = [], people: all = 0 } = report.timeToEnter ?? {};
   return {
     kind: 'time',
-    title: 'From mail to code',
+    title: 'From e-mail to code',
     sentence: timeSentence(report),
     legend: { value: 'People', rest: null },
     columns: ['Time', 'People', 'Share'],
@@ -175,7 +175,7 @@ function variantSection(comparison: Comparison): Section {
     kind: 'variant',
     title: 'Variants of the page',
     sentence: variantSentence(comparison),
-    legend: { value: 'New leads of first views', rest: null },
+    legend: { value: 'New leads from first views', rest: null },
     columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],
     groups: ungrouped(
       comparison.variants.map(({ name, views, leads, share }) => ({
@@ -220,5 +220,5 @@ const countedRow = (
 
 const leadLegend = ({ funnel }: Funnel): Section['legend'] => ({
   value: 'New leads',
-  rest: areCodesKnown(funnel) ? 'Asked, and entered no code' : null,
+  rest: areCodesKnown(funnel) ? 'Asked but entered no code' : null,
 });

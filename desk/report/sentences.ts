@@ -11,8 +11,8 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
   seen: 'Page seen',
   opened: 'Form opened',
   asked: 'Asked for a code',
-  mailed: 'Were mailed one',
-  entered: 'Entered it',
+  mailed: 'Were sent a code',
+  entered: 'Entered the code',
   quarter: 'Read a quarter',
   half: 'Read half',
   'three-quarters': 'Read three quarters',
@@ -20,13 +20,13 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
 };
 
 export const FATES: Readonly<Record<Exclude<CodeStatus, 'entered'>, string>> = {
-  open: 'Can still enter it',
-  'not-tried': 'Had the mail, never tried',
-  'wrong-tries': 'Entered wrong digits only',
+  open: 'Can still enter the code',
+  'not-tried': 'Got the e-mail but never tried',
+  'wrong-tries': 'Only entered wrong codes',
   refused: 'Refused by the mail server',
-  waiting: 'Mail is still queued',
-  'too-late': 'Expired before its mail left',
-  unknown: 'Mail is no longer kept',
+  waiting: 'E-mail is still queued',
+  'too-late': 'Expired before the e-mail was sent',
+  unknown: 'E-mail is no longer stored',
 };
 
 export const number = (value: number): string => value.toLocaleString('en');
@@ -121,13 +121,15 @@ export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>):
 
 const leftOut = ({ source, campaign }: Only): string =>
   source === undefined && campaign === undefined
-    ? 'Of people who entered no code, those whose form was erased or has expired are left out.'
-    : 'People whose form was erased or has expired are left out: where they came from is no longer known.';
+    ? 'People who entered no code are left out if their form was erased or has expired.'
+    : 'People whose form was erased or has expired are left out, because their source is no longer known.';
 
 /** Percentages of fewer people mean little. */
 const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
+
+const peopleOf = (count: number): string => (count === 1 ? '1 person' : `${number(count)} people`);
 
 const viewsOf = (count: number): string => (count === 1 ? '1 view' : `${number(count)} views`);
 
@@ -142,7 +144,9 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   const entered = peopleIn(funnel, 'entered');
   const askedBefore = peopleIn(before.funnel, 'asked');
   const enteredBefore = peopleIn(before.funnel, 'entered');
-  const unknown = !isKnown ? '' : 'Not compared: codes of the time before are no longer kept.';
+  const unknown = !isKnown
+    ? ''
+    : 'Not compared, because codes from the previous period are no longer stored.';
   return [
     {
       name: 'New leads',
@@ -156,7 +160,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
       change: isCompared ? change(asked, askedBefore, before.name) : unknown,
     },
     {
-      name: 'Of them entered it',
+      name: 'Entered the code',
       value: !isKnown ? '–' : percent(entered, asked),
       change: isCompared
         ? changeOfShare(
@@ -167,7 +171,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
         : '',
     },
     {
-      name: 'From mail to code, half within',
+      name: 'Median time from e-mail to code',
       value: timeToEnter === null ? '–' : duration(timeToEnter.p50Seconds),
       change:
         isCompared && timeToEnter !== null && before.timeToEnter !== null
@@ -182,7 +186,11 @@ function conversion(report: Report): KeyFigure {
   const name = 'Views that became leads';
   const seen = countIn(report.funnel, 'seen');
   if (!areViewsKnown(report.funnel) || report.viewsFrom !== null || seen === 0)
-    return { name, value: '–', change: seen === 0 ? 'No views are known.' : 'Not all views are known.' };
+    return {
+      name,
+      value: '–',
+      change: seen === 0 ? 'Views are unknown.' : 'Not all views are known.',
+    };
   return { name, value: tenths(report.leads / seen), change: `${leadsOf(report.leads)}, ${viewsOf(seen)}.` };
 }
 
@@ -196,7 +204,8 @@ function change(now: number, then: number, when: string): string {
 type Share = { readonly part: number; readonly whole: number };
 
 function changeOfShare(now: Share, then: Share, when: string): string {
-  if (now.whole === 0 || then.whole === 0) return `Nobody asked in ${then.whole === 0 ? when : 'this time'}.`;
+  if (now.whole === 0 || then.whole === 0)
+    return `Nobody asked in ${then.whole === 0 ? when : 'this period'}.`;
   const before = Math.round((100 * then.part) / then.whole);
   const points = Math.round((100 * now.part) / now.whole) - before;
   if (points === 0) return `The same as in ${when}.`;
@@ -205,7 +214,7 @@ function changeOfShare(now: Share, then: Share, when: string): string {
 }
 
 function changeOfTime(now: number, then: number, when: string): string {
-  if (now === then) return `As long as in ${when}.`;
+  if (now === then) return `The same as in ${when}.`;
   return `${duration(Math.abs(now - then))} ${now > then ? 'longer' : 'shorter'} than in ${when}.`;
 }
 
@@ -221,15 +230,15 @@ export function funnelSentence(report: FunnelParts): string {
 function codeSentence({ funnel }: Pick<Figures, 'funnel'>): string {
   const asked = peopleIn(funnel, 'asked');
   const entered = peopleIn(funnel, 'entered');
-  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
+  if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
   if (asked === 0) return 'Nobody asked for a code.';
-  return `${number(entered)} of ${number(asked)} who asked for a code entered it.`;
+  return `${number(entered)} of ${peopleOf(asked)} who asked for a code entered it.`;
 }
 
 export function daySentence({ byDay, leads }: Pick<Figures, 'byDay' | 'leads'>): string {
   const best = byDay.toSorted((a, b) => b.leads - a.leads)[0];
-  if (leads === 0 || best === undefined) return 'No new leads in this time.';
-  if (byDay.length === 1) return `${leadsOf(leads)} on this day.`;
+  if (leads === 0 || best === undefined) return 'No new leads in this period.';
+  if (byDay.length === 1) return `There ${leads === 1 ? 'was' : 'were'} ${leadsOf(leads)} on this day.`;
   const isWeek = byDay.some(({ days }) => days > 1);
   return `${isWeek ? 'The best week began on' : 'The best day was'} ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
 }
@@ -246,11 +255,11 @@ export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | '
   const [best, ...others] = bySource
     .filter(({ name }) => name !== OTHERS)
     .toSorted((a, b) => b.leads - a.leads);
-  if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought a new lead.';
+  if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought any new leads.';
   const equals = 1 + others.filter((other) => other.leads === best.leads).length;
   if (equals > 1) return `${number(equals)} sources brought ${leadsOf(best.leads)} each.`;
   return best.name === 'direct'
-    ? `${number(best.leads)} of ${leadsOf(leads)} came without naming a source.`
+    ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
 }
 
@@ -258,8 +267,8 @@ export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number
   const best = rows
     .filter(({ name }) => name !== NO_ANSWER && name !== OTHER_ANSWERS)
     .toSorted((a, b) => b.leads - a.leads)[0];
-  if (leads === 0 || best === undefined || best.leads === 0) return 'No new lead has chosen an answer.';
-  const several = areSeveral ? ' A lead may have chosen several.' : '';
+  if (leads === 0 || best === undefined || best.leads === 0) return 'None of the new leads chose an answer.';
+  const several = areSeveral ? ' Leads may choose several answers.' : '';
   return `${number(best.leads)} of ${leadsOf(leads)} chose “${best.name}”.${several}`;
 }
 
@@ -276,15 +285,15 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
     .toSorted((a, b) => b.points - a.points)[0];
   if (behind && behind.points >= POINTS_THAT_MATTER) {
     const { row, elsewhere } = behind;
-    return `At ${platformName(row.name)} ${percent(row.entered, row.asked)} entered their code, elsewhere ${Math.round(elsewhere)}%.`;
+    return `At ${platformName(row.name)}, ${percent(row.entered, row.asked)} entered their code, compared with ${Math.round(elsewhere)}% elsewhere.`;
   }
   if (asked > 0) {
     const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0]!;
-    return `${number(most.asked)} of ${number(asked)} who asked read their mail at ${platformName(most.name)}.`;
+    return `${number(most.asked)} of ${peopleOf(asked)} who asked for a code read their mail at ${platformName(most.name)}.`;
   }
   const most = byPlatform.toSorted((a, b) => b.leads - a.leads)[0];
   const leads = byPlatform.reduce((sum, row) => sum + row.leads, 0);
-  if (most === undefined || leads === 0) return 'No mail platform to report.';
+  if (most === undefined || leads === 0) return 'No mail platform is known yet.';
   return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
 }
 
@@ -292,27 +301,28 @@ const platformName = (name: Row['name']): string =>
   name === 'other' ? 'companies and small providers' : name;
 
 export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): string {
-  if (timeToEnter === null) return 'No code was entered whose mail is still kept.';
+  if (timeToEnter === null)
+    return 'The time is unknown, because the e-mails are no longer stored or no code was entered.';
   const { p50Seconds, p95Seconds } = timeToEnter;
-  return `Half entered their code within ${duration(p50Seconds)} of its mailing, 95% within ${duration(p95Seconds)}.`;
+  return `Half of the people who entered a code did so within ${duration(p50Seconds)} after it was sent, and 95% within ${duration(p95Seconds)}.`;
 }
 
 export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {
   const people = rows.reduce((sum, row) => sum + row.people, 0);
   const first = rows[0];
-  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
+  if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
   if (first === undefined) return 'Everyone who asked for a code entered it.';
-  return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${FATES_IN_A_SENTENCE[first.fate]}.`;
+  return `Of ${peopleOf(people)} who did not enter a code, ${number(first.people)} ${FATES_IN_A_SENTENCE[first.fate]}.`;
 }
 
 const FATES_IN_A_SENTENCE: typeof FATES = {
   open: 'can still do so',
-  'not-tried': 'had the mail and never tried',
-  'wrong-tries': 'entered wrong digits only',
+  'not-tried': 'got the e-mail but never tried',
+  'wrong-tries': 'only entered wrong codes',
   refused: 'were refused by their mail server',
-  waiting: 'have mail that is still queued',
-  'too-late': 'had a code that expired before its mail left',
-  unknown: 'have mail that is no longer kept',
+  waiting: 'are still waiting for a queued e-mail',
+  'too-late': 'had a code that expired before the e-mail was sent',
+  unknown: 'have e-mails that are no longer stored',
 };
 
 /** Example: 3.1% for 0.031 */
@@ -326,7 +336,7 @@ export function variantSentence({ since, variants, verdicts }: Comparison): stri
   const [own] = variants;
   if (since === null || own === undefined) {
     const unseen = variants.filter(({ views }) => views === 0).map(({ name }) => name);
-    return `Nothing to compare yet: ${unseen.join(' and ')} ${unseen.length === 1 ? 'was' : 'were'} not seen so far.`;
+    return `There is nothing to compare yet, because ${unseen.join(' and ')} ${unseen.length === 1 ? 'has' : 'have'} not been seen so far.`;
   }
   const shareOf = (name: string) => {
     const found = variants.find((variant) => variant.name === name)?.share;
@@ -340,7 +350,7 @@ export function variantSentence({ since, variants, verdicts }: Comparison): stri
         case 'nothing yet':
           return `Neither ${own.name} nor ${variant} has brought a lead yet.`;
         case 'uneven':
-          return `${own.name} and ${variant} cannot be compared: visitors were not distributed evenly, and chance does not explain it. Look for a cache in front of the page.`;
+          return `${own.name} and ${variant} cannot be compared, because visitors were distributed more unevenly than chance would explain. Check whether there is a cache in front of the site.`;
         case 'differ':
           return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
         case 'open':
@@ -355,7 +365,7 @@ export function variantSentence({ since, variants, verdicts }: Comparison): stri
 const waitingFor = (moreViews: number | null): string =>
   moreViews === null
     ? 'A difference this small is not worth waiting for.'
-    : `If the shares stay the same, about ${number(roughly(moreViews))} more first views would show it.`;
+    : `If the shares stay the same, about ${number(roughly(moreViews))} more first views would show a clear result.`;
 
 /** Two digits, because it is an estimate from few leads. */
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
@@ -369,48 +379,50 @@ export function notes({
   only,
 }: Report): readonly string[] {
   return [
-    'Days are those of UTC. A visitor who asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
+    'Days are in UTC. People who asked for codes are counted once per e-mail address, on the day of their first request. Leads are counted on the day their address was first verified.',
     ...(!areCodesKnown(funnel)
-      ? ['Codes of this time are no longer kept (RETENTION_DAYS); leads are.']
+      ? ['Codes from this period are no longer stored (RETENTION_DAYS), but leads are.']
       : codesFrom === null
         ? []
         : [
-            `Requests for a code are known from ${longDay(codesFrom)} on: earlier ones are no longer stored (RETENTION_DAYS).`,
+            `Requests for a code are only known from ${longDay(codesFrom)} on, because earlier requests are no longer stored (RETENTION_DAYS).`,
           ]),
     ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
       : [
-          `Delivery of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
+          `Mail delivery is only known from ${longDay(mailFrom)} on, because older e-mails are no longer stored (MAIL_RETENTION_DAYS).`,
         ]),
     ...(areViewsKnown(funnel)
       ? [
-          'Page views, opened forms and read articles are counted per view, not per person. Robots are missing, and visitors whose browser asks not to be counted.',
+          'Page views, opened forms and read articles are counted per view, not per person. Robots and visitors whose browser asks not to be counted are not included.',
         ]
       : []),
     ...(viewsFrom === null
       ? []
-      : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
+      : [`Views are only known from ${longDay(viewsFrom)} on, because they were not counted before.`]),
     ...(byVariant === undefined ? [] : variantNotes(byVariant)),
     ...(only?.campaign === undefined
       ? []
       : ['Views are counted by source, not by campaign, so they are left out.']),
     ...(only?.variant === undefined
       ? []
-      : ['Views of one variant are left out; first views of all of them are compared in the whole report.']),
+      : [
+          'Views of a single variant are left out. The complete report compares the first views of all variants.',
+        ]),
     ...(only === undefined ? [] : [leftOut(only)]),
-    'A mail platform is recognised by the domain of the address, that of a company by its mail servers in DNS. “Other” run their own mail server, or are unknown.',
+    'Mail platforms are recognised by the domain of the address, and those of companies by their mail servers in DNS. “Other” means that the domain runs its own mail server or that the platform is unknown.',
   ];
 }
 
 function variantNotes({ since, variants }: Comparison): string[] {
-  const from = since === null ? '' : `, since ${longDay(since)}, whatever the period of the report`;
+  const from = since === null ? '' : `, since ${longDay(since)}, regardless of the report’s period`;
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
-    `Variants are compared as a whole${from}. A first view is that of a browser that saw none of them before; browsers without scripts, robots, previews, and visitors who ask not to be counted are missing. The verdict holds however often you look: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927), and hold for a single look.`,
+    `Variants are compared as a whole${from}. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,
     ...(wordings.size === 1
       ? []
       : [
-          `The variants ask for the consent in different words (${variants.map(({ name, consentVersion }) => `${name}: ${consentVersion}`).join(', ')}): a difference may come from these.`,
+          `The consent wording differs between the variants (${variants.map(({ name, consentVersion }) => `${name}: ${consentVersion}`).join(', ')}), which may explain part of the difference.`,
         ]),
   ];
 }

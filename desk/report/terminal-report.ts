@@ -33,7 +33,7 @@ function sectionAsText({ kind, title, sentence, columns, groups }: Section): str
     const empty = kind === 'day' ? countEmpty(rows.slice(at)) : 0;
     if (empty > 1) {
       lines.push(
-        `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in these ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
+        `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
       );
       at += empty - 1;
     } else lines.push(line(rows[at] ?? []));

@@ -45,7 +45,8 @@ export function serveDeskFiles(
     app.get(url, async (request, reply) =>
       index === undefined
         ? sendError(reply, 'not-found', {
-            sentence: 'The pages of the desk are not built. Run "npm run build", and start it again.',
+            sentence:
+              'The pages of the desk have not been built. Run "npm run build", and start the desk again.',
           })
         : sendWhole(request, reply, index),
     );

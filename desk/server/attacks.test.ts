@@ -479,7 +479,7 @@ describe('guessing at the desk', () => {
         assert.equal(server.inbox.mailsTo('operator@example.net').length, 0);
         for (const from of networks(2)) await wrongFive(from);
         const mail = await server.inbox.waitForMail('operator@example.net');
-        assert.match(mail.parsed.text ?? '', /20 wrong codes or passkeys in a row .* desk -- log --newest/s);
+        assert.match(mail.parsed.text ?? '', /20 failed attempts in a row .* desk -- log --newest/s);
         await setTimeout(500);
         assert.equal(server.inbox.mailsTo('operator@example.net').length, 1);
       },

@@ -28,22 +28,23 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
 
 /** Replaces the campaign's sentences, which address visitors in their language. */
 const SENTENCES: Partial<Errors> = {
-  'invalid-input': 'The desk did not understand this. Reload the page, and try again.',
-  'malformed-body': 'The desk did not understand this. Reload the page, and try again.',
-  'wrong-origin': 'This request came from another site, so nothing was done. Open the desk at its own URL.',
-  'not-found': 'There is nothing at this URL. Go back, or open the first page of the desk.',
-  'method-not-allowed': 'This URL does not accept such a request. Reload the page, and try again.',
+  'invalid-input': 'The desk did not understand this request. Reload the page, and try again.',
+  'malformed-body': 'The desk did not understand this request. Reload the page, and try again.',
+  'wrong-origin': 'This request came from another site and was refused. Open the desk at its own URL.',
+  'not-found': 'There is nothing at this URL. Go back, or open the start page of the desk.',
+  'method-not-allowed': 'This URL does not accept requests of this type. Reload the page, and try again.',
   'request-timeout': 'Your request took too long to arrive. Try again.',
-  'body-too-large': 'This is more than the desk accepts at once. Shorten it, and try again.',
-  'uri-too-long': 'This is too long for a URL. Shorten what you search for.',
-  'unsupported-media-type': 'The desk did not understand this. Reload the page, and try again.',
-  'too-many-requests': 'This was tried too often. Try again {when}.',
-  'internal-error': 'Something failed, and the log of the page says what. Try again {when}.',
-  unavailable: 'The desk is busy, or its database is not available. Try again {when}.',
+  'body-too-large': 'Your input is too long for the desk. Shorten it, and try again.',
+  'uri-too-long': 'This URL is too long. Shorten your search text.',
+  'unsupported-media-type': 'The desk did not understand this request. Reload the page, and try again.',
+  'too-many-requests': 'Too many attempts. Try again {when}.',
+  'internal-error': 'An unexpected error occurred. The server log has the details. Try again {when}.',
+  unavailable: 'The desk is busy, or its database is unavailable. Try again {when}.',
 };
 
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
-const MAY_NOT = 'Your role only allows viewing. Ask for the role "all" in DESK_PEOPLE.';
+const MAY_NOT =
+  'Your role only allows viewing. To make changes, ask the operator for the role "all" in DESK_PEOPLE.';
 /** Rendering a report blocks the event loop for up to two seconds; the few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
@@ -242,7 +243,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     answers.warmUp().catch((error: unknown) => {
       service.logger.warn(
         { err: error },
-        'Past days could not be counted in advance; the first view of them is slow.',
+        'Past days could not be counted in advance, so the first report on them will be slow.',
       );
     });
   });

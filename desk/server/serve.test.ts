@@ -64,7 +64,7 @@ describe('desk process', () => {
       assert.ok(first !== undefined && first !== site.child.pid);
 
       process.kill(first, 'SIGKILL');
-      await until(() => /The desk process ended\. It is restarted/.test(site.output()), PATIENCE_MS);
+      await until(() => /The desk process ended and will be restarted/.test(site.output()), PATIENCE_MS);
       assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
       await until(() => answers(env.DESK_URL), PATIENCE_MS);
       const me = await fetch(`${env.DESK_URL}/api/me`, { headers });

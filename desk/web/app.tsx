@@ -63,8 +63,8 @@ function useEndOfSession(person: Me | null | undefined): void {
 
 function NotFound() {
   return (
-    <Page title="There is no such page">
-      <EmptyState text="The URL is mistyped, or belongs to another release of the desk.">
+    <Page title="This page does not exist">
+      <EmptyState text="The URL may be mistyped or belong to another version of the desk.">
         <Link href="/">Go to Today</Link>
       </EmptyState>
     </Page>

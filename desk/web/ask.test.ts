@@ -86,7 +86,7 @@ describe('desk requests', () => {
   it('a desk request never shows an error page from a proxy', async () => {
     answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
     const error = await failureOf(ask(LIST, {}));
-    assert.match(error.message, /status 401\. Check the proxy/);
+    assert.match(error.message, /status 401\) did not come from the desk\. Check the proxy/);
     assert.equal(isSignedOut(error), false);
   });
 
@@ -95,7 +95,7 @@ describe('desk requests', () => {
     assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
     mock.reset();
     answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
-    assert.match((await failureOf(ask(LIST, {}))).message, /^The response arrived incomplete\./);
+    assert.match((await failureOf(ask(LIST, {}))).message, /^The response was incomplete\./);
   });
 
   it('a desk request is aborted when the user leaves the page', async () => {

@@ -5,8 +5,8 @@ import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 /** A doctor run takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;
 
-export const OFFLINE = 'The server could not be reached. Check your connection, then try again.';
-export const BROKEN = 'The response arrived incomplete. Try again.';
+export const OFFLINE = 'The server could not be reached. Check your connection, and try again.';
+export const BROKEN = 'The response was incomplete. Try again.';
 
 /** A failed call. Its message is the server's sentence for the reader, or ours without a response. */
 export class CallError extends Error {
@@ -59,7 +59,7 @@ export async function errorOf(response: Response): Promise<CallError> {
   return new CallError(
     isSentence
       ? text
-      : `Something between you and the desk answered with status ${response.status}. Check the proxy in front of the desk.`,
+      : `The response (status ${response.status}) did not come from the desk. Check the proxy in front of the desk.`,
     response.status,
     code,
   );

@@ -142,7 +142,7 @@ export const PersonContext = createContext<Me | null>(null);
 
 export function usePerson(): Me {
   const person = use(PersonContext);
-  if (person === null) throw new Error('No person is signed in.');
+  if (person === null) throw new Error('Nobody is signed in.');
   return person;
 }
 

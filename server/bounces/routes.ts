@@ -77,7 +77,7 @@ export async function addMailEventRoutes(
             if (unread > 0)
               request.log.warn(
                 { provider: name, unread },
-                'A mail provider’s bounces or complaints could not be read, because their shape is not the documented one. Check for an update.',
+                'Bounces or complaints from a mail provider could not be read, because their format differs from the documented one. Check for an update of this software.',
               );
             // Postmark and Mailgun accept no other success.
             return reply.code(200).send();

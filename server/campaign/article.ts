@@ -27,7 +27,7 @@ export function readArticle(folder: string): ReadArticle {
   const parts = partsOfArticle(read.text);
   if (parts === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
-    return none({ file, line, message: 'must begin with a title: a line such as "# Title".' });
+    return none({ file, line, message: 'must begin with a title, such as "# Title".' });
   }
   const pictures = namesIn(path.join(folder, 'media'));
   const found = mistakesInBody(parts.body, (name) => pictures.includes(name));
@@ -36,7 +36,7 @@ export function readArticle(folder: string): ReadArticle {
       .filter((mistake) => mistake.isWarning === isWarning)
       .map(({ line, phrase }) => ({ file, line: line + parts.bodyLine - 1, message: `${phrase}.` }));
   const titleMistakes = /[*_`~<>[\]]/.test(parts.title)
-    ? [{ file, line: parts.bodyLine - 1, message: 'the title is shown exactly as written; use plain words.' }]
+    ? [{ file, line: parts.bodyLine - 1, message: 'the title is shown exactly as written. Use plain words.' }]
     : [];
   return {
     article: renderArticle(read.text),
@@ -119,29 +119,28 @@ type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, 
 
 /** Text that still looks like Markdown outside of the parts that the parser understood was written nearly right. */
 const LEFTOVERS: readonly Leftover[] = [
-  [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'boxes to tick are not drawn; write a plain list'],
-  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported; say it in the text`],
-  [/\] +\(/g, () => 'a link is written [words](https://…), with nothing between ] and ('],
+  [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'checkboxes are not supported. Write a plain list'],
+  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported. Put the note into the text`],
+  [/\] +\(/g, () => 'a link must not have a space between ] and (. Write [words](https://…)'],
   [
     /\]\([^)\n]*/g,
-    () => 'a link or picture is not understood; it is written [words](https://…), without blanks',
+    () => 'this link or picture is not valid. Write [words](https://…), without spaces in the URL',
   ],
   [
     /\[[^\][\n]+\]\[[^\]\n]*\]/g,
-    (found) => `${found}: no line says where this leads, such as "[name]: https://…"`,
+    (found) => `${found}: this link has no URL. Add a line such as "[name]: https://…"`,
   ],
-  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a blank is missing after the # of "${found.trim()}"`],
+  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a space is missing after the # of "${found.trim()}"`],
   [
     /^ {0,3}\|.*\|\s*$/gm,
-    () =>
-      'is not a table; the line under its first one must be | --- | --- |, with as many cells as the first',
+    () => 'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
   ],
   [
     /\*\*|~~/g,
     (found) =>
-      `${found} is shown exactly as written; leave no blank between it and its words, and end them with a second one`,
+      `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
   ],
-  [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} cannot be pressed; write <${found}>`, true],
+  [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} is not a link. Write <${found}>`, true],
 ];
 
 /**
@@ -173,8 +172,8 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       add(
         line,
         text().startsWith('<!--')
-          ? 'a comment would be shown as text; remove it'
-          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown instead`,
+          ? 'a comment would be shown as text. Remove the comment'
+          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`,
       );
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
@@ -182,11 +181,11 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       // Signs after the words of a heading only close it.
       if (isHash && !/^ {0,3}$/.test(lineBefore(body, start.offset))) continue;
       const written = isHash ? sign.length : sign.startsWith('=') ? 1 : 2;
-      if (written === 1) add(line, 'is a second title; write ## for a section');
+      if (written === 1) add(line, 'is a second title. Write ## for a section');
       else if (written > level + 1)
         add(
           line,
-          `goes from ${'#'.repeat(level)} to ${'#'.repeat(written)}; write ${'#'.repeat(level + 1)}, so that screen readers can tell what belongs to what`,
+          `goes from ${'#'.repeat(level)} to ${'#'.repeat(written)}. Write ${'#'.repeat(level + 1)}, so that screen readers announce the right structure`,
           true,
         );
       level = Math.max(2, written);
@@ -194,7 +193,10 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       const mistake = inImage > 0 ? pictureMistake(text(), isPicture) : linkMistake(text(), []);
       if (mistake !== null) add(line, `${text()} ${mistake}`);
     } else if (type === 'image' && /^!\[\s*\]/.test(text()))
-      add(line, 'the picture has no description for people who cannot see it: ![description](media/…)');
+      add(
+        line,
+        'this picture has no description for people who cannot see it. Write ![description](media/…)',
+      );
   }
   const left = rest.join('');
   for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
@@ -209,8 +211,10 @@ const lineBefore = (body: string, offset: number): string =>
 function pictureMistake(href: string, isPicture: (name: string) => boolean): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
-    return 'is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name';
-  return isPicture(name) ? null : 'is not there; put it into media/ of the campaign, with exactly this name';
+    return 'is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name';
+  return isPicture(name)
+    ? null
+    : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
 }
 
 /** The other mistakes on a line, and the same one on the next, follow from the first. */

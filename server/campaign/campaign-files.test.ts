@@ -38,10 +38,10 @@ describe('campaign files', () => {
       assert.deepEqual(
         called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
-          'campaign/emails/code.yaml: is missing; there is code.yml: give it exactly this name.',
-          'campaign/consent.yaml: is missing; there is Consent.yaml: give it exactly this name.',
-          'campaign/article/article.md: is missing; put it back, or take it from examples/ of the project.',
-          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it exactly this name.',
+          'campaign/emails/code.yaml: is missing. Rename code.yml to exactly this name.',
+          'campaign/consent.yaml: is missing. Rename Consent.yaml to exactly this name.',
+          'campaign/article/article.md: is missing. Restore the file, or copy it from the project’s examples/ folder.',
+          'campaign/landing.yaml: video: needs media/film.webm. Rename Film.webm to exactly this name.',
         ],
       );
     }));
@@ -54,9 +54,9 @@ describe('campaign files', () => {
       assert.deepEqual(
         campaignMistakes(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
         [
-          'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
-          'video: media/film.vtt is not what its name says; save it as WebVTT.',
-          'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
+          'hero.imageAlt: media/hero-640.webp contains AVIF. Save the file as WebP.',
+          'video: media/film.vtt contains another format. Save the file as WebVTT.',
+          'promise.imageAlt: media/guide-400.webp is empty. Copy the file there again.',
         ],
       );
     }));
@@ -155,14 +155,14 @@ describe('campaign warnings', () => {
       assert.deepEqual(
         called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
-          'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
-          'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
-          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a phone the header takes two lines.',
-          'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off longer ones.',
-          'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off longer ones.',
-          'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',
-          'campaign/media/old.png: nothing reads this file.',
-          'campaign/media/hero-1280.webp: has 556 kB; visitors wait for each of them, so save it with less than 300 kB.',
+          'campaign/article/article.md:5: goes from ## to ####. Write ###, so that screen readers announce the right structure.',
+          'campaign/article/article.md:7: https://example.com/there is not a link. Write <https://example.com/there>.',
+          'campaign/site.yaml: title: has 64 characters. Use at most 34, because the header takes two lines on a phone with a longer title.',
+          'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, because mail programs cut off longer subjects.',
+          'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, because mail programs cut off longer subjects.',
+          'campaign/emails/codes.yaml: this file is not used. If you meant emails/code.yaml, rename the file.',
+          'campaign/media/old.png: this file is not used.',
+          'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
         ],
       );
     }));
@@ -214,9 +214,9 @@ describe('sample campaign', () => {
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
       );
       assert.deepEqual(warnings, [
-        'campaign/landing.yaml:N: the sample’s invented people are still on the page: Sarah Lindqvist (line N), Marcus Adeyemi (line N). Put your own customers there, with their permission.',
-        'campaign/landing.yaml:N: the sample’s invented figures are still on the page: 11.4% (line N), 3.2% (line N), 9.7:1 (line N), 10.2x (line N), >10 X average ROI (line N), 3.5x improvement in 60 days (line N). Put figures there that you can prove.',
-        'campaign/site.yaml:N: publisher: is still the sample’s, Master AI-Powered Outreach. Write who publishes the page.',
+        'campaign/landing.yaml:N: the sample’s invented people are still on the page: Sarah Lindqvist (line N), Marcus Adeyemi (line N). Replace them with your own customers, with their permission.',
+        'campaign/landing.yaml:N: the sample’s invented figures are still on the page: 11.4% (line N), 3.2% (line N), 9.7:1 (line N), 10.2x (line N), >10 X average ROI (line N), 3.5x improvement in 60 days (line N). Replace them with figures that you can prove.',
+        'campaign/site.yaml:N: publisher: this is still the sample’s publisher, Master AI-Powered Outreach. Name the publisher of your page.',
       ]);
     }));
 
@@ -239,7 +239,7 @@ describe('sample campaign', () => {
       change('site.yaml', [/^publisher: .*$/gm, 'publisher: Acme']);
       assert.match(
         sampleOnPage(folder).join('\n'),
-        /^\S+ the sample’s invented people .*: Marcus Adeyemi\.[^\n]*\n\S+ the sample’s invented figures are still on the page: 3\.2%\. Put[^\n]*$/,
+        /^\S+ the sample’s invented people .*: Marcus Adeyemi\.[^\n]*\n\S+ the sample’s invented figures are still on the page: 3\.2%\. Replace[^\n]*$/,
       );
       change('landing.yaml', ['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']);
       assert.deepEqual(sampleOnPage(folder), []);

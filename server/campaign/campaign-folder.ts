@@ -25,7 +25,7 @@ export function readText(folder: string, file: string): { type: 'text'; text: st
     if (code === 'ENOENT') return null;
     return mistakesOf({
       file: name,
-      message: `cannot be read (${code}); it must be a file that this user may read.`,
+      message: `cannot be read (${code}). Make sure that it is a file that this user may read.`,
     });
   }
   try {
@@ -33,7 +33,7 @@ export function readText(folder: string, file: string): { type: 'text'; text: st
     return { type: 'text', text: text.replaceAll(/\r\n?/g, '\n') };
   } catch {
     const { line, character } = firstForeignCharacter(content);
-    const message = `is not written in UTF-8${character}; save the file as UTF-8 in your editor.`;
+    const message = `is not encoded in UTF-8${character}. Save the file as UTF-8 in your editor.`;
     return mistakesOf({ file: name, line, message });
   }
 }
@@ -57,9 +57,9 @@ export function missingFile(folder: string, file: string): Mistake {
   const near = alike.find((name) => name.toLowerCase() === wanted.toLowerCase()) ?? alike[0];
   const cure =
     near === undefined
-      ? 'put it back, or take it from examples/ of the project'
-      : `there is ${near}: give it exactly this name`;
-  return { file: nameOf(folder, file), message: `is missing; ${cure}.` };
+      ? 'Restore the file, or copy it from the project’s examples/ folder'
+      : `Rename ${near} to exactly this name`;
+  return { file: nameOf(folder, file), message: `is missing. ${cure}.` };
 }
 
 export function namesIn(folder: string): string[] {
@@ -98,19 +98,30 @@ export function variantMistakes(folder: string): Mistake[] {
   const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
   return [
     ...loose.map((name) =>
-      at(`variants/${name}`, `is in no variant; put it into a folder, such as variants/b/${name}.`),
+      at(
+        `variants/${name}`,
+        `is not in the folder of a variant. Move the file into a folder, such as variants/b/${name}.`,
+      ),
     ),
     ...names.flatMap((name) => {
       if (name === OWN_PAGE)
-        return at(`variants/${name}`, `${OWN_PAGE} is the page of the campaign itself; call this folder b.`);
+        return at(
+          `variants/${name}`,
+          `the name ${OWN_PAGE} is reserved for the campaign’s own page. Rename this folder to b.`,
+        );
       if (NAME.test(name)) return [];
       return at(
         `variants/${name}`,
-        'a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
+        'a variant needs a short name of lower-case letters, digits and hyphens, such as b. Rename the folder.',
       );
     }),
     ...(names.length > MOST_VARIANTS
-      ? [at('variants', `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`)]
+      ? [
+          at(
+            'variants',
+            `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`,
+          ),
+        ]
       : []),
     ...names.flatMap((name) => fileMistakes(folder, name)),
   ];
@@ -122,7 +133,7 @@ function fileMistakes(folder: string, variant: string): Mistake[] {
     return [
       {
         file: nameOf(folder, `variants/${variant}`),
-        message: 'is empty; put the words that differ into landing.yaml there, or remove the folder.',
+        message: 'is empty. Add a landing.yaml with the words that differ, or remove the folder.',
       },
     ];
   return files
@@ -130,12 +141,10 @@ function fileMistakes(folder: string, variant: string): Mistake[] {
     .map((file) => {
       const name = nearestName(file, VARIANT_FILES);
       const cure =
-        name !== null
-          ? `did you mean ${name}?`
-          : `a variant may have ${VARIANT_FILES.join(', ')}; all others are the same for every variant.`;
+        name !== null ? `Did you mean ${name}?` : `A variant may only contain ${VARIANT_FILES.join(', ')}.`;
       return {
         file: nameOf(folder, inVariant(variant, file)),
-        message: `cannot differ in a variant; ${cure}`,
+        message: `is the same for all variants. ${cure}`,
       };
     });
 }

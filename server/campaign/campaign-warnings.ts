@@ -56,7 +56,7 @@ export function unlistedPage(folder: string): string[] {
       file: nameOf(folder, 'site.yaml'),
       line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
       message:
-        'noindex: search engines are asked not to list the page. Remove the line when the page should be found.',
+        'noindex: this line asks search engines not to list the page. Remove it once the page should be found.',
     }),
   ];
 }
@@ -75,13 +75,13 @@ function variantWarnings(
     ...otherConsents.map(({ name, consent: { version } }) => ({
       file: nameOf(folder, inVariant(name, 'consent.yaml')),
       message:
-        `visitors of variant ${name} agree to other words than those of ${OWN_PAGE}. ` +
-        `Each lead keeps the wording it saw, here version ${version}; a difference between the variants may come from these words.`,
+        `visitors of variant ${name} agree to a different wording than visitors of ${OWN_PAGE}. ` +
+        `Each lead keeps the wording shown to the visitor, here version ${version}. Differences between the variants may come from this wording.`,
     })),
     ...same.map(({ name }) => ({
       file: nameOf(folder, `variants/${name}`),
       message:
-        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or remove the folder.',
+        'has the same words as the page itself, so there is nothing to compare. Add a landing.yaml with the words that differ, or remove the folder.',
     })),
   ];
 }
@@ -139,7 +139,7 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
         const meant = sameLetters ?? nearestName(file, read, 1);
         return warning(
           file,
-          `nothing reads this file${meant === null ? '' : `; it would be called ${meant}`}`,
+          `this file is not used${meant === null ? '' : `. If you meant ${meant}, rename the file`}`,
         );
       }),
     ...files
@@ -185,21 +185,27 @@ function tooLong(
   variant: string | null,
 ): Mistake[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
-  const twoLines = 'on a phone it takes two lines';
-  const cut = 'mail programs cut off longer ones';
+  const twoLines = 'longer text takes two lines on a phone';
+  const cut = 'mail programs cut off longer subjects';
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
   const rules: Rule[] = [
-    ['site.yaml', ['title'], site.title, header, 'on a phone the header takes two lines'],
-    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer ones'],
-    ['site.yaml', ['description'], site.description, description, 'search engines cut off longer ones'],
+    ['site.yaml', ['title'], site.title, header, 'the header takes two lines on a phone with a longer title'],
+    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer titles'],
+    [
+      'site.yaml',
+      ['description'],
+      site.description,
+      description,
+      'search engines cut off longer descriptions',
+    ],
     ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
     [
       'landing.yaml',
       ['hero', 'headline'],
       landing.hero.headline,
       headline,
-      'on a phone the button leaves the first screen',
+      'a longer headline pushes the button off the first screen of a phone',
     ],
     ['landing.yaml', ['hero', 'button'], landing.hero.button, button, twoLines],
     ['landing.yaml', ['closing', 'button'], landing.closing.button, button, twoLines],
@@ -213,7 +219,7 @@ function tooLong(
     const length = Array.from(text).length;
     const place = variant === null ? file : inVariant(variant, file);
     const line = length <= most ? null : lineOfEntry(folder, place, entry);
-    const message = `${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`;
+    const message = `${entry.join('.')}: has ${length} characters. Use at most ${most}, because ${why}.`;
     return line === null ? [] : [{ file: nameOf(folder, place), line, message }];
   });
 }
@@ -255,20 +261,20 @@ export const sampleOnPage = (folder: string): string[] =>
       'landing.yaml',
       SAMPLE.people,
       (list) =>
-        `the sample’s invented people are still on the page: ${list}. Put your own customers there, with their permission.`,
+        `the sample’s invented people are still on the page: ${list}. Replace them with your own customers, with their permission.`,
     ),
     leftover(
       folder,
       'landing.yaml',
       SAMPLE.figures,
       (list) =>
-        `the sample’s invented figures are still on the page: ${list}. Put figures there that you can prove.`,
+        `the sample’s invented figures are still on the page: ${list}. Replace them with figures that you can prove.`,
     ),
     leftover(
       folder,
       'site.yaml',
       SAMPLE.publishers,
-      (list) => `publisher: is still the sample’s, ${list}. Write who publishes the page.`,
+      (list) => `publisher: this is still the sample’s publisher, ${list}. Name the publisher of your page.`,
       'publisher',
     ),
   ]

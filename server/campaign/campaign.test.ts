@@ -28,7 +28,7 @@ describe('campaign folder', () => {
   it('a missing campaign folder is reported in one sentence', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
       type: 'mistakes',
-      mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
+      mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, which is not an existing folder. Correct the path.'],
     });
   });
 
@@ -57,13 +57,16 @@ describe('campaign mistakes', () => {
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
       assert.deepEqual(result.mistakes, [
-        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or remove the entry.`,
+        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg. Add the missing file, or remove the entry.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
       const again = readCampaign(folder);
       assert(again.type === 'mistakes');
-      assert.match(again.mistakes.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
+      assert.match(
+        again.mistakes.join(),
+        /logo: media\/our-logo\.svg has no viewBox\. Export the SVG with a viewBox\.$/,
+      );
 
       assert.deepEqual(pageMistakes(folder), []);
       rmSync(path.join(folder, 'media/film.webm'));
@@ -72,8 +75,8 @@ describe('campaign mistakes', () => {
       const at = (start: string) =>
         `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
       assert.deepEqual(pageMistakes(folder), [
-        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or remove the entry.`,
-        `${at('video:')}: video: needs media/film.webm; put it there, or remove the entry.`,
+        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif. Add the missing file, or remove the entry.`,
+        `${at('video:')}: video: needs media/film.webm. Add the missing file, or remove the entry.`,
       ]);
     }));
 });
@@ -118,7 +121,7 @@ describe('sections of the landing page', () => {
     );
     assert.match(
       mistakesIn((landing) => delete landing['benefits']).join(),
-      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or remove this\.$/,
+      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing\. Add benefits, or remove this entry\.$/,
     );
   });
 
@@ -127,7 +130,7 @@ describe('sections of the landing page', () => {
     assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
       mistakesIn(withoutProof, '#testimonials').join(),
-      /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
+      /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to a place that does not exist on the page\. The existing places are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
     );
     assert.deepEqual(
       mistakesIn((landing) => {
@@ -165,7 +168,7 @@ describe('sections of the landing page', () => {
         mistakesIn(({ benefits }) => {
           (benefits as { cards: { icon: string | undefined }[] }).cards[0]!.icon = icon;
         }).join(),
-        new RegExp(`there is no icon ${icon}; did you mean ${meant}\\?`),
+        new RegExp(`there is no icon ${icon}. Did you mean ${meant}\\?`),
       );
   });
 });

@@ -53,7 +53,7 @@ export function readCampaign(folder: string): CampaignResult {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     return {
       type: 'mistakes',
-      mistakes: [`CAMPAIGN_FOLDER names ${folder}, and there is no such folder.`],
+      mistakes: [`CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`],
     };
   const site = readWords(folder, 'site.yaml', siteOf(folder));
   const article = readArticle(folder);
@@ -167,7 +167,7 @@ function readFreeMailDomains(folder: string): ReadWords<ReadonlySet<string>> {
       mistakes.push({
         file: nameOf(folder, file),
         line: index + 1,
-        message: `${whole.trim()} is not a domain; write one a line, such as gmail.com, and comments after a # on separate lines.`,
+        message: `${whole.trim()} is not a domain. Write one domain per line, such as gmail.com, and begin comment lines with #.`,
       });
   }
   return mistakes.length > 0 ? mistakesOf(...mistakes) : { type: 'words', words: domains };

@@ -77,7 +77,7 @@ describe('form.yaml', () => {
     });
     const french = 'fields:\n  - { id: phone, label: Téléphone, kind: telephone }\n';
     assert.deepEqual(mistakesIn(french, 'fr'), [
-      'campaign/form.yaml:1: fields: need sentences in the language of the page (fr): write a group "messages:" with choose, required, tooLong, notPlain, telephone, number, url, choice, changed.',
+      'campaign/form.yaml:1: fields: need error messages in the language of the page (fr). Add a group "messages:" with choose, required, tooLong, notPlain, telephone, number, url, choice, changed.',
     ]);
     assert.deepEqual(mistakesIn('# fields:\n', 'fr'), []);
   });
@@ -87,7 +87,7 @@ describe('form.yaml', () => {
     const form = (kind: string) =>
       `fields:\n  - { id: land, label: Land, kind: ${kind}, options: ${JSON.stringify(countries)} }\n`;
     assert.deepEqual(mistakesIn(form('choice')), []);
-    assert.match(mistakesIn(form('choices')).join('\n'), /and a form takes 3000/);
+    assert.match(mistakesIn(form('choices')).join('\n'), /but a form accepts only 3000/);
   });
 
   it('a question is refused if an import would read its ID or label as another column', () => {
@@ -95,11 +95,11 @@ describe('form.yaml', () => {
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
       assert.deepEqual(ask(id, 'A'), [
-        'campaign/form.yaml:2: fields.0.id: is a reserved name; choose another one.',
+        'campaign/form.yaml:2: fields.0.id: is a reserved name. Choose another name.',
       ]);
     for (const label of ['E-Mail', 'Work email', 'Organisation', 'Status', 'First_Name', 'Opt-in time'])
       assert.deepEqual(ask('a', label), [
-        'campaign/form.yaml:2: fields.0.label: is read as another column by an import; choose another one.',
+        'campaign/form.yaml:2: fields.0.label: is the heading of another column in imports. Choose another label.',
       ]);
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
@@ -111,7 +111,7 @@ describe('form.yaml', () => {
     ],
     [
       'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
-      ':5: fields.0.requierd: unknown entry; did you mean required?',
+      ':5: fields.0.requierd: unknown entry. Did you mean required?',
     ],
     [
       'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
@@ -120,28 +120,28 @@ describe('form.yaml', () => {
     ],
     [
       'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
-      ':2: fields.0.id: must begin with a small letter and have only small letters, digits and _, such as job_title.',
-      ':3: fields.1.id: is a reserved name; choose another one.',
+      ':2: fields.0.id: must begin with a lower-case letter and contain only lower-case letters, digits and _, such as job_title.',
+      ':3: fields.1.id: is a reserved name. Choose another name.',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: text, properties: { hubspot: P } }\n  - { id: a, label: a, kind: text, properties: { hubspot: P } }\n',
-      ":3: fields.1.id: a is another field's already; choose another one.",
-      ":3: fields.1.label: a is another field's already; choose another one.",
-      ":3: fields.1.properties.hubspot: P takes another field's answer already; choose another one.",
+      ':3: fields.1.id: a is already used by another field. Choose another id.',
+      ':3: fields.1.label: a is already used by another field. Choose another label.',
+      ':3: fields.1.properties.hubspot: P is already used for another field. Choose another property.',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
-      ':2: fields.0.kind: needs options: a list of the answers to choose from.',
-      ':3: fields.1.options: belong to the kinds choice and choices; remove them, or change the kind.',
-      ':4:49: fields.2.options.0: must not contain ; because it separates several answers.',
+      ':2: fields.0.kind: needs options. Add a list of answers to choose from.',
+      ':3: fields.1.options: only apply to the kinds choice and choices. Remove the options, or change the kind.',
+      ':4:49: fields.2.options.0: must not contain a semicolon, which separates several answers.',
     ],
     [
       'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
-      ':2:52: fields.0.options.1: is in the list twice.',
+      ':2:52: fields.0.options.1: is in the list twice. Remove one of the two.',
     ],
     [
       'fields:\n  - id: a\n    label: A\n    kind: text\n    autocomplete: telephone\n    properties: { hubspott: P }\n',
-      ':6: fields.0.properties.hubspott: unknown entry; did you mean hubspot?',
+      ':6: fields.0.properties.hubspott: unknown entry. Did you mean hubspot?',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
@@ -149,7 +149,7 @@ describe('form.yaml', () => {
     ],
     [
       'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
-      ':3:5: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
+      ':3:5: fields.1: the answers up to this field may have 4000 characters, but a form accepts only 3000. Set a smaller maxLength, or ask fewer questions.',
     ],
   ] as const)
     it(`a mistake in form.yaml is reported by line: ${mistakes.map((mistake) => mistake.replace(/^\S+: /, '')).join(' ')}`, () => {

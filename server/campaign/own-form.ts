@@ -37,7 +37,7 @@ const formIn = (language: string) =>
         context.addIssue({
           code: 'custom',
           path: ['fields'],
-          message: `need sentences in the language of the page (${language}): write a group "messages:" with ${missing.join(', ')}`,
+          message: `need error messages in the language of the page (${language}). Add a group "messages:" with ${missing.join(', ')}`,
         });
     }),
   );

@@ -50,7 +50,7 @@ const KINDS: readonly (readonly [name: string, begins: RegExp])[] = [
   ['PDF', /^%PDF/],
   ['WebVTT', /^(?:\xEF\xBB\xBF)?WEBVTT/],
   ['SVG', /^(?:\xEF\xBB\xBF)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i],
-  ['Git LFS (a note in its place: run "git lfs pull")', /^version https:\/\/git-lfs/],
+  ['a Git LFS pointer (run "git lfs pull")', /^version https:\/\/git-lfs/],
 ];
 
 const WANTED: Readonly<Record<string, string>> = {
@@ -74,11 +74,13 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
   const missing = absent.filter((file) => alike(file) === undefined);
   return [
     ...(missing.length > 0
-      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or remove the entry`]
+      ? [
+          `needs ${missing.map((file) => `media/${file}`).join(', ')}. Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`,
+        ]
       : []),
     ...absent.flatMap((file) => {
       const name = alike(file);
-      return name === undefined ? [] : [`needs media/${file}; there is ${name}: give it exactly this name`];
+      return name === undefined ? [] : [`needs media/${file}. Rename ${name} to exactly this name`];
     }),
     ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
   ];
@@ -87,11 +89,13 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
 function mistakesInFile(folder: string, file: string): string[] {
   const wanted = WANTED[path.extname(file)];
   const begin = beginOf(path.join(folder, 'media', file));
-  if (begin === '') return [`media/${file} is empty; put the file there again`];
+  if (begin === '') return [`media/${file} is empty. Copy the file there again`];
   const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
   if (wanted !== undefined && found !== wanted)
-    return [`media/${file} is ${found ?? 'not what its name says'}; save it as ${wanted}`];
-  return wanted === 'SVG' && svgSize(folder, file) === null ? [`media/${file} must have a viewBox`] : [];
+    return [`media/${file} contains ${found ?? 'another format'}. Save the file as ${wanted}`];
+  return wanted === 'SVG' && svgSize(folder, file) === null
+    ? [`media/${file} has no viewBox. Export the SVG with a viewBox`]
+    : [];
 }
 
 function beginOf(file: string): string {
@@ -115,7 +119,7 @@ export function weightWarning(file: string): string | null {
   if (size <= most) return null;
   const say = (bytes: number) =>
     bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  return `has ${say(size)}; visitors wait for each of them, so save it with less than ${say(most)}`;
+  return `has a size of ${say(size)}, which visitors have to wait for. Save the file with less than ${say(most)}`;
 }
 
 type IconSet = {
@@ -169,7 +173,7 @@ export function iconMistake(name: string): string | null {
   if (drawings === undefined) drawings = readDrawings();
   if (drawings === null || drawings.has(name)) return null;
   const meant = meantBy(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), [...DRAWN_ICONS, ...drawings.keys()]);
-  return `there is no icon ${name}; did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and those of tabler.io/icons (outline)`;
+  return `there is no icon ${name}. Did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and the outline icons at tabler.io/icons`;
 }
 
 const shortest = (names: readonly string[]): string | undefined =>

@@ -86,12 +86,12 @@ sections:
   - testimonial
 `;
     assert.deepEqual(mistakesIn({ 'b/landing.yaml': file }), [
-      'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry; did you mean headline?',
+      'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry. Did you mean headline?',
       'campaign/variants/b/landing.yaml:5: benefits.cards.0.description: is missing.',
       'campaign/variants/b/landing.yaml:9:5: sections.1: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
     ]);
     assert.deepEqual(mistakesIn({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
-      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text with a colon must be in quotes; put the whole text in quotes.',
+      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside quotes. Put the whole text in quotes.',
     ]);
     assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',
@@ -112,15 +112,14 @@ sections:
       const [mistake = '', ...others] = called(folder, campaignMistakes(folder));
       assert.match(
         mistake,
-        /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #testimonials, #closing\. \(Variant b\.\)$/,
+        /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
       );
       assert.deepEqual(others, []);
     });
   });
 
   it('an invalid variant name and unknown variant files are reported', () => {
-    const cure =
-      'a variant may have landing.yaml, interface.yaml, consent.yaml; all others are the same for every variant.';
+    const cure = 'A variant may only contain landing.yaml, interface.yaml, consent.yaml.';
     assert.deepEqual(
       mistakesIn({
         'a/landing.yaml': '# nothing',
@@ -131,12 +130,12 @@ sections:
         'landing.yaml': '# nothing',
       }),
       [
-        'campaign/variants/landing.yaml: is in no variant; put it into a folder, such as variants/b/landing.yaml.',
-        'campaign/variants/The second: a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
-        'campaign/variants/a: a is the page of the campaign itself; call this folder b.',
-        'campaign/variants/b/lending.yaml: cannot differ in a variant; did you mean landing.yaml?',
-        `campaign/variants/b/media: cannot differ in a variant; ${cure}`,
-        `campaign/variants/b/site.yaml: cannot differ in a variant; ${cure}`,
+        'campaign/variants/landing.yaml: is not in the folder of a variant. Move the file into a folder, such as variants/b/landing.yaml.',
+        'campaign/variants/The second: a variant needs a short name of lower-case letters, digits and hyphens, such as b. Rename the folder.',
+        'campaign/variants/a: the name a is reserved for the campaign’s own page. Rename this folder to b.',
+        'campaign/variants/b/lending.yaml: is the same for all variants. Did you mean landing.yaml?',
+        `campaign/variants/b/media: is the same for all variants. ${cure}`,
+        `campaign/variants/b/site.yaml: is the same for all variants. ${cure}`,
       ],
     );
   });
@@ -187,7 +186,7 @@ describe('warnings about a variant', () => {
         assert.match(warnings[0] ?? '', /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
         assert.match(
           warnings[1] ?? '',
-          /variants\/b\/consent\.yaml: visitors of variant b agree to other words than those of a\. .* version [0-9a-f]{12};/,
+          /variants\/b\/consent\.yaml: visitors of variant b agree to a different wording than visitors of a\. .* version [0-9a-f]{12}\./,
         );
       },
     );

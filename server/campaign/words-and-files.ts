@@ -80,11 +80,14 @@ type FileLimit = { readonly megabytes: number; readonly reason: (most: number) =
 /** During a restart two processes hold the file in memory. */
 const DOWNLOAD: FileLimit = {
   megabytes: 50,
-  reason: (most) => `the server keeps it in memory, and takes ${most} at most`,
+  reason: (most) => `the limit is ${most} MB, because the server keeps the file in memory`,
 };
 
 /** Base64 adds a third, and many mail servers limit mail to 10 MB. */
-const ATTACHMENT: FileLimit = { megabytes: 7, reason: (most) => `mail servers take ${most} at most` };
+const ATTACHMENT: FileLimit = {
+  megabytes: 7,
+  reason: (most) => `many mail servers refuse attachments of more than ${most} MB`,
+};
 
 function guideFileMistakes(
   folder: string,
@@ -94,9 +97,14 @@ function guideFileMistakes(
 ): WordsMistake[] {
   const file = statSync(guideFileIn(folder, name), { throwIfNoEntry: false });
   if (!file?.isFile())
-    return [{ entry, message: `needs article/${name}; put it there, or remove the entry` }];
+    return [{ entry, message: `needs article/${name}. Add the missing file, or remove the entry` }];
   return file.size > megabytes * 1e6
-    ? [{ entry, message: `is a file of ${Math.ceil(file.size / 1e6)} MB; ${reason(megabytes)}` }]
+    ? [
+        {
+          entry,
+          message: `names a file of ${Math.ceil(file.size / 1e6)} MB, but ${reason(megabytes)}. Use a smaller file`,
+        },
+      ]
     : [];
 }
 
@@ -126,7 +134,8 @@ export const landingOf = (folder: string) =>
           ? [
               {
                 entry: ['inside'],
-                message: 'belongs to the end of benefits, which are missing; write them, or remove this',
+                message:
+                  'belongs to the end of benefits, which are missing. Add benefits, or remove this entry',
               },
             ]
           : []),
@@ -157,14 +166,14 @@ function orderMistakes(landing: Landing): WordsMistake[] {
     ...sections.flatMap((name, at) => {
       const entry = ['sections', at];
       if (sections.indexOf(name) < at)
-        return { entry, message: `${name} is in the list twice; keep one of them` };
+        return { entry, message: `${name} is in the list twice. Remove one of the two` };
       if (!isPresent(name))
-        return { entry, message: `there is no section ${name}; write its words, or remove the name` };
+        return { entry, message: `there is no section ${name}. Write its words, or remove the name` };
       return [];
     }),
     ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
       entry: [name],
-      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or remove these words`,
+      message: `is not in the list of sections, so no visitor would see it. Add ${name} to the list, or remove these words`,
     })),
   ];
 }
@@ -172,6 +181,6 @@ function orderMistakes(landing: Landing): WordsMistake[] {
 function portraitMistakes(folder: string, entry: readonly PropertyKey[], image: string): WordsMistake[] {
   const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
   if (name === image) return mediaMistakesAt(folder, entry, both([image]));
-  const message = `must be only the name, ${name}; media/${name}.avif and media/${name}.webp are taken`;
+  const message = `must be only the name, ${name}. The page uses media/${name}.avif and media/${name}.webp`;
   return [{ entry, message }];
 }

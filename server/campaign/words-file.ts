@@ -16,7 +16,7 @@ export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words }
 
 export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'words') return result.words;
-  throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
+  throw new Error(`The words are not valid:\n${result.mistakes.map(sayMistake).join('\n')}`);
 }
 
 type Path = readonly PropertyKey[];
@@ -138,11 +138,11 @@ function unknownEntry({ document }: YamlFile, path: Path, known: readonly string
   const name = nearestName(String(path.at(-1)), known);
   const advice =
     name !== null
-      ? `did you mean ${name}?`
+      ? `Did you mean ${name}?`
       : known.length > 0
-        ? `the entries here are ${known.join(', ')}.`
-        : 'nothing reads it.';
-  return { at: place(document, path).name, message: `${sayEntry(path)}: unknown entry; ${advice}` };
+        ? `Valid entries are ${known.join(', ')}.`
+        : 'Remove the entry.';
+  return { at: place(document, path).name, message: `${sayEntry(path)}: unknown entry. ${advice}` };
 }
 
 function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
@@ -186,7 +186,7 @@ function sayIssue(
   if (found === null)
     return comment === undefined
       ? 'must not be empty'
-      : `is empty, as # begins a comment; put it in quotes: '${comment}'`;
+      : `is empty, because # begins a comment. Put the text in quotes: '${comment}'`;
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String);
     const name = typeof found === 'string' ? nearestName(found, names) : null;
@@ -195,9 +195,9 @@ function sayIssue(
   if (issue.code !== 'invalid_type') return issue.message;
   const kind = Array.isArray(found) ? ', not a list' : isGroup(found) ? ', not a group of entries' : '';
   if (issue.expected === 'object') return `must be a group of entries${kind}`;
-  if (issue.expected === 'array') return 'must be a list: a line that begins with "- " for each entry';
+  if (issue.expected === 'array') return 'must be a list. Begin the line of each entry with "- "';
   if (issue.expected !== 'string') return issue.message;
-  return `${issue.message}${kind === '' ? `; put it in quotes: '${written}'` : kind}`;
+  return `${issue.message}${kind === '' ? `. Put the text in quotes: '${written}'` : kind}`;
 }
 
 function place(document: Document, path: Path): { name: number; value: number } {

@@ -56,8 +56,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'The request could not be read. Please check the program that sent it.',
     'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.',
   ],
-  'server/http/host-and-origin.ts': ['The request has to name one host. Please send one Host header.'],
-  'server/http/load-shedding.ts': ['This process uses too much memory. Please restart it.'],
+  'server/http/host-and-origin.ts': [
+    'The request must name exactly one host. Please send a single Host header.',
+  ],
+  'server/http/load-shedding.ts': ['This process uses too much memory. Restart the server.'],
   'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['attempts without challenge', 'attempts at live codes', 'attempts at nothing'],
@@ -65,7 +67,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/bounces/providers.ts': ['Basic …', 'Invalid Address'],
   'server/bounces/accept-report.ts': ['no type of feedback', 'no action'],
   'server/bounces/read-message.ts': ['DELIVERY FAILURE: ', 'a mail server'],
-  'server/mail/mail-worker.ts': ['no process that looked knows the kind "…"', 'no longer valid'],
+  'server/mail/mail-worker.ts': ['no running version of this software knows the kind "…"', 'no longer valid'],
   'server/webhooks/lead-as-json.ts': ['Not given here. Imported: …'],
   'server/webhooks/webhook-events.ts': ['Ada Lovelace', 'Analytical Engines'],
 };

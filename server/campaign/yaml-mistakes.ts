@@ -16,72 +16,73 @@ type Kind = {
   readonly isIndent?: true;
 };
 
-const IN_QUOTES = 'put the whole text in quotes';
+const IN_QUOTES = 'Put the whole text in quotes';
 
 const KINDS: readonly Kind[] = [
   {
     matches: ({ line }) => /^\s*\t/.test(line),
-    message: 'the line is indented with a tab; use blanks',
+    message: 'the line is indented with a tab. Use spaces',
     isIndent: true,
   },
   {
     matches: ({ line }) => /^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line),
-    message: 'the line begins with a character that looks like a blank but is not; type blanks',
+    message: 'the line begins with a character that only looks like a space. Type normal spaces',
     isIndent: true,
   },
   {
     matches: ({ code }) => code === 'DUPLICATE_KEY',
-    message: ({ rest }) => `${/^[^\s:]+/.exec(rest)?.[0] ?? 'this'} is here twice; keep one of them`,
+    message: ({ rest }) => `${/^[^\s:]+/.exec(rest)?.[0] ?? 'this'} is here twice. Keep one of the two`,
   },
   {
     matches: ({ code }) => code === 'MULTIPLE_DOCS',
-    message: '--- would begin a second file; remove the line',
+    message: '--- would begin a second file. Remove the line',
   },
   {
     matches: ({ code }) => code === 'BAD_DQ_ESCAPE',
-    message: String.raw`within "…" a \ is written \\; or put the text in '…'`,
+    message: String.raw`a \ within "…" must be written as \\. You can also put the text in '…'`,
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*-[^\s-]/.test(line),
-    message: 'a blank is missing after the -',
+    message: 'a space is missing after the -',
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*(?:- +)?[\w-]+:\S/.test(line),
-    message: 'a blank is missing after the colon',
+    message: 'a space is missing after the colon',
   },
   {
     matches: ({ name, line, code }) =>
       name === undefined && !line.includes(':') && code === 'MULTILINE_IMPLICIT_KEY',
-    message: 'the line has no name with a colon; is it the rest of a text, indent it further than its name',
+    message:
+      'the line has no name with a colon. If it continues a text, indent the line further than the name of that text',
   },
   {
     matches: ({ value }) => value.startsWith("'"),
-    message: `a ' within '…' ends the text; write '' for it, or put the text in "…"`,
+    message: `a ' within '…' ends the text. Write '' instead, or put the text in "…"`,
   },
   {
     matches: ({ value }) => value.startsWith('"'),
-    message: `a " within "…" ends the text; put the text in '…'`,
+    message: `a " within "…" ends the text. Put the text in '…'`,
   },
   {
     matches: ({ value }) => /^(?:\[|\{ ?\w+:)/.test(value),
     message: ({ value: [bracket] }) =>
-      `the ${bracket} has no ${bracket === '[' ? ']' : '}'} to it, or holds a # outside of quotes`,
+      `the ${bracket} has no matching ${bracket === '[' ? ']' : '}'}, or a # is not in quotes`,
   },
   {
     matches: ({ value }) => /^[{*&!|>@%`]/.test(value) && !/^[|>][-+\d]*$/.test(value),
-    message: ({ value: [first] }) => `a text that begins with ${first} must be in quotes; ${IN_QUOTES}`,
+    message: ({ value: [first] }) => `a text must not begin with ${first} outside quotes. ${IN_QUOTES}`,
   },
   {
     matches: ({ value }) => value.startsWith('- '),
-    message: `a list begins on the next line; if this is a text, ${IN_QUOTES}`,
+    message: `a list begins on the next line. If this is a text, put all of it in quotes`,
   },
   {
     matches: ({ value }) => value.includes(': ') || value.endsWith(':'),
-    message: `a text with a colon must be in quotes; ${IN_QUOTES}`,
+    message: `a text must not contain a colon outside quotes. ${IN_QUOTES}`,
   },
   {
     matches: ({ code }) => /^(?:BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|MULTILINE_IMPLICIT_KEY)$/.test(code),
-    message: 'the line is not indented like its neighbours',
+    message: 'the line is not indented like the lines around it. Correct the spaces at its beginning',
     isIndent: true,
   },
 ];
@@ -90,7 +91,12 @@ const KINDS: readonly Kind[] = [
 export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
   if (document.errors.length > 0 && merge)
-    return [{ at: merge.index, message: 'cannot be read: two versions are here, and one has to be chosen.' }];
+    return [
+      {
+        at: merge.index,
+        message: 'cannot be read: the file contains two versions from a merge. Keep one of them.',
+      },
+    ];
   const found = [...parserMistakes(document, text), ...silentMistakes(document, text)].map(
     ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
   );
@@ -105,7 +111,10 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
   const wronglyIndented = new Set<number>();
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
     const quote = code === 'MISSING_CHAR' ? openQuoteBefore(document, offset) : null;
-    if (quote !== null) return [{ at: quote, message: 'the quote that begins here has no end' }];
+    if (quote !== null)
+      return [
+        { at: quote, message: 'the quotation that begins here does not end. Add the closing quotation mark' },
+      ];
     const start = text.lastIndexOf('\n', offset - 1) + 1;
     const line = text.slice(start).split('\n', 1)[0] ?? '';
     const [, name, value = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
@@ -141,7 +150,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
       if (alias.resolve(document) === undefined)
         found.push({
           at: alias.range?.[0] ?? 0,
-          message: `a text that begins with * must be in quotes (there is no &${alias.source} before this)`,
+          message: `a text that begins with * must be in quotes (there is no earlier &${alias.source})`,
         });
     },
     Scalar: (_key, scalar) => {
@@ -149,7 +158,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
       if (scalar.anchor?.endsWith(';'))
         found.push({
           at: start,
-          message: `&${scalar.anchor} is not replaced by a character here; type the character itself`,
+          message: `&${scalar.anchor} is not replaced by a character here. Type the character itself`,
         });
       const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
       if (
@@ -160,7 +169,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
       )
         found.push({
           at: end,
-          message: `"${lost.trim()}" would be left out, as # begins a comment; ${IN_QUOTES}`,
+          message: `"${lost.trim()}" would be left out, because # begins a comment. ${IN_QUOTES}`,
         });
     },
   });

@@ -148,10 +148,10 @@ for (const engine of ENGINES) {
         await agree(server, 'bob@example.com');
         await server.advance(3_601);
         assert.equal((await sealConsents(service)).sealed, 1);
-        const unsigned = '3: a signature | none from here on';
+        const unsigned = '3: a signature | none from this entry on';
         assert.deepEqual((await verifyReport({ service: newOnly })).errors, [unsigned]);
         const { errors } = await verifyReport(server);
-        assert.deepEqual(errors, ['2: a signature made with APP_SECRET | another one', unsigned]);
+        assert.deepEqual(errors, ['2: a signature made with APP_SECRET | a different signature', unsigned]);
         assert.match((await desk(service, ['consent', 'anchor'])).notes, /This head is not signed/);
       }));
   });
@@ -161,7 +161,7 @@ it('a mistyped anchor is refused before the consent chain is checked', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
     assert.deepEqual([exitCode, out], [2, '']);
-    assert.match(notes, /An anchor is what "consent anchor" prints/);
+    assert.match(notes, /The anchor is invalid\. Use the output of "consent anchor"/);
   }));
 
 it('several processes that seal at once produce one consent chain', () =>

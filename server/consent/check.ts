@@ -98,7 +98,7 @@ export async function verifyChain(
     for (const id of ids) if (!isRecent(id, now)) report(unsealed(id));
   }
   if (anchor !== undefined && !isAnchored)
-    report(errorAt(anchor.position, 'the anchored entry', 'none or another one', anchor.hash));
+    report(errorAt(anchor.position, 'the anchored entry', 'none or a different entry', anchor.hash));
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
@@ -152,7 +152,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
   ];
   if (position !== before.position + 1) return error(`entry ${before.position + 1}`, `entry ${position}`);
   if (previous === before.hash && hash === hashOfEntry(entry)) return [];
-  return error(`the hash that follows entry ${before.position}`, 'another one');
+  return error(`the hash that follows entry ${before.position}`, 'a different hash');
 }
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
@@ -167,14 +167,14 @@ function checkContent(entry: CheckedEntry, content: object | null): readonly Cha
       : error(`nothing after its erasure in entry ${erasure}`, left.join(' and '));
   }
   if (entry.content === null) return error('its content, or an erasure', 'neither');
-  if (content === null) return error('the sealed content', 'another one');
+  if (content === null) return error('the sealed content', 'different content');
   if (kind === 'erasure' || kind === 'acceptance') return [];
   if (facts === null) return error(`its ${kind}`, 'none');
   const sealed = content as Readonly<Record<string, unknown>>;
   const fields = Object.entries(facts)
     .filter(([field, value]) => field in sealed && sealed[field] !== value)
     .map(([field]) => field);
-  return fields.length === 0 ? [] : error(`its ${kind} as sealed`, `other values (${fields.join(', ')})`);
+  return fields.length === 0 ? [] : error(`its ${kind} as sealed`, `different values (${fields.join(', ')})`);
 }
 
 async function checkHead(
@@ -186,16 +186,18 @@ async function checkHead(
   // Accepting an error changes the newest entry, so none of these is known.
   const error = (at: number, expected: string, found: string, from: number) =>
     errorAt(at, expected, found, newest.hash, [from, newest.position]);
-  const found = isGenuine ? [] : [error(position, 'a signature made with APP_SECRET', 'another one', 0)];
+  const found = isGenuine
+    ? []
+    : [error(position, 'a signature made with APP_SECRET', 'a different signature', 0)];
   const row = await db
     .selectFrom('consent_chain')
     .select('hash')
     .where('position', '=', position)
     .executeTakeFirst();
   if (position > 0 && row?.hash !== hash)
-    found.push(error(position, 'the entry signed as the newest', 'none or another one', 0));
+    found.push(error(position, 'the entry signed as the newest', 'none or a different entry', 0));
   else if (newest.position > position)
-    found.push(error(position + 1, 'a signature', 'none from here on', position + 1));
+    found.push(error(position + 1, 'a signature', 'none from this entry on', position + 1));
   return found;
 }
 

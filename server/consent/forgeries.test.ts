@@ -19,18 +19,20 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 import { until } from '#testing/until.ts';
 
 const gap = (position: number, missing: number) => `${position}: entry ${missing} | entry ${position}`;
-const link = (position: number) => `${position}: the hash that follows entry ${position - 1} | another one`;
-const content = (position: number) => `${position}: the sealed content | another one`;
+const link = (position: number) =>
+  `${position}: the hash that follows entry ${position - 1} | a different hash`;
+const content = (position: number) => `${position}: the sealed content | different content`;
 const emptied = (position: number) => `${position}: its content, or an erasure | neither`;
 const returned = (position: number, what: string) =>
   `${position}: nothing after its erasure in entry 7 | ${what}`;
 const missing = (position: number, kind = 'consent') => `${position}: its ${kind} | none`;
 const differs = (position: number, fields: string, kind = 'consent') =>
-  `${position}: its ${kind} as sealed | other values (${fields})`;
-const unsigned = (position: number) => `${position}: a signature | none from here on`;
-const signature = (position: number) => `${position}: a signature made with APP_SECRET | another one`;
-const cut = (position: number) => `${position}: the entry signed as the newest | none or another one`;
-const anchor = (position: number) => `${position}: the anchored entry | none or another one`;
+  `${position}: its ${kind} as sealed | different values (${fields})`;
+const unsigned = (position: number) => `${position}: a signature | none from this entry on`;
+const signature = (position: number) =>
+  `${position}: a signature made with APP_SECRET | a different signature`;
+const cut = (position: number) => `${position}: the entry signed as the newest | none or a different entry`;
+const anchor = (position: number) => `${position}: the anchored entry | none or a different entry`;
 
 type Forging = string | ((db: Db) => Promise<unknown>);
 
@@ -289,7 +291,7 @@ for (const engine of ENGINES) {
             };
           });
         const from = ['198.51.100.7'];
-        const changed = 'Entry 1: expected its consent as sealed, found other values';
+        const changed = 'Entry 1: expected its consent as sealed, found different values';
         const unproved: readonly (readonly [Forging, string[], number, number])[] = [
           [receipt('ada', "client_address = '203.0.113.9'"), [`${changed} (client_address).`], 1, 0],
           [
@@ -300,7 +302,7 @@ for (const engine of ENGINES) {
           ],
           [
             entry(1, "content = replace(content, '198.51.100.7', '203.0.113.9')"),
-            ['Entry 1: expected the sealed content, found another one.'],
+            ['Entry 1: expected the sealed content, found different content.'],
             0,
             0,
           ],
@@ -308,7 +310,7 @@ for (const engine of ENGINES) {
             rechain(1, 'Browser/7', 'B'),
             [
               `${changed} (user_agent).`,
-              'Entry 7: expected the entry signed as the newest, found none or another one.',
+              'Entry 7: expected the entry signed as the newest, found none or a different entry.',
             ],
             1,
             1,
@@ -319,14 +321,14 @@ for (const engine of ENGINES) {
           const ada = await exported('ada');
           assert.deepEqual([ada.exitCode, ada.errors, ada.from], [1, errors, from.slice(0, printed)]);
           assert.match(ada.notes, /do not prove the consent of ada@example\.com/);
-          assert.match(ada.page, /This does not verify/);
+          assert.match(ada.page, /This proof is not valid/);
           assert.doesNotMatch(ada.page, /203\.0\.113\.9/);
           assert.equal((await exported('eve')).exitCode, exitOfEve);
           await asStranger(server, (stranger) => putBack(stranger, before));
         }
         const ada = await exported('ada');
         assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
-        assert.doesNotMatch(ada.page, /does not verify/);
+        assert.doesNotMatch(ada.page, /proof is not valid/);
       }));
   });
 }

@@ -43,19 +43,19 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
           service.metrics.expired(expired);
         },
       }),
-      onError: warn('Housekeeping failed.'),
+      onError: warn('Housekeeping failed and will run again soon.'),
     }),
     startWakeLoop({
       pollMs: SEALING_MS,
       restsFirst: true,
       work: createSealer(service, shouldStop),
-      onError: warn('Consents could not be sealed; this is retried soon.'),
+      onError: warn('New consents could not be added to the chain. The server will try again soon.'),
     }),
     startWakeLoop({
       pollMs: COUNTING_MS,
       restsFirst: true,
       work: service.funnel.write,
-      onError: warn('Counts could not be written yet.'),
+      onError: warn('The visitor counts could not be stored. The server will try again soon.'),
     }),
   ];
   if (config.newLeadEmail !== 'off')
@@ -64,7 +64,8 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
         pollMs: NEWS_MS,
         work: createNewLeadNews({ ...service, shouldStop }),
         onError: (error) => {
-          if (!stopping) warn('The e-mail about new leads could not be queued; this is retried soon.')(error);
+          if (!stopping)
+            warn('The server could not queue the e-mail about new leads. It will try again soon.')(error);
         },
       }),
     );

@@ -48,7 +48,7 @@ export function boundConnections(
   const minuteLog = createMinuteLog<ConnectionBound>(
     logger,
     ['network', 'process'],
-    'There are too many connections: idle ones were ended, or new ones refused.',
+    'Too many connections are open. Idle connections were closed, or new connections were refused.',
   );
   server.once('close', minuteLog.close);
 

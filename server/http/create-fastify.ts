@@ -49,7 +49,9 @@ function isDecodable(url: string): boolean {
 export const isOfApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);
 
 function noSchemas(): never {
-  throw new Error('A route has a JSON schema: see schemaController in server/http/create-fastify.ts.');
+  throw new Error(
+    'A route has a JSON schema, which is not supported. See schemaController in server/http/create-fastify.ts.',
+  );
 }
 
 export function createFastify(

@@ -78,9 +78,9 @@ async function tries({ database }: ServerUnderTest): Promise<number> {
 }
 
 const FULL_SQLITE =
-  'The disk of the database is full, so forms are refused. Free some space; no restart is needed.';
+  'The disk of the database is full, so forms are refused. Free some space. You do not need to restart.';
 const FULL_POSTGRES =
-  'The disk of PostgreSQL is full, so forms are refused. Free some space; no restart is needed here.';
+  'The disk of PostgreSQL is full, so forms are refused. Free some space there. You do not need to restart the site.';
 
 describe('GET /api/health without database writes', () => {
   it('health responds with 503 on a full SQLite file until there is room again', () =>
@@ -168,7 +168,7 @@ describe('GET /api/health without database writes', () => {
             assert.deepEqual(
               await health(server),
               sick(
-                'Another program keeps the database file locked, so forms are refused. Find it (fuser FILE) and stop it.',
+                'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
               ),
             );
           });

@@ -45,27 +45,30 @@ export function addHealthRoute(
     if (isLeaving()) return sick('This process is stopping.');
     try {
       if ((await pingDatabase(database)) === 'file lost') {
-        request.log.error('The database file is gone.');
+        request.log.error('The database file was deleted or replaced.');
         return sick(FILE_LOST);
       }
       const fault = await findWriteFault();
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       if (await refusesEverybody(database.db, clock()))
         return sick(
-          'The mail server refuses all our mail. Its reply is in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
+          'The mail server refuses all our mail. Read its replies with "desk lost", and check SMTP_URL, MAIL_FROM and your account with the provider.',
         );
       if (await mailStandsStill(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
-        return sick('No mail has gone out for more than two minutes.');
+        return sick('No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.');
       const { codeTtlSeconds } = config;
       const mail = await stateOfMail(database.db, { now: clock(), codeTtlSeconds });
-      if (mail === 'still') return sick('No mail goes out, so forms are refused.');
+      if (mail === 'still')
+        return sick('Mail is not being sent, so forms are refused. Check SMTP_URL and your mail account.');
       if (mail === 'behind')
-        return sick('Mail goes out more slowly than forms come in, so forms are refused.');
+        return sick(
+          'Mail is being sent more slowly than forms arrive, so forms are refused until the queue is shorter.',
+        );
     } catch (error) {
-      request.log.error({ err: error }, 'The database does not respond.');
+      request.log.error({ err: error }, 'The database is not responding.');
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
-      return sick('The database does not respond.');
+      return sick('The database is not responding.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
@@ -73,27 +76,27 @@ export function addHealthRoute(
 
 export const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
   sqlite: {
-    full: 'The disk of the database is full, so forms are refused. Free some space; no restart is needed.',
+    full: 'The disk of the database is full, so forms are refused. Free some space. You do not need to restart.',
     'read-only':
-      'The database file is not writable, so forms are refused. Check whether its file system has become read-only (dmesg) or the file belongs to another user.',
+      'The database file is not writable, so forms are refused. Check whether the file system has become read-only (dmesg) or the file belongs to another user.',
     'disk fails':
-      'The database file cannot be written (an I/O error), so forms are refused. Check whether its file system has become read-only, and read the kernel log (dmesg).',
+      'The database file cannot be written (an I/O error), so forms are refused. Check whether the file system has become read-only, and read the kernel log (dmesg).',
     damaged:
-      'The database file is damaged, so forms are refused. Stop the page, keep the file, and put back the newest backup.',
+      'The database file is damaged, so forms are refused. Stop the site, keep the file, and restore the newest backup.',
     locked:
-      'Another program keeps the database file locked, so forms are refused. Find it (fuser FILE) and stop it.',
-    late: 'The database takes too long to write, so forms are refused.',
+      'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
+    late: 'The database takes too long to write, so forms are refused. Check the load of the disk.',
   },
   postgres: {
-    full: 'The disk of PostgreSQL is full, so forms are refused. Free some space; no restart is needed here.',
+    full: 'The disk of PostgreSQL is full, so forms are refused. Free some space there. You do not need to restart the site.',
     'read-only':
-      'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, or make this one writable.',
+      'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, or make this server writable.',
     'disk fails':
-      'The disk of PostgreSQL fails, so forms are refused. Check its log, and keep a backup ready.',
+      'The disk of PostgreSQL is failing, so forms are refused. Check the log of PostgreSQL, and keep a backup ready.',
     damaged:
-      'PostgreSQL reports damaged files, so forms are refused. Check its log, and keep a backup ready.',
+      'PostgreSQL reports damaged files, so forms are refused. Check the log of PostgreSQL, and keep a backup ready.',
     locked:
       'A table of PostgreSQL is locked, so forms are refused. Find the session that holds the lock (pg_stat_activity).',
-    late: 'PostgreSQL does not confirm writes in time, so forms are refused. Check whether its standby is unreachable or a table is locked (pg_stat_activity).',
+    late: 'PostgreSQL does not confirm writes in time, so forms are refused. Check whether its standby server is unreachable or a table is locked (pg_stat_activity).',
   },
 };

@@ -10,7 +10,7 @@ import { API } from '#shared/api.ts';
 /** Host and optional port (RFC 3986). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i;
 
-export const HOST_SENTENCE = 'The request has to name one host. Please send one Host header.';
+export const HOST_SENTENCE = 'The request must name exactly one host. Please send a single Host header.';
 
 /** @returns false if the response must be 400 (RFC 9112, section 3.2) */
 export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
@@ -79,10 +79,10 @@ export function refuseOtherOrigins(
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        `A form sent from another URL than ${ours} was refused. ${
+        `A form sent from a URL other than ${ours} was refused. ${
           urlSetting === null
-            ? 'Open the page at this URL.'
-            : `If people open the page at the other URL, set ${urlSetting} to it.`
+            ? 'Open the page at this URL instead.'
+            : `If people open the page at the other URL, set ${urlSetting} to that URL.`
         }`,
       );
     }

@@ -173,8 +173,8 @@ function createStrippedPathWarning(
     if (!address.startsWith('/api/') && fileAt(address) === null) return;
     warned = true;
     log.warn(
-      `A request without ${path}, the path of PUBLIC_URL, got a 404. The proxy must pass the path on: in nginx, ` +
-        'use proxy_pass without a path after the port; in Caddy, use handle instead of handle_path.',
+      `A request without ${path}, the path of PUBLIC_URL, got status 404. Make the proxy forward the full path: in nginx, ` +
+        'use proxy_pass without a path after the port, and in Caddy, use handle instead of handle_path.',
     );
   };
 }

@@ -18,7 +18,7 @@ const MAX_RESIDENT_SHARE = 0.8;
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
-const TOO_MUCH_MEMORY = 'This process uses too much memory. Please restart it.';
+const TOO_MUCH_MEMORY = 'This process uses too much memory. Restart the server.';
 
 export type LoadLimits = {
   readonly maxInHand: number;

@@ -98,7 +98,7 @@ describe('memory limit', () => {
       assert.match(form.body, /^We cannot take this request at the moment\./);
       const health = await server.app.inject(API.health);
       assert.equal(health.statusCode, 503);
-      assert.equal(health.body, 'This process uses too much memory. Please restart it.');
+      assert.equal(health.body, 'This process uses too much memory. Restart the server.');
       assert.ok(Number(health.headers['retry-after']) > 0);
     }));
 

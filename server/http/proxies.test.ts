@@ -24,7 +24,7 @@ async function addressOf(server: ServerUnderTest, forwardedFor: string, from = P
 }
 
 const warnings = ({ logLines }: ServerUnderTest) =>
-  logLines.filter((line) => line.includes('X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF'));
+  logLines.filter((line) => line.includes('REQUESTS CONTAIN X-FORWARDED-FOR, BUT TRUST_PROXY IS OFF'));
 
 /** Random, so the database cannot compress it to fit an index. */
 const LONG = randomBytes(4_000).toString('hex');

@@ -134,12 +134,15 @@ describe('releases', () => {
         const found = findRelease(project, undefined, sitePath);
         return found.type === 'complaint' ? found.complaint : found.type;
       };
-      assert.equal(complaint(), 'The site is not built yet. Run "npm start", or "npm run build" first.');
+      assert.equal(
+        complaint(),
+        'The site has not been built yet. Run "npm run build" first, or use "npm start".',
+      );
       publishRelease(dist, build(project, 'one'), NOW);
       assert.equal(complaint(), 'release');
       assert.equal(
         complaint('/guide'),
-        'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
+        'The site was built with no path, but PUBLIC_URL has the path /guide. Run "npm run build" again.',
       );
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
@@ -149,17 +152,17 @@ describe('releases', () => {
       write(project, 'campaign/landing.yaml', 'headline: Two');
       assert.equal(
         complaint(),
-        'The built site does not fit campaign/landing.yaml, changed since the build. Run "npm run build".',
+        'The built site is outdated, because campaign/landing.yaml changed after the build. Run "npm run build" again.',
       );
       write(project, 'campaign/landing.yaml', 'headline: One');
       for (const name of ['campaign/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
         write(project, name, 'new');
-        assert.match(complaint(), new RegExp(`does not fit ${name}, changed`));
+        assert.match(complaint(), new RegExp(`outdated, because ${name} changed`));
         rmSync(path.join(project, name));
       }
       rmSync(path.join(project, 'web', 'app.tsx'));
       write(project, 'package-lock.json', '{"changed":true}');
-      assert.match(complaint(), /does not fit package-lock\.json and 1 more, changed/);
+      assert.match(complaint(), /outdated, because package-lock\.json and 1 more changed/);
       write(project, 'package-lock.json', '{}');
       rmSync(path.join(project, 'web'), { recursive: true });
       assert.equal(complaint(), 'release');
@@ -195,7 +198,7 @@ describe('releases', () => {
         return found.type === 'complaint' ? found.complaint : found.release.folder;
       };
       const own = publishRelease(dist, build(project, 'one'), NOW);
-      assert.match(complaint(other), /^The site is not built yet\./);
+      assert.match(complaint(other), /^The site has not been built yet\./);
       const otherDist = distFolder(project, other);
       const release = publishRelease(otherDist, build(project, 'eins', NOW + 1, other), NOW + 1);
       assert.equal(complaint(other), path.join(otherDist, 'releases', release));
@@ -205,7 +208,7 @@ describe('releases', () => {
       write(other, 'media/hero.avif', 'Zwei');
       assert.equal(
         complaint(other),
-        'The built site does not fit examples/german/media/hero.avif, changed since the build. Run "npm run build".',
+        'The built site is outdated, because examples/german/media/hero.avif changed after the build. Run "npm run build" again.',
       );
       assert.equal(complaint(), path.join(dist, 'releases', own));
       removeOldReleases(dist, NOW + 900 * DAY_MS);
@@ -263,7 +266,7 @@ it(
     try {
       assert.match(
         refusal().stderr,
-        /^The server cannot start:\n {2}- The site is not built yet\. [^\n]*\n$/,
+        /^The server cannot start:\n {2}- The site has not been built yet\. [^\n]*\n$/,
       );
       ensureBuilt(DEFAULT_CAMPAIGN);
       const ours = newestRelease(distFolder(PROJECT, DEFAULT_CAMPAIGN));
@@ -281,7 +284,7 @@ it(
       assert.equal(refused.status, 1);
       assert.equal(
         refused.stderr,
-        'The server cannot start:\n  - The built site does not fit campaign/site.yaml, changed since the build. Run "npm run build".\n',
+        'The server cannot start:\n  - The built site is outdated, because campaign/site.yaml changed after the build. Run "npm run build" again.\n',
       );
 
       const killed = startBuild(project);

@@ -143,21 +143,21 @@ export function findRelease(
   if (release === null) {
     return {
       type: 'complaint',
-      complaint: 'The site is not built yet. Run "npm start", or "npm run build" first.',
+      complaint: 'The site has not been built yet. Run "npm run build" first, or use "npm start".',
     };
   }
   const [first, ...others] = changedSources(project, release.builtFrom, readSources(project, campaign));
   if (first === undefined && sitePath !== null && sitePath !== release.sitePath)
     return {
       type: 'complaint',
-      complaint: `The site was built for ${sayPath(release.sitePath)}, but PUBLIC_URL has ${sayPath(sitePath)}. Run "npm run build".`,
+      complaint: `The site was built with ${sayPath(release.sitePath)}, but PUBLIC_URL has ${sayPath(sitePath)}. Run "npm run build" again.`,
     };
   if (first === undefined) return { type: 'release', release };
   const place = placeOf(first, project, campaign);
   const what = others.length > 0 ? `${place} and ${others.length} more` : place;
   return {
     type: 'complaint',
-    complaint: `The built site does not fit ${what}, changed since the build. Run "npm run build".`,
+    complaint: `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`,
   };
 }
 

@@ -82,7 +82,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   const leftOut = createMinuteLog<Kind>(
     logger,
     ['answered', 'refused', 'failed'],
-    'Log lines of requests were dropped: one network, or all together, exceeded the limit of the log. Metrics count every request.',
+    'Some log lines of requests were dropped, because one network or all networks together exceeded the log limit. The metrics still count every request.',
   );
   const limitTo = (mostOfNetwork: number, mostOfAll: number) => {
     const { windowMs, mostNetworks } = LOG_LINES;

@@ -92,7 +92,7 @@ describe('page under a path', () => {
       for (const url of ['/', '/fonts/newsreader.woff2', API.article, API.unsubscribe])
         assert.equal((await fetch(origin + url)).status, 404, url);
       const [warning, ...more] = logLines.filter((line) => line.includes('without /guide'));
-      assert.match(warning ?? '', /"level":40.*The proxy must pass/);
+      assert.match(warning ?? '', /"level":40.*Make the proxy forward/);
       assert.deepEqual(more, []);
       for (const path of ['', '/guide'])
         for (const probe of [API.live, API.health, `${API.health}?from=balancer`])

@@ -50,7 +50,7 @@ export function createForgottenProxyWarning(
     if (isDone || headers['x-forwarded-for'] === undefined) return;
     isDone = true;
     logger.warn(
-      'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
+      'REQUESTS CONTAIN X-FORWARDED-FOR, BUT TRUST_PROXY IS OFF, so all visitors are counted as one. Set TRUST_PROXY to the number ' +
         'of proxies in front of this server, or to their networks.',
     );
   };

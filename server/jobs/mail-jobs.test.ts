@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('codes'), 1);
         assert.deepEqual(await health(server), {
           statusCode: 503,
-          body: 'Mail goes out more slowly than forms come in, so forms are refused.',
+          body: 'Mail is being sent more slowly than forms arrive, so forms are refused until the queue is shorter.',
         });
       }));
 

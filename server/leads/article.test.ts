@@ -136,7 +136,10 @@ for (const engine of ENGINES)
         await visitor.post(API.verify, entry);
         const allow = await refuseToNote(server.database);
         assert.equal((await visitor.get(API.article)).statusCode, 200);
-        assert.match(server.logLines.join(''), /The first reading of the article could not be stored/);
+        assert.match(
+          server.logLines.join(''),
+          /The time of a lead’s first visit to the article could not be stored/,
+        );
         await server.advance(61);
         const again = await askForCode(server);
         const answer = await again.visitor.post(API.verify, again.entry, withArticle);

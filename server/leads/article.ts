@@ -74,7 +74,7 @@ export async function noteFirstReading(
     } catch (error) {
       log.warn(
         { err: error },
-        'The first reading of the article could not be stored. The next one will be stored instead.',
+        'The time of a lead’s first visit to the article could not be stored. The next visit will be stored instead.',
       );
     }
   };

@@ -115,15 +115,12 @@ for (const engine of ENGINES) {
         ]);
         const { out } = await desk(server.service, ['report', '--text', '--variant', 'b']);
         assert.match(out, /, variant b$/m);
-        assert.match(out, /Views of one variant are left out/);
-        assert.match(
-          out,
-          /Of people who entered no code, those whose form was erased or has expired are left out/,
-        );
-        assert.doesNotMatch(out, /where they came from is no longer known/);
+        assert.match(out, /Views of a single variant are left out/);
+        assert.match(out, /People who entered no code are left out if their form was erased or has expired/);
+        assert.doesNotMatch(out, /their source is no longer known/);
         const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
         assert.equal(refused.exitCode, 2);
-        assert.match(refused.notes, /There is no variant “bb”\. There are: b, a\./);
+        assert.match(refused.notes, /There is no variant “bb”\. Existing variants: b, a\./);
         const { db } = server.database;
         for (const table of ['leads', 'submissions'] as const)
           await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(

@@ -90,7 +90,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
     .map((line) => line.trim());
 }
 
-const NO_WORDS = 'An error without its own message.';
+const NO_WORDS = 'This error has no message.';
 
 /** A quick check, because every log line passes it and few hold an error. */
 function holdsError(args: readonly unknown[]): boolean {

@@ -109,7 +109,10 @@ for (const engine of ENGINES) {
         await server.advance(121);
         const sick = await server.app.inject(API.health);
         assert.equal(sick.statusCode, 503);
-        assert.equal(sick.body, 'No mail has gone out for more than two minutes.');
+        assert.equal(
+          sick.body,
+          'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
+        );
         const page = await scrape(server);
         assert.equal(valueIn(page, 'lead_page_outbox_depth'), 1);
         assert.equal(valueIn(page, 'lead_page_outbox_age_seconds'), 121);
@@ -172,7 +175,7 @@ for (const engine of ENGINES) {
           await server.database.close();
           const sick = await get(API.health);
           assert.equal(sick.status, 503);
-          assert.match(await sick.text(), /^The database does not respond\.$/);
+          assert.match(await sick.text(), /^The database is not responding\.$/);
           assert.equal((await get(API.live)).status, 200);
           await server.app.close();
           const stopping = await get(API.health);

@@ -80,7 +80,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   const { counter, gauge, histogram } = metersOf(registry);
   const requests = histogram(
     'lead_page_request_seconds',
-    'Requests answered, by method, route and status.',
+    'Answered requests, by method, route and status.',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     'method',
     'route',
@@ -88,44 +88,44 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   );
   const limits = counter(
     'lead_page_limits_hit_total',
-    'Requests refused by a limit, by the error code the visitor was given.',
+    'Requests refused by a limit, by the error code in the response.',
     'limit',
   );
   const mails = counter(
     'lead_page_mails_total',
-    'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
+    'Delivery attempts, by outcome: sent, dropped with an expired code, permanently refused, or temporarily failed.',
     'outcome',
   );
   const smtpErrors = counter(
     'lead_page_smtp_errors_total',
-    'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
+    'Failed deliveries, by the class of the SMTP reply or the type of failure.',
     'class',
   );
   const webhooks = counter(
     'lead_page_webhooks_total',
-    'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
+    'Webhook attempts, by outcome: sent, temporarily failed, or dead after the last attempt.',
     'outcome',
   );
   const queued = histogram(
     'lead_page_mail_queued_seconds',
-    'Time from the form to the acceptance of the mail by the SMTP server.',
+    'Time from the form until the SMTP server accepts the e-mail.',
     [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
   );
   const entered = histogram(
     'lead_page_time_to_code_seconds',
-    'Time from the form to the right code: one observation for each code entered.',
+    'Time from the form until the right code is entered, with one observation per code.',
     [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
   );
   const breaker = counter(
     'lead_page_breaker_opened_total',
-    'How often the list-bomb breaker opened.',
+    'Number of times the list-bomb breaker opened.',
     'reason',
   );
   const expired = counter('lead_page_expired_rows_total', 'Deleted expired rows, by table.', 'table');
-  const connections = gauge('lead_page_connections_open', 'Connections open to this process.');
+  const connections = gauge('lead_page_connections_open', 'Open connections to this process.');
   const refusedConnections = counter(
     'lead_page_connections_refused_total',
-    'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
+    'Connections closed because there were too many (an idle connection if possible, otherwise the new one), by limit: network or process.',
     'reason',
   );
   return {
@@ -160,24 +160,23 @@ function createStateMetrics(
   const { counter, gauge } = metersOf(registry);
   const logLines = counter(
     'lead_page_log_lines_lost_total',
-    'Log lines that could not be written, as on a full disk.',
+    'Log lines that could not be written, for example because the disk is full.',
   );
-  const depth = gauge('lead_page_outbox_depth', 'Mail waiting to be sent.');
-  const age = gauge('lead_page_outbox_age_seconds', 'Age of the oldest waiting mail; 0 without any.');
-  const events = gauge(
-    'lead_page_webhook_events',
-    'Events for webhooks that wait (queued) or were given up (dead).',
-    'state',
+  const depth = gauge('lead_page_outbox_depth', 'Queued e-mails.');
+  const age = gauge(
+    'lead_page_outbox_age_seconds',
+    'Age of the oldest queued e-mail, or 0 if none is queued.',
   );
+  const events = gauge('lead_page_webhook_events', 'Webhook events: queued, or given up (dead).', 'state');
   const decided = gauge(
     'lead_page_codes_last_hour',
-    'Codes that ended within the last hour: entered or expired.',
+    'Codes entered or expired within the last hour.',
     'outcome',
   );
-  const reachable = gauge('lead_page_database_up', '1 when the database answers.');
+  const reachable = gauge('lead_page_database_up', '1 if the database responds.');
   const writable = gauge(
     'lead_page_database_takes_writes',
-    '1 unless the last writes of this process failed, as on a full disk.',
+    '1 unless the last writes of this process failed, for example because the disk is full.',
   );
 
   const readDatabase = async (): Promise<void> => {
@@ -254,7 +253,7 @@ async function startMetricsServer(
     if (isStopping()) response.setHeader('connection', 'close');
     const page = request.method === 'GET' ? pages.get(request.url) : undefined;
     if (page === undefined) {
-      const sentence = `The metrics are at /metrics; ${API.live} and ${API.health} are here too.\n`;
+      const sentence = `The metrics are at /metrics. ${API.live} and ${API.health} are also available here.\n`;
       response.writeHead(404, TEXT_TYPE).end(sentence);
       return;
     }

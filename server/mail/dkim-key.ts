@@ -38,16 +38,17 @@ export async function dkimError(dkim: DkimConfig): Promise<string | null> {
   try {
     privateKey = readFileSync(dkim.privateKeyFile, 'utf8');
   } catch (error) {
-    return `${file} cannot be read (${errorCode(error) ?? 'unknown'}).`;
+    return `${file} cannot be read (${errorCode(error) ?? 'unknown'}). Correct the path, or grant this user read permission.`;
   }
-  const advice = 'Make one with: openssl genrsa -out dkim.pem 2048';
+  const advice = 'Create a key with: openssl genrsa -out dkim.pem 2048';
   const key = parseKey(privateKey);
-  if (key === null) return `${file} holds no private key without a passphrase in PEM. ${advice}`;
+  if (key === null)
+    return `${file} does not contain a private key in PEM format without a passphrase. ${advice}`;
   if (key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) < DKIM_MIN_BITS) {
-    return `${file} must hold an RSA key of ${DKIM_MIN_BITS} bits or more. ${advice}`;
+    return `${file} must contain an RSA key of at least ${DKIM_MIN_BITS} bits. ${advice}`;
   }
   const signed = await text(new DKIM(dkimOptions(dkim)).sign(SAMPLE));
-  return signed.includes('DKIM-Signature:') ? null : `${file} does not sign. ${advice}`;
+  return signed.includes('DKIM-Signature:') ? null : `${file} contains a key that cannot sign. ${advice}`;
 }
 
 function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {

@@ -115,7 +115,7 @@ async function deliverMail(
 
   const kind = findLetterKind(mail.kind);
   if (kind === undefined) {
-    const reason = `no process that looked knows the kind "${mail.kind}"`;
+    const reason = `no running version of this software knows the kind "${mail.kind}"`;
     await retry(reason, UNKNOWN_KIND, clock() + UNKNOWN_KIND_WAIT_MS);
     return;
   }

@@ -92,7 +92,7 @@ export function openMail(parts: MailParts): OpenMail {
     filesAbout: (email) => emlFilesAbout(folder, email),
     deleteFilesAbout: (email) => deleteEmlFiles(folder, email),
     start: () => {
-      if (worker !== null) throw new Error('The mail worker of this service was started already.');
+      if (worker !== null) throw new Error('The mail worker of this service has already been started.');
       worker = startMailWorker({
         database,
         mailer,
@@ -130,12 +130,15 @@ const guideMailOf = (
     : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
 
 function logOutcome(logger: Logger, event: MailEvent): void {
-  if (event.type === 'sent') logger.info(event, 'A mail was sent.');
-  else if (event.type === 'dropped') logger.warn('A mail was dropped because it was no longer needed.');
+  if (event.type === 'sent') logger.info(event, 'An e-mail was sent.');
+  else if (event.type === 'dropped') logger.warn('An e-mail was dropped because it was no longer needed.');
   else {
     // The reply isn't logged, because mail servers often repeat the address in it.
     const { type, errorClass } = event;
-    logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
+    logger.warn(
+      { type, errorClass },
+      'An e-mail could not be delivered. The reason is stored in the outbox.',
+    );
   }
 }
 

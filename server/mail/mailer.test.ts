@@ -61,7 +61,7 @@ describe('mail login', () => {
       assert.equal(outcome.type, 'failed for now');
       assert.match(
         (await careful.tryAccount()) ?? '',
-        /^The mail server 0\.0\.0\.0 offers no TLS that can be trusted/,
+        /^The mail server 0\.0\.0\.0 offers no trusted TLS connection/,
       );
       assert.deepEqual(server.logins, []);
       careful.close();
@@ -86,7 +86,7 @@ describe('mail login', () => {
       const wrong = mailerFor(`smtp://user:wrong@127.0.0.1:${server.port}`);
       assert.equal(
         await wrong.tryAccount(),
-        'The mail server 127.0.0.1 refused the login: check user and password in SMTP_URL. Mail waits in the outbox and is tried again.',
+        'The mail server 127.0.0.1 refused the login. Check user and password in SMTP_URL. E-mails stay queued and will be retried.',
       );
       wrong.close();
     } finally {
@@ -170,17 +170,17 @@ describe('unusable mail account', () => {
     [
       'offers no login',
       [[/^AUTH/, '503 5.5.1 Error: authentication not enabled']],
-      /takes no login here \(503\): use the port for sending in SMTP_URL \(587 or 465\), or leave out user and password/,
+      /accepts no login on this port \(503\)\. Use port 587 or 465 in SMTP_URL, or leave out user and password/,
     ],
     [
       'requires another kind of login',
       [AUTH, [/^AUTH PLAIN/, '504 5.5.4 Unrecognized authentication type']],
-      /does not take this kind of login \(504\): add \?authMethod=LOGIN to SMTP_URL/,
+      /does not support this type of login \(504\)\. Add \?authMethod=LOGIN to SMTP_URL/,
     ],
     [
       'cannot check the login',
       [AUTH, [/^AUTH/, '454 4.7.0 Temporary authentication failure']],
-      /cannot check the login for now \(454\)\. /,
+      /temporarily cannot check the login \(454\)\. /,
     ],
     ['refuses the password', [AUTH, [/^AUTH/, '535 5.7.8 no']], /refused the login: check user and password/],
     [
@@ -191,7 +191,7 @@ describe('unusable mail account', () => {
     [
       'accepts no mail from this machine',
       [[/^connect/, '554 5.7.1 no']],
-      /refused our greeting \(554\): .*not take mail from this machine/,
+      /refused our greeting \(554\): .*not accept mail from this machine/,
     ],
   ] as const)
     it(`mail waits, with an explanation, if the mail server ${title}`, async () => {

@@ -257,23 +257,23 @@ export function explainAccount(error: unknown, url: string): string {
   // nodemailer reports all of them as ESOCKET.
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
-  const later = 'Mail waits in the outbox and is tried again.';
+  const later = 'E-mails stay queued and will be retried.';
   const status = details.responseCode ?? 0;
   if (code === 'EAUTH' || command.startsWith('AUTH')) {
     if (status >= 400 && status < 500)
-      return `The mail server ${hostname} cannot check the login for now (${status}). ${later}`;
+      return `The mail server ${hostname} temporarily cannot check the login (${status}). ${later}`;
     if (status === 504)
-      return `The mail server ${hostname} does not take this kind of login (504): add ?authMethod=LOGIN to SMTP_URL. ${later}`;
+      return `The mail server ${hostname} does not support this type of login (504). Add ?authMethod=LOGIN to SMTP_URL. ${later}`;
     if ([500, 502, 503].includes(status))
-      return `The mail server ${host} takes no login here (${status}): use the port for sending in SMTP_URL (587 or 465), or leave out user and password if it wants none. ${later}`;
-    return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;
+      return `The mail server ${host} accepts no login on this port (${status}). Use port 587 or 465 in SMTP_URL, or leave out user and password if the server needs no login. ${later}`;
+    return `The mail server ${hostname} refused the login. Check user and password in SMTP_URL. ${later}`;
   }
   if (status > 0 && /^(?:EHLO|HELO|CONN)$/.test(command))
-    return `The mail server ${hostname} refused our greeting (${status}): it may want another name than the host of PUBLIC_URL (add ?name=mail.example.com to SMTP_URL), or not take mail from this machine. ${later}`;
+    return `The mail server ${hostname} refused our greeting (${status}). The server may expect a name other than the host of PUBLIC_URL (add ?name=mail.example.com to SMTP_URL), or may not accept mail from this machine. ${later}`;
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
-    return `The mail server ${hostname} offers no TLS that can be trusted (${code}), and the login must not go in clear: check host and port in SMTP_URL. ${later}`;
+    return `The mail server ${hostname} offers no trusted TLS connection (${code}), which the login requires. Check host and port in SMTP_URL. ${later}`;
   }
-  return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
+  return `The mail server ${host} cannot be reached (${code}). Check host and port in SMTP_URL. ${later}`;
 }
 
 const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): Mailbox =>

@@ -11,7 +11,7 @@ const OLDEST_NODE = { major: 24, minor: 16 };
  * never be reached.
  */
 const ADDRESS_ATTEMPT_MS = 2_500;
-const INSTALL = 'Run "npm ci" in the folder of the project.';
+const INSTALL = 'Run "npm ci" in the project folder.';
 const LARGE_PACKAGES = [
   'kysely',
   'micromark',
@@ -63,8 +63,8 @@ export async function startChecked({ name: what, builds, serves, run }) {
     const needed = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
     refuse(
       readPackage('node_modules/node/package.json')
-        ? `Node ${process.versions.node} is too old; ${needed} is needed. Use "npm start", which brings its own.`
-        : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
+        ? `Node ${process.versions.node} is too old. Version ${needed} is needed. Use "npm start", which runs the required version.`
+        : `Node ${process.versions.node} is too old, and the newer version that comes with this software is not installed. ${INSTALL}`,
     );
   }
   net.setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
@@ -79,7 +79,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
     const found = readPackage(`node_modules/${name}/package.json`)?.version;
     if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
     if (found !== version)
-      refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
+      refuse(`The package ${name} is installed in version ${found} instead of ${version}. ${INSTALL}`);
   }
 
   try {

@@ -59,4 +59,4 @@ function toFailure(error: unknown): Answer<never> {
 }
 
 export const sayFailed = (name: string, reason: string): string =>
-  `DNS did not answer about ${name} (${reason}), and mail servers may get no answer either. Try again; if it stays, ask the operator of that domain's DNS.`;
+  `DNS did not answer the query for ${name} (${reason}), and may not answer mail servers either. Try again. If the error remains, ask the operator of that domain's DNS.`;

@@ -58,7 +58,7 @@ export function openToOthers(names: readonly string[]): string[] {
 }
 
 export const sayOpenToOthers = (name: string): string =>
-  `Other users of this machine can read ${name}. Unless they need to, remove their access: chmod go= ${name}`;
+  `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${name}`;
 
 const modeOf = (name: string): number | null => {
   const stats = statSync(name, { throwIfNoEntry: false });

@@ -108,9 +108,9 @@ export type AddressRules = {
 /** @returns null if permitted; otherwise a reason that does not repeat the IP address */
 export function addressRefusal(address: string, { allowPrivate, allowPublic }: AddressRules): string | null {
   const kind = kindOfAddress(address);
-  if (kind === 'never') return 'refused: an address that is never called';
-  if (kind === 'private' && !allowPrivate) return 'refused: a private address';
-  if (kind === 'public' && !allowPublic) return 'refused: a public address, in clear';
+  if (kind === 'never') return 'refused: this IP address is never allowed';
+  if (kind === 'private' && !allowPrivate) return 'refused: private IP address';
+  if (kind === 'public' && !allowPublic) return 'refused: public IP address without encryption';
   return null;
 }
 
@@ -134,7 +134,7 @@ export function guardedLookup(resolve: ResolveName, rules: AddressRules): Lookup
       const [first] = addresses ?? [];
       if (error !== null) callback(error, '');
       else if (refusal !== undefined) callback(new AddressRefused(refusal), '');
-      else if (first === undefined) callback(new Error('The name has no address.'), '');
+      else if (first === undefined) callback(new Error('The host name has no IP address.'), '');
       else if (options.all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });

@@ -29,19 +29,19 @@ describe('errors of the operating system', () => {
     for (const [error, sentence] of [
       [
         failing('ENOSPC', 'write'),
-        'A file cannot be written: the disk is full. Make room, or name another place.',
+        'A file cannot be written: the disk is full. Free some space, or choose another place.',
       ],
       [
         failing('EROFS', 'open', { path: '/a' }),
-        '/a cannot be opened: the disk is read-only. Name another place.',
+        '/a cannot be opened: the disk is read-only. Choose another place.',
       ],
       [
         failing('EIO', 'read'),
-        'A file cannot be read: the disk reports an error. Check the disk, or name another place.',
+        'A file cannot be read: the disk reports an error. Check the disk, or choose another place.',
       ],
       [
         failing('EDQUOT', 'mkdir', { path: '/a' }),
-        '/a cannot be written: this user has used up a quota of the disk. Make room, or name another place.',
+        '/a cannot be written: the disk quota of this user is used up. Free some space, or choose another place.',
       ],
       [
         new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
@@ -56,7 +56,7 @@ describe('errors of the operating system', () => {
       assert.equal(explainSystemFailure(error), sentence);
     assert.equal(
       explainWriting(failing('EFBIG', 'write'), 'x.csv'),
-      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
+      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
     );
   });
 });
@@ -84,11 +84,11 @@ describe('failed starts', () => {
       };
       assert.match(
         start(`throw new TypeError('nobody foresaw this');`),
-        /^The server cannot start:\n {2}- This is a bug in the page\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+        /^The server cannot start:\n {2}- This is a bug in the software\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
       );
       assert.equal(
         start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
-        'The server cannot start:\n  - /a cannot be written: the disk is full. Make room, or name another place.\n',
+        'The server cannot start:\n  - /a cannot be written: the disk is full. Free some space, or choose another place.\n',
       );
     }));
 });
@@ -111,7 +111,7 @@ describe('failed builds', () => {
             assert.match(
               built.stderr,
               new RegExp(
-                `${dist} cannot be written: the disk is full\\. Make room, or name another place\\.\n$`,
+                `${dist} cannot be written: the disk is full\\. Free some space, or choose another place\\.\n$`,
               ),
             );
             assert.doesNotMatch(built.stderr, /^ +at |fault/m);
@@ -126,7 +126,7 @@ describe('failed builds', () => {
           assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
             status: 1,
             stdout: '',
-            stderr: `${campaign}/media/og.png cannot be written: the disk is full. Make room, or name another place.\n`,
+            stderr: `${campaign}/media/og.png cannot be written: the disk is full. Free some space, or choose another place.\n`,
           });
           assert(!readdirSync(disk).some((name) => name.startsWith('og')));
         }),
@@ -141,7 +141,7 @@ describe('failed builds', () => {
       writeFileSync(path.join(folder, 'media'), '');
       assert.equal(
         picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
-        `${folder}/media/og.png cannot be written: something else has that name. Move it away, or name another place.\n`,
+        `${folder}/media/og.png cannot be written: something else already has that name. Move it, or choose another place.\n`,
       );
     }));
 });

@@ -5,30 +5,30 @@ export const errorCode = (error: unknown): string | null =>
 
 /** Each follows "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'its folder is a file. Name another.',
+  ENOTDIR: 'its folder is a file. Name another folder.',
   EISDIR: 'it is a folder. Name a file in it.',
-  ELOOP: 'its symbolic links form a loop. Name another.',
-  EEXIST: 'something else has that name. Move it away, or name another place.',
+  ELOOP: 'its symbolic links form a loop. Name another file.',
+  EEXIST: 'something else already has that name. Move it, or choose another place.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
-  EACCES: 'permission is denied. Give it to this user, or name another place.',
-  EPERM: 'permission is denied. Give it to this user, or name another place.',
-  EROFS: 'the disk is read-only. Name another place.',
-  ENOSPC: 'the disk is full. Make room, or name another place.',
-  EDQUOT: 'this user has used up a quota of the disk. Make room, or name another place.',
+  EACCES: 'permission is denied. Grant this user permission, or choose another place.',
+  EPERM: 'permission is denied. Grant this user permission, or choose another place.',
+  EROFS: 'the disk is read-only. Choose another place.',
+  ENOSPC: 'the disk is full. Free some space, or choose another place.',
+  EDQUOT: 'the disk quota of this user is used up. Free some space, or choose another place.',
   EFBIG:
-    'it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
-  EIO: 'the disk reports an error. Check the disk, or name another place.',
+    'it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
+  EIO: 'the disk reports an error. Check the disk, or choose another place.',
   EMFILE: 'too many files are open. Raise the limit (ulimit -n), and try again.',
-  ENFILE: 'too many files are open on this machine. End other programs, and try again.',
-  EBUSY: 'another program uses it. Stop that one, and try again.',
+  ENFILE: 'too many files are open on this machine. Close other programs, and try again.',
+  EBUSY: 'it is in use by another program. Stop that program, and try again.',
 };
 
 /** Only for writing, because elsewhere a missing file is our own fault. */
 const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   ...REASONS,
-  ENOENT: 'its folder does not exist. Make it first, or name another.',
-  ENXIO: 'nothing there accepts it. Name a file.',
-  EPIPE: 'nothing reads from it any more. Start its reader again.',
+  ENOENT: 'its folder does not exist. Create the folder first, or name another.',
+  ENXIO: 'nothing is reading there. Name a file.',
+  EPIPE: 'its reader has stopped. Start the reader again.',
 };
 
 const ACTS: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ export function explainSystemFailure(error: unknown): string | null {
 }
 
 export const sayFault = (lines: string): string =>
-  `This is a bug in the page. Please report it where you got the page, with these lines:\n${lines}`;
+  `This is a bug in the software. Please report it to the project, including these lines:\n${lines}`;
 
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -97,8 +97,8 @@ export function lookAtSecretFile(file: string): SecretFile {
     return {
       type: 'unusable',
       sentence:
-        `${file} is empty, truncated or not a secret (it must be 43 characters or more, in one line). Put it back from a backup. ` +
-        'Without one, delete it and set APP_SECRET to a new secret: visitors must then ask for new codes.',
+        `${file} is empty, truncated or not a secret (it must have at least 43 characters on one line). Restore the file from a backup. ` +
+        'Without a backup, delete the file and set APP_SECRET to a new secret. Visitors must then request new codes.',
     };
   }
   return { type: 'secret', secret: text };
@@ -127,7 +127,8 @@ export function makeSecretFile(file: string): string {
   }
   flushToDisk(folder);
   const made = readSecretFile(file);
-  if (made.type !== 'secret') throw new Error(`${file} could not be read back.`);
+  if (made.type !== 'secret')
+    throw new Error(`${file} could not be read after it was created. Check the disk.`);
   return made.secret;
 }
 

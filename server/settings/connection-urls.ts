@@ -24,7 +24,7 @@ function postgresMistakes(url: string, env: Environment): string[] {
     (parametersOf(url).get('host') ?? '').includes(',')
   )
     return [
-      'names several hosts. Name one: managed PostgreSQL, Patroni and PgBouncer have one URL that leads to the primary',
+      'names several hosts. Name only one host. Managed PostgreSQL, Patroni and PgBouncer provide a single URL for the primary server',
     ];
   if (!URL.canParse(url)) return [NO_DATABASE];
   const parameters = parametersOf(url);
@@ -33,13 +33,13 @@ function postgresMistakes(url: string, env: Environment): string[] {
   return [
     ...(sendsPassword(url, env) && !choosesTls
       ? [
-          'sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network)',
+          'sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network)',
         ]
       : []),
     ...(['any', 'read-write', 'primary'].includes(attributes)
       ? []
       : [
-          `asks for a host to read from (target_session_attrs=${attributes}), but this page writes. Make it read-write`,
+          `asks for a read-only host (target_session_attrs=${attributes}), but this software needs to write. Set target_session_attrs=read-write`,
         ]),
   ];
 }
@@ -74,11 +74,13 @@ export function databaseWarnings(name: string, database: DatabaseAddress): strin
     ...bareAtWarnings(name, url),
     ...(unknown.length > 0
       ? [
-          `${name} has ${unknown.join(' and ')}, which this page does not know and leaves out. Remove it; settings of PostgreSQL itself go into options, such as options=-c%20search_path%3Dleads.`,
+          `${name} contains ${unknown.join(' and ')}, which this software ignores. Remove the unknown parameters. Put settings of PostgreSQL itself into options, such as options=-c%20search_path%3Dleads.`,
         ]
       : []),
     ...(sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable'
-      ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
+      ? [
+          `${name} has sslmode=disable, so all data is sent to PostgreSQL without encryption. Set sslmode=verify-full unless the network is private.`,
+        ]
       : []),
   ];
 }
@@ -114,7 +116,7 @@ export function loginMistake(url: string): string | null {
   // An "@" in a parameter, as in "?user=me@example.com", is harmless.
   if (ending === null || /^([^#/?]*@)?[^@#/?]*(\/[^@#?]*)?\?[^@#?]*=/.test(rest)) return null;
   const found = ending[0] as keyof typeof WRITTEN_AS;
-  return `has a "${found}" in its user or password. Write it as ${WRITTEN_AS[found]} (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
+  return `contains a "${found}" in the user or password. Write ${WRITTEN_AS[found]} instead (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
 }
 
 /** Warns of an unencoded "@", which is read as intended because no host can contain one. */
@@ -125,7 +127,9 @@ export function bareAtWarnings(name: string, url: string): string[] {
     /%40/.test(parsed.username + parsed.password) &&
     /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url);
   return isBare
-    ? [`${name} has an "@" in its user or password, which is read as part of it. Write it as %40 to be sure.`]
+    ? [
+        `${name} contains an "@" in the user or password. Write %40 instead, so that the URL cannot be misread.`,
+      ]
     : [];
 }
 
@@ -139,7 +143,7 @@ export const smtpUrl: ReadSetting<string> = (text) => {
     decodeURIComponent(url.username + url.password);
     return { value: text };
   } catch {
-    return { mistakes: ['has a "%" in its user or password that must be written %25'] };
+    return { mistakes: ['contains a "%" in the user or password. Write %25 instead'] };
   }
 };
 
@@ -172,15 +176,15 @@ export function smtpWarnings(url: string): string[] {
   const warnings = bareAtWarnings('SMTP_URL', url);
   if (sendsLogin(url) && allowsClearText(url))
     warnings.push(
-      'SMTP_URL lets user and password go to the mail server in clear, as its parameters say. Remove them to require TLS.',
+      'SMTP_URL allows user and password to be sent to the mail server without encryption. Remove the parameters that allow this to require TLS.',
     );
   if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname))
     warnings.push(
-      'SMTP_URL does not check the certificate of the mail server, as its parameters say: anyone in between could read user and password.',
+      'SMTP_URL turns off the check of the mail server’s certificate, so anyone in between could read user and password. Remove tls.rejectUnauthorized=false once the certificate is valid.',
     );
   if (searchParams.has('proxy'))
     warnings.push(
-      'SMTP_URL names a proxy, and e-mail does not go through one. Remove it, and let this machine reach the mail server itself.',
+      'SMTP_URL names a proxy, but e-mails are not sent through proxies. Remove the proxy, and give this machine direct access to the mail server.',
     );
   return warnings;
 }

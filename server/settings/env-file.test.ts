@@ -53,21 +53,21 @@ describe('settings in .env', () => {
       '.env:2: PORT must be a whole number from 0 to 65535.',
       '.env:5: HOTS is not a setting. Did you mean HOST?',
       '.env:6: GUIDE_EMAIL must be off, link or attachment.',
-      '.env:7: is not understood. Write each setting as NAME=value, and "#" before a comment.',
+      '.env:7: is not a valid line. Write each setting as NAME=value, and begin comments with "#".',
     ]);
     assert.deepEqual(
       await read('APP_SECRET=short\nDATABASE_URL=postgres://u:p@db.example.com/x\nDKIM_DOMAIN=example.com'),
       [
-        `.env:1: APP_SECRET must be at least 32 random characters (several, newest first, are separated by commas).`,
-        '.env:2: DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network).',
-        'DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE must be set too: signing needs all of DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE.',
+        `.env:1: APP_SECRET must have at least 32 random characters (separate several secrets with commas, newest first).`,
+        '.env:2: DATABASE_URL sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network).',
+        'DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE must also be set, because signing needs all of DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE.',
       ],
     );
     assert.deepEqual(
       await read(`POSTGRES_DB=x\nAPP_SECRET=${SECRET}\nDATABASE_URL=postgres://u:p@db/x?sslmode=disable`),
       [
-        '.env:1: POSTGRES_DB is not a setting of this page; it is ignored.',
-        '.env:3: DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.',
+        '.env:1: POSTGRES_DB is not a known setting and is ignored. Remove the line if no other program needs it.',
+        '.env:3: DATABASE_URL has sslmode=disable, so all data is sent to PostgreSQL without encryption. Set sslmode=verify-full unless the network is private.',
       ],
     );
   });
@@ -93,7 +93,7 @@ describe('settings in .env', () => {
         ],
         JSON.stringify(end),
       );
-    const foreign = 'is not written in UTF-8. Save the file as UTF-8 in your editor.';
+    const foreign = 'is not encoded in UTF-8. Save the file as UTF-8 in your editor.';
     assert.deepEqual(await read(Buffer.from('\uFEFFPORT=http', 'utf16le')), [`.env:1: ${foreign}`]);
     assert.deepEqual(await read(Buffer.from('PORT=1\nMAIL_FROM="Führer" <a@example.com>', 'latin1')), [
       `.env:2: ${foreign}`,

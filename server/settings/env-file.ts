@@ -25,7 +25,12 @@ export type Settings = {
 export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    return { type: 'mistakes', mistakes: ['INSTANCE_FOLDER must be a folder that exists.'] };
+    return {
+      type: 'mistakes',
+      mistakes: [
+        'INSTANCE_FOLDER names a folder that does not exist. Create the folder, or correct the setting.',
+      ],
+    };
   const file = path.join(folder, '.env');
   const name = folder === PROJECT_FOLDER ? '.env' : file;
   const read = readEnvFile(file, name);
@@ -119,13 +124,18 @@ function readEnvFile(file: string, name: string): EnvFile {
     const code = errorCode(error) ?? '';
     return code === 'ENOENT'
       ? NO_ENTRIES
-      : { ...NO_ENTRIES, mistakes: [{ message: `The file ${file} cannot be read (${code}).` }] };
+      : {
+          ...NO_ENTRIES,
+          mistakes: [
+            { message: `The file ${file} cannot be read (${code}). Grant this user read permission.` },
+          ],
+        };
   }
   // Bytes that are not UTF-8, and the zero bytes of UTF-16.
   const foreign = text.search(/[\uFFFD\0]/);
   if (foreign >= 0) {
     const line = text.slice(0, foreign).split('\n').length;
-    const message = 'is not written in UTF-8. Save the file as UTF-8 in your editor.';
+    const message = 'is not encoded in UTF-8. Save the file as UTF-8 in your editor.';
     return { ...NO_ENTRIES, mistakes: [{ file: name, line, message }] };
   }
   const read = readEnvText(text, name);
@@ -163,21 +173,29 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
     const { name, sign, other } = groups;
     const add = (message: string) => mistakes.push({ file, line, message });
     if (other !== undefined || (sign !== undefined && name === undefined))
-      add('is not understood. Write each setting as NAME=value, and "#" before a comment.');
+      add('is not a valid line. Write each setting as NAME=value, and begin comments with "#".');
     if (name === undefined) continue;
     const mistake = mistakeInEntry(groups, text.slice(index + entry.length));
     if (mistake !== null) add(`${name} ${mistake}`);
     if (!isSettingName(name)) {
       const meant = nearestName(name.toUpperCase(), SETTING_NAMES);
       if (meant !== null) add(notASetting(name, meant));
-      else warnings.push({ file, line, message: `${name} is not a setting of this page; it is ignored.` });
+      else
+        warnings.push({
+          file,
+          line,
+          message: `${name} is not a known setting and is ignored. Remove the line if no other program needs it.`,
+        });
       continue;
     }
     const before = lines.get(name);
-    if (before !== undefined) add(`${name} is already set in line ${before}. Keep one of them.`);
+    if (before !== undefined)
+      add(`${name} is already set in line ${before}. Keep only one of the two lines.`);
     else lines.set(name, line);
     if (name === 'INSTANCE_FOLDER')
-      add(`${name} cannot be set here, because it says where .env is. Set it in the environment.`);
+      add(
+        `${name} cannot be set here, because it determines the location of .env. Set it in the environment.`,
+      );
   }
   return { mistakes, warnings, values: parseEnv(text) as Readonly<Record<string, string>>, lines };
 }
@@ -193,14 +211,14 @@ function mistakeInEntry(
   const isOurs = isSettingName(name);
   // No setting spans lines, so the closing quote is missing.
   if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
-    return `has a quote (${quote}) that is not closed in its line. Close it.`;
+    return `has an opening quote (${quote}) without a closing quote on the same line. Add the closing quote.`;
   if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(after))
-    return `has text after its closing quote (${quote}), which is ignored. Put the whole value into quotes of another kind.`;
+    return `has text after the closing quote (${quote}), which would be ignored. Put the whole value in a different type of quotes.`;
   if (isOurs && /^["'`]/.test(bare))
-    return `has a quote (${bare[0]}) that is not closed in its line. Close it.`;
+    return `has an opening quote (${bare[0]}) without a closing quote on the same line. Add the closing quote.`;
   // Without a space before it, people mean # as part of the value.
   if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
-    return 'is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.';
+    return 'is cut off at the "#", which begins a comment. Put the value in quotes or, in a URL, write %23.';
   // Node would read the next non-empty line as the value.
   if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
     return 'has only spaces after its "=", so the next line becomes its value. Remove the spaces.';

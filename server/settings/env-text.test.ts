@@ -43,17 +43,17 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   ['"PORT"=3000', '.env:1: "PORT" is not a setting. Did you mean PORT?'],
   [
     'INSTANCE_FOLDER=/srv',
-    '.env:1: INSTANCE_FOLDER cannot be set here, because it says where .env is. Set it in the environment.',
+    '.env:1: INSTANCE_FOLDER cannot be set here, because it determines the location of .env. Set it in the environment.',
   ],
   ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
     text,
-    `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
+    `.env:${text.split('\n').length}: is not a valid line. Write each setting as NAME=value, and begin comments with "#".`,
   ]),
-  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is already set in line 1. Keep one of them.'],
+  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is already set in line 1. Keep only one of the two lines.'],
   [
     'PORT=1\nPORT=1\nPORT=1',
-    '.env:2: PORT is already set in line 1. Keep one of them.',
-    '.env:3: PORT is already set in line 1. Keep one of them.',
+    '.env:2: PORT is already set in line 1. Keep only one of the two lines.',
+    '.env:3: PORT is already set in line 1. Keep only one of the two lines.',
   ],
   [
     'MAIL_FROM= \n\nHOST=::',
@@ -61,23 +61,23 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   ],
   [
     'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
-    '.env:2: MAIL_FROM has a quote (") that is not closed in its line. Close it.',
+    '.env:2: MAIL_FROM has an opening quote (") without a closing quote on the same line. Add the closing quote.',
   ],
   [
     "MAIL_FROM='Guide\nHOST='::'\nPORT=1",
-    ".env:1: MAIL_FROM has a quote (') that is not closed in its line. Close it.",
+    ".env:1: MAIL_FROM has an opening quote (') without a closing quote on the same line. Add the closing quote.",
   ],
   [
     'SOMEBODY_ELSES="a\nPORT=1\nHOST="::"',
-    '.env:1: SOMEBODY_ELSES has a quote (") that is not closed in its line. Close it.',
+    '.env:1: SOMEBODY_ELSES has an opening quote (") without a closing quote on the same line. Add the closing quote.',
   ],
   [
     `APP_SECRET='it's'`,
-    ".env:1: APP_SECRET has text after its closing quote ('), which is ignored. Put the whole value into quotes of another kind.",
+    ".env:1: APP_SECRET has text after the closing quote ('), which would be ignored. Put the whole value in a different type of quotes.",
   ],
   [
     'APP_SECRET="a\\"b"',
-    '.env:1: APP_SECRET has text after its closing quote ("), which is ignored. Put the whole value into quotes of another kind.',
+    '.env:1: APP_SECRET has text after the closing quote ("), which would be ignored. Put the whole value in a different type of quotes.',
   ],
   ...[
     'APP_SECRET=abc#def',
@@ -86,14 +86,14 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'PORT=1\nAPP_SECRET=a#b\n',
   ].map((text): [string, string] => [
     text,
-    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.`,
+    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at the "#", which begins a comment. Put the value in quotes or, in a URL, write %23.`,
   ]),
   [
     'PROT=1\nHOST\nPORT=1\nPORT="2',
     '.env:1: PROT is not a setting. Did you mean PORT?',
-    '.env:2: is not understood. Write each setting as NAME=value, and "#" before a comment.',
-    '.env:4: PORT has a quote (") that is not closed in its line. Close it.',
-    '.env:4: PORT is already set in line 3. Keep one of them.',
+    '.env:2: is not a valid line. Write each setting as NAME=value, and begin comments with "#".',
+    '.env:4: PORT has an opening quote (") without a closing quote on the same line. Add the closing quote.',
+    '.env:4: PORT is already set in line 3. Keep only one of the two lines.',
   ],
 ];
 
@@ -126,7 +126,7 @@ describe('syntax of .env', () => {
 
   it('unknown names in .env are reported with their lines', () => {
     assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
-      '/srv/.env:2: POSTGRES_PASSWORD is not a setting of this page; it is ignored.',
+      '/srv/.env:2: POSTGRES_PASSWORD is not a known setting and is ignored. Remove the line if no other program needs it.',
     ]);
   });
 

@@ -27,22 +27,22 @@ const RULES: readonly Rule[] = [
       isSamePort(pagePort(given), given.values.METRICS_PORT) &&
       isSameHost(given.values.HOST, given.values.METRICS_HOST),
     message: ({ values }) =>
-      `METRICS_PORT must be another number than PORT: both would listen on ${values.PORT}.`,
+      `METRICS_PORT must differ from PORT, because both would listen on ${values.PORT}.`,
   },
   {
     broken: (given) => given.texts.PUBLIC_URL === undefined && BLOCKED_PORTS.has(pagePort(given)),
     message: ({ values }) =>
-      `PORT must not be ${values.PORT}, which no browser opens. Set another; behind a proxy, set PUBLIC_URL to the URL that visitors use.`,
+      `PORT must not be ${values.PORT}, because browsers refuse this port. Choose another port or, behind a proxy, set PUBLIC_URL to the URL that visitors use.`,
   },
   {
     broken: ({ texts }) => isPostgres(texts.DATABASE_URL ?? '') && texts.APP_SECRET === undefined,
-    message: `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+    message: `APP_SECRET must be set when DATABASE_URL names PostgreSQL, because all processes need the same secret. Use at least ${SECRET_MIN_LENGTH} random characters.`,
   },
   {
     broken: ({ values: { RETENTION_DAYS: days = 0, MAIL_RETENTION_DAYS: mailDays = days } }) =>
       days > 0 && (mailDays === 0 || mailDays > days),
     message:
-      'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: an e-mail is not kept for longer than its code.',
+      'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS, because an e-mail is not kept for longer than its code.',
   },
   {
     broken: (given) =>
@@ -55,28 +55,28 @@ const RULES: readonly Rule[] = [
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
     // Omits the URL, because anyone who knows it can send to it.
     message:
-      'WEBHOOK_URLS names a refused IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to call a private one; link-local, multicast, reserved and cloud metadata ones are never called.',
+      'WEBHOOK_URLS contains a forbidden IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to allow private IP addresses. Link-local, multicast, reserved and cloud metadata addresses are never allowed.',
   },
   {
     broken: ({ values, texts }) =>
       texts.OPERATOR_EMAIL === undefined && (values.NEW_LEAD_EMAIL ?? 'off') !== 'off',
-    message: 'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL reports new leads to it.',
+    message: 'OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to that address.',
   },
   {
     broken: ({ texts }) =>
       texts.DESK_URL === undefined && (texts.DESK_PEOPLE !== undefined || texts.DESK_PORT !== undefined),
     message: ({ texts }) =>
-      `DESK_URL must be set too for ${(['DESK_PEOPLE', 'DESK_PORT'] as const).filter((name) => texts[name] !== undefined).join(' and ')} to have an effect.`,
+      `DESK_URL must also be set for ${(['DESK_PEOPLE', 'DESK_PORT'] as const).filter((name) => texts[name] !== undefined).join(' and ')} to have an effect.`,
   },
   {
     broken: ({ texts }) => texts.DESK_URL !== undefined && texts.DESK_PEOPLE === undefined,
     message:
-      'DESK_PEOPLE must be set too: who may sign in at DESK_URL, such as ada@example.com:all, bob@example.com.',
+      'DESK_PEOPLE must also be set. List the people who may sign in at DESK_URL, such as ada@example.com:all, bob@example.com.',
   },
   {
     broken: ({ values, texts }) => /^https:/i.test(texts.DESK_URL ?? '') && values.TRUST_PROXY === false,
     message:
-      'TRUST_PROXY must be set when DESK_URL is https: the desk is behind a proxy, and everyone would count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+      'TRUST_PROXY must be set when DESK_URL uses https, because everyone behind the proxy would count as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
   },
   {
     broken: (given) => {
@@ -86,12 +86,12 @@ const RULES: readonly Rule[] = [
       return desk.origin === page.origin || (desk.protocol === 'https:' && desk.hostname === page.hostname);
     },
     message:
-      'DESK_URL must be another host than that of PUBLIC_URL: a browser sends the cookies of a host to all of it, whatever the port.',
+      'DESK_URL must have a different host from PUBLIC_URL, because browsers send cookies to all ports of a host.',
   },
   {
     broken: (given) => hasDesk(given) && isSamePort(given.values.DESK_PORT, pagePort(given)),
     message: ({ values }) =>
-      `DESK_PORT must be another number than PORT: both would listen on ${values.DESK_PORT}.`,
+      `DESK_PORT must differ from PORT, because both would listen on ${values.DESK_PORT}.`,
   },
   {
     broken: (given) =>
@@ -99,12 +99,12 @@ const RULES: readonly Rule[] = [
       isSamePort(given.values.DESK_PORT, given.values.METRICS_PORT) &&
       isSameHost(given.values.HOST, given.values.METRICS_HOST),
     message: ({ values }) =>
-      `DESK_PORT must be another number than METRICS_PORT: both would listen on ${values.DESK_PORT}.`,
+      `DESK_PORT must differ from METRICS_PORT, because both would listen on ${values.DESK_PORT}.`,
   },
   {
     broken: (given) => [1, 2].includes(missingDkim(given).length),
     message: (given) =>
-      `${missingDkim(given).join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`,
+      `${missingDkim(given).join(' and ')} must also be set, because signing needs all of ${DKIM_NAMES.join(', ')}.`,
   },
 ];
 

@@ -52,7 +52,7 @@ const RETENTION_MIN_DAYS = 9;
 export const retentionDays: ReadSetting<number> = valueOf((text) => {
   const days = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   return days === 0 || days >= RETENTION_MIN_DAYS ? days : null;
-}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 to keep data forever: limits and the breaker look back that far`);
+}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 to keep data forever, because limits and the breaker need the data of that many days`);
 
 export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
@@ -69,10 +69,10 @@ export const pageUrl: ReadSetting<string> = (text) => {
   if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };
   const port = blockedPort(text);
   const mistakes = [
-    port === null ? '' : `must not name port ${port}, which no browser opens`,
+    port === null ? '' : `must not contain port ${port}, because browsers refuse it`,
     PAGE_URL.test(text)
       ? ''
-      : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
+      : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
   ].filter((mistake) => mistake !== '');
   return mistakes.length > 0 ? { mistakes } : { value: text };
 };
@@ -87,11 +87,11 @@ export const deskUrl: ReadSetting<string> = (text) => {
   const mistakes = [
     ORIGIN.test(text)
       ? ''
-      : 'must be only the URL of a host, such as https://desk.example.com: no path, no "?" and no "#"',
+      : 'must be only the URL of a host, such as https://desk.example.com, without a path, "?" or "#"',
     url.protocol === 'https:' || isLoopback(url.hostname)
       ? ''
-      : 'must begin with https. Only this machine may be http, such as http://localhost:3001',
-    port === null ? '' : `must not name port ${port}, which no browser opens`,
+      : 'must begin with https. Only URLs of this machine may use http, such as http://localhost:3001',
+    port === null ? '' : `must not contain port ${port}, because browsers refuse it`,
   ].filter((mistake) => mistake !== '');
   return mistakes.length > 0 ? { mistakes } : { value: url.origin };
 };
@@ -114,7 +114,7 @@ export const trustedProxies: ReadSetting<false | number | readonly string[]> = v
   if (/^\d{1,2}$/.test(text)) return Number(text) === 0 ? false : Number(text);
   const networks = text.split(',').map((part) => part.trim());
   return networks.every(isNetwork) ? networks : null;
-}, 'must be a number of proxies (1), or a list of networks (10.0.0.0/8, 2001:db8::/32), or off');
+}, 'must be a number of proxies (1), a list of networks (10.0.0.0/8, 2001:db8::/32) or off');
 
 function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
@@ -135,7 +135,7 @@ function isOperatorAddress(text: string): boolean {
 
 export const emailAddress: ReadSetting<string> = textThat(
   isOperatorAddress,
-  'must be one e-mail address, such as you@example.com: no name, no "mailto:", no ";"',
+  'must be a single e-mail address, such as you@example.com, without a name, "mailto:" or ";"',
 );
 
 export type Mailbox = { readonly name: string; readonly address: string };
@@ -146,7 +146,7 @@ const CURLY_QUOTES = /^[“”„‘’‚].*[“”‘’]\s*(?:<[^<>]*>)?$/;
 export const mailbox: ReadSetting<Mailbox> = (text) => {
   if (CURLY_QUOTES.test(text))
     return {
-      mistakes: ['has curly quotes around it. Write the name without quotes: Guide <guide@example.com>'],
+      mistakes: ['contains curly quotes. Write the name without quotes, such as Guide <guide@example.com>'],
     };
   const [, typed = '', address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(typed.trim()) ?? [];
@@ -158,7 +158,7 @@ export const mailbox: ReadSetting<Mailbox> = (text) => {
     ? { value }
     : {
         mistakes: [
-          'must be one e-mail address, alone or after a name, such as guide@example.com or Guide <guide@example.com>: no "mailto:", no ";"',
+          'must be a single e-mail address with an optional name, such as guide@example.com or Guide <guide@example.com>, without "mailto:" or ";"',
         ],
       };
 };
@@ -169,7 +169,7 @@ const BOUNCE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63
 
 export const bounceDomain: ReadSetting<string> = valueOf(
   (text) => (BOUNCE_DOMAIN.test(text) && text.length <= BOUNCE_DOMAIN_MAX_LENGTH ? text.toLowerCase() : null),
-  'must be only a domain, such as bounces.example.com',
+  'must be a domain, such as bounces.example.com',
 );
 
 export function isKeyOnP256(text: string): boolean {
@@ -186,7 +186,7 @@ export const SECRET_MIN_LENGTH = 32;
 export const appSecrets: ReadSetting<readonly string[]> = valueOf((text) => {
   const secrets = text.split(',').map((secret) => secret.trim());
   return secrets.every((secret) => secret.length >= SECRET_MIN_LENGTH) ? secrets : null;
-}, `must be at least ${SECRET_MIN_LENGTH} random characters (several, newest first, are separated by commas)`);
+}, `must have at least ${SECRET_MIN_LENGTH} random characters (separate several secrets with commas, newest first)`);
 
 /** As Standard Webhooks requires. */
 const WEBHOOK_SECRET_BYTES = { min: 24, max: 64 } as const;
@@ -196,7 +196,7 @@ export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
   if (base64 === undefined || base64.length % 4 !== 0) return false;
   const { length } = Buffer.from(base64, 'base64');
   return length >= WEBHOOK_SECRET_BYTES.min && length <= WEBHOOK_SECRET_BYTES.max;
-}, `must be whsec_ and ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (several, newest first, are separated by spaces)`);
+}, `must be whsec_ followed by ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (separate several secrets with spaces, newest first)`);
 
 /** `read` only views; `all` also exports, corrects, erases and suppresses. */
 export type DeskRole = 'read' | 'all';
@@ -211,8 +211,8 @@ export const deskUsers: ReadSetting<ReadonlyMap<string, DeskUser>> = (text) => {
   for (const [index, part] of parts.entries()) {
     const [, address = '', role = 'read', passkey] = DESK_USER.exec(part) ?? [];
     const email = normaliseEmail(address);
-    if (asciiAddress(address) === null) wrong.push(`: entry ${index + 1} is not one`);
-    else if (users.has(email)) wrong.push(`: entry ${index + 1} is there already`);
+    if (asciiAddress(address) === null) wrong.push(`. Entry ${index + 1} is not valid`);
+    else if (users.has(email)) wrong.push(`. Entry ${index + 1} repeats an address`);
     else users.set(email, { role: role as DeskRole, passkeyOnly: passkey !== undefined });
   }
   if (parts.length === 0) wrong.push('');
@@ -221,7 +221,7 @@ export const deskUsers: ReadSetting<ReadonlyMap<string, DeskUser>> = (text) => {
     : {
         mistakes: wrong.map(
           (entry) =>
-            `must be e-mail addresses, each once, such as ada@example.com:all, bob@example.com (who may only read)${entry}`,
+            `must be a list of different e-mail addresses, such as ada@example.com:all, bob@example.com (the second may only read)${entry}`,
         ),
       };
 };

@@ -184,7 +184,7 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
 
 const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
   [
-    /^METRICS_PORT must be another number than PORT: both would listen on 3000\.$/,
+    /^METRICS_PORT must differ from PORT, because both would listen on 3000\.$/,
     { METRICS_PORT: '3000' },
     SAME_PORT,
     { ...SAME_PORT, HOST: 'localhost', METRICS_HOST: '127.0.0.1' },
@@ -195,11 +195,11 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { ...SAME_PORT, HOST: 'page.example.com', METRICS_HOST: 'Page.example.com' },
   ],
   [
-    /^PORT must not be 6000, which no browser opens\. Set another; behind a proxy, set PUBLIC_URL to the URL that visitors use\.$/,
+    /^PORT must not be 6000, because browsers refuse this port\. Choose another port or, behind a proxy, set PUBLIC_URL to the URL that visitors use\.$/,
     { PORT: '6000' },
   ],
   [
-    /^PUBLIC_URL must not name port 10080, which no browser opens\.$/,
+    /^PUBLIC_URL must not contain port 10080, because browsers refuse it\.$/,
     { PUBLIC_URL: 'http://guide.example.com:10080' },
   ],
   [
@@ -223,21 +223,24 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ...each('TRUST_PROXY', 'true', '10.0.0.0/33', '10.0.0/8', '::/129', '-1', 'example.com', '1,2'),
   ],
   [
-    /^RETENTION_DAYS must be a whole number of days from 9, or 0 to keep data forever: limits and the breaker look back that far\.$/,
+    /^RETENTION_DAYS must be a whole number of days from 9, or 0 to keep data forever, because limits and the breaker need the data of that many days\.$/,
     ...each('RETENTION_DAYS', '8', '-1', '30.5', 'a month'),
   ],
   [
-    /^MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: an e-mail is not kept for longer than its code\.$/,
+    /^MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS, because an e-mail is not kept for longer than its code\.$/,
     ...each('MAIL_RETENTION_DAYS', '31', '0'),
   ],
-  [/^OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL reports new leads to it\.$/, { NEW_LEAD_EMAIL: 'each' }],
+  [
+    /^OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to that address\.$/,
+    { NEW_LEAD_EMAIL: 'each' },
+  ],
   [
     /^NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00\.$/,
     ...['7:00', '24:00', '07:60', '7 am'].map((time) => ({ ...DAILY, NEW_LEAD_EMAIL_AT: time })),
   ],
   [/^NEW_LEAD_EMAIL must be off, each, daily or weekly/, { ...DAILY, NEW_LEAD_EMAIL: 'monthly' }],
   [
-    /^(?:MAIL_FROM|OPERATOR_EMAIL) must be one e-mail address.*, such as \S+@example\.com.*no "mailto:", no ";"\.$/,
+    /^(?:MAIL_FROM|OPERATOR_EMAIL) must be a single e-mail address.*, such as \S+@example\.com.*"mailto:" or ";"\.$/,
     ...[
       'guide@example.com;',
       'mailto:guide@example.com',
@@ -256,13 +259,13 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ]),
   ],
   [
-    /^MAIL_FROM has curly quotes around it\. Write the name without quotes: Guide <guide@example\.com>\.$/,
+    /^MAIL_FROM contains curly quotes\. Write the name without quotes, such as Guide <guide@example\.com>\.$/,
     { MAIL_FROM: '“Guide” <guide@example.com>' },
     { MAIL_FROM: '“Guide <guide@example.com>”' },
     { MAIL_FROM: '‘Guide’ <guide@example.com>' },
   ],
   [
-    /^BOUNCE_DOMAIN must be only a domain/,
+    /^BOUNCE_DOMAIN must be a domain/,
     ...each('BOUNCE_DOMAIN', 'bounces@example.com', 'localhost', `${'a.'.repeat(100)}example.com`),
   ],
   [
@@ -270,7 +273,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ...each('MAIL_EVENTS_SES_TOPIC', 'guide-mail', 'arn:aws:sns:evil.example/x:123456789012:guide'),
   ],
   [
-    /^MAIL_EVENTS_POSTMARK_LOGIN must be a user and a password of 16/,
+    /^MAIL_EVENTS_POSTMARK_LOGIN must be a user, a colon and a password of at least 16/,
     ...each('MAIL_EVENTS_POSTMARK_LOGIN', 'postmark:short', '0123456789abcdef0123'),
   ],
   [/^MAIL_EVENTS_MAILGUN_KEY must be the HTTP webhook signing key/, { MAIL_EVENTS_MAILGUN_KEY: 'short' }],
@@ -290,52 +293,52 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^DATABASE_URL must be a URL such as/, postgres('//user@a:port/leads')],
   [
-    /^DATABASE_URL names several hosts\. Name one: /,
+    /^DATABASE_URL names several hosts\. Name only one host\. /,
     postgres('//user@a:5432,b:5433/leads'),
     postgres('///leads?host=a,b'),
   ],
   [
-    /^DATABASE_URL asks for a host to read from \(target_session_attrs=prefer-standby\), but this page writes\. Make it read-write\.$/,
+    /^DATABASE_URL asks for a read-only host \(target_session_attrs=prefer-standby\), but this software needs to write\. Set target_session_attrs=read-write\.$/,
     postgres('//user@a/leads?target_session_attrs=prefer-standby'),
   ],
-  [/^DATABASE_URL has a "#" in its user or password.+%23/, postgres('//user:p#ss@127.0.0.1/x')],
-  [/^SMTP_URL has a "#" in its user or password.+%23/, { SMTP_URL: 'smtp://user:p#ss@127.0.0.1/x' }],
-  [/^SMTP_URL has a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
+  [/^DATABASE_URL contains a "#" in the user or password.+%23/, postgres('//user:p#ss@127.0.0.1/x')],
+  [/^SMTP_URL contains a "#" in the user or password.+%23/, { SMTP_URL: 'smtp://user:p#ss@127.0.0.1/x' }],
+  [/^SMTP_URL contains a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
   [
     /^WEBHOOK_URLS must be URLs such as https:/,
     ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2'),
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
-    /^WEBHOOK_URLS names a refused IP address/,
+    /^WEBHOOK_URLS contains a forbidden IP address/,
     { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
-  [/^WEBHOOK_SECRET must be whsec_ and 24 to 64 random bytes/, { WEBHOOK_SECRET: 'whsec_hunter2' }],
+  [/^WEBHOOK_SECRET must be whsec_ followed by 24 to 64 random bytes/, { WEBHOOK_SECRET: 'whsec_hunter2' }],
   [/^WEBHOOK_ALLOW_PRIVATE must be yes or no/, { WEBHOOK_ALLOW_PRIVATE: 'true' }],
-  [/^DESK_PEOPLE must be set too: who may sign in/, { ...DESK, DESK_PEOPLE: '' }],
+  [/^DESK_PEOPLE must also be set\. List the people who may sign in/, { ...DESK, DESK_PEOPLE: '' }],
   [
-    /^TRUST_PROXY must be set when DESK_URL is https: .* Set TRUST_PROXY=1, or/,
+    /^TRUST_PROXY must be set when DESK_URL uses https, .* Set TRUST_PROXY to 1 or/,
     { ...DESK, TRUST_PROXY: '' },
     { ...DESK, TRUST_PROXY: 'off' },
   ],
   [
-    /^DESK_PEOPLE must be e-mail addresses, each once, such as ada@example\.com:all.*: entry 1 is not one\.$/,
+    /^DESK_PEOPLE must be a list of different e-mail addresses, such as ada@example\.com:all.*\. Entry 1 is not valid\.$/,
     ...['ada', 'ada@example.com:admin', 'ada@example.com:passkey:all'].map((people) => ({
       ...DESK,
       DESK_PEOPLE: people,
     })),
   ],
   [
-    /^DESK_PEOPLE must be e-mail addresses, each once.*: entry 2 is not one\.$/,
+    /^DESK_PEOPLE must be a list of different e-mail addresses.*\. Entry 2 is not valid\.$/,
     { ...DESK, DESK_PEOPLE: 'ada@example.com, bob.example.com' },
   ],
   [
-    /^DESK_PEOPLE must be e-mail addresses, each once.*: entry 3 is there already\.$/,
+    /^DESK_PEOPLE must be a list of different e-mail addresses.*\. Entry 3 repeats an address\.$/,
     { ...DESK, DESK_PEOPLE: 'bob@example.com, ada@example.com, ADA@example.com:all' },
   ],
   [
-    /^DESK_PEOPLE must be e-mail addresses, each once.*\(who may only read\)\.$/,
+    /^DESK_PEOPLE must be a list of different e-mail addresses.*\(the second may only read\)\.$/,
     { ...DESK, DESK_PEOPLE: ',' },
   ],
   [/^DESK_URL must be a URL such as https:\/\/desk\.example\.com/, { ...DESK, DESK_URL: 'desk.example.com' }],
@@ -345,40 +348,43 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { ...DESK, DESK_URL: 'https://ada:x@desk.example.com' },
   ],
   [/^DESK_URL must begin with https/, { ...DESK, DESK_URL: 'http://desk.example.com' }],
-  [/^DESK_URL must not name port 6000/, { ...DESK, DESK_URL: 'https://desk.example.com:6000' }],
+  [/^DESK_URL must not contain port 6000/, { ...DESK, DESK_URL: 'https://desk.example.com:6000' }],
   [
-    /^DESK_URL must be another host than that of PUBLIC_URL: .* whatever the port/,
+    /^DESK_URL must have a different host from PUBLIC_URL, .* all ports/,
     { ...DESK, PUBLIC_URL: `${PAGE}/guide`, DESK_URL: PAGE },
     { ...DESK, DESK_URL: 'http://localhost:3000' },
     { ...DESK, PUBLIC_URL: PAGE, DESK_URL: `${PAGE}:8443` },
   ],
-  [/^DESK_PORT must be another number than PORT: both would listen on 3000/, { ...DESK, DESK_PORT: '3000' }],
+  [/^DESK_PORT must differ from PORT, because both would listen on 3000/, { ...DESK, DESK_PORT: '3000' }],
   [
-    /^DESK_PORT must be another number than METRICS_PORT: both would listen on 3001/,
+    /^DESK_PORT must differ from METRICS_PORT, because both would listen on 3001/,
     { ...DESK, METRICS_PORT: '3001' },
   ],
-  [/^DESK_URL must be set too for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
+  [/^DESK_URL must also be set for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
-    /^SMTP_URL lets user and password go to the mail server in clear/,
+    /^SMTP_URL allows user and password to be sent to the mail server without encryption/,
     ...['requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true'].map((word) => ({
       SMTP_URL: `smtp://user:pass@mail.example.com?${word}`,
     })),
   ],
   [
-    /^SMTP_URL does not check the certificate/,
+    /^SMTP_URL turns off the check of the mail server’s certificate/,
     { SMTP_URL: 'smtps://user:pass@mail.example.com?tls.rejectUnauthorized=false' },
   ],
   [
-    /^SMTP_URL names a proxy, and e-mail does not go through one/,
+    /^SMTP_URL names a proxy, but e-mails are not sent through proxies/,
     { SMTP_URL: 'smtps://user:pass@mail.example.com?proxy=http%3A%2F%2F127.0.0.1%3A3128' },
   ],
-  [/^SMTP_URL has an "@".+%40/, { SMTP_URL: 'smtps://me@example.com:pass@host' }],
-  [/^DATABASE_URL sends all data to PostgreSQL in clear/, postgres('//user:pass@db/leads?sslmode=disable')],
+  [/^SMTP_URL contains an "@".+%40/, { SMTP_URL: 'smtps://me@example.com:pass@host' }],
   [
-    /^DATABASE_URL has channel_binding and schema, which this page does not know and leaves out\. .*options=-c%20search_path/,
+    /^DATABASE_URL has sslmode=disable, so all data is sent to PostgreSQL without encryption/,
+    postgres('//user:pass@db/leads?sslmode=disable'),
+  ],
+  [
+    /^DATABASE_URL contains channel_binding and schema, which this software ignores\. .*options=-c%20search_path/,
     postgres('//db/leads?channel_binding=require&schema=leads'),
   ],
 ];
@@ -518,11 +524,11 @@ describe('settings', () => {
 describe('logins in URLs', () => {
   it('an unencoded character that cuts off the password in a URL is reported', () => {
     for (const [url, found] of [
-      ['smtp://user:pa#ss@host:25', /"#".+Write it as %23/],
-      ['smtp://user:pa/ss@host', /"\/".+Write it as %2F/],
-      ['smtp://user:pa?ss@host', /"\?".+Write it as %3F/],
-      ['postgres://user:12/34@host/name', /"\/".+Write it as %2F/],
-      ['postgres://user:p@ss#word@host/name', /"#".+Write it as %23/],
+      ['smtp://user:pa#ss@host:25', /"#".+Write %23/],
+      ['smtp://user:pa/ss@host', /"\/".+Write %2F/],
+      ['smtp://user:pa?ss@host', /"\?".+Write %3F/],
+      ['postgres://user:12/34@host/name', /"\/".+Write %2F/],
+      ['postgres://user:p@ss#word@host/name', /"#".+Write %23/],
     ] as const) {
       assert.match(loginMistake(url) ?? '', found, url);
     }

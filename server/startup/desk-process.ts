@@ -37,7 +37,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
       if (performance.now() - startedAt >= STEADY_MS) pauseMs = PAUSE_MS.first;
       logger.error(
         { ...why, startsAgainInMs: pauseMs },
-        'The desk process ended. It is restarted; the page keeps running.',
+        'The desk process ended and will be restarted. The page keeps running.',
       );
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);

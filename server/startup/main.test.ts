@@ -116,11 +116,11 @@ describe('instance folder', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a setting of this page; it is ignored\."/,
+        /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a known setting and is ignored\. Remove the line/,
       );
       assert.match(
         site.output(),
-        /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
+        /"msg":"The mail server 127\.0\.0\.1:1 cannot be reached \(\w+\)\. Check host and port/,
       );
     }));
 
@@ -165,7 +165,7 @@ describe('instance folder', () => {
       const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
       assert.match(
         said.join('\n'),
-        /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+        /^SMTP_URL is not set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
       );
     }));
 });
@@ -200,7 +200,7 @@ it('an older release serves a newer database and does its housekeeping', () =>
     try {
       assert.match(
         back.output(),
-        /"level":40,[^}]+"The database was used by a newer version of this page\. /,
+        /"level":40,[^}]+"The database was used by a newer version of this software\. /,
       );
       assert.equal((await ask(back)).status, 202);
       await until(() => readdirSync(mail).length >= 2);

@@ -38,7 +38,7 @@ const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
 process.on('exit', writeRest);
 // Node would print the whole error, including the row that the database could not store.
 process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'The server stops after an unhandled error.');
+  logger.fatal({ err: error }, 'The server is stopping because of an unexpected error.');
   process.exit(1);
 });
 
@@ -125,11 +125,11 @@ function announceStart(): void {
   for (const warning of service.warnings) say(warning, 'warn');
   if (config.mail.kind === 'files') {
     say(
-      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(mail.folder)}/*.eml and its code is printed here.`,
+      `SMTP_URL is not set, so e-mails are written to ${asSeenFromHere(mail.folder)}/*.eml and codes are printed here.`,
     );
   } else if (config.mailFrom === null) {
     say(
-      'MAIL_FROM is not set: set it to an e-mail address at your domain, or mail servers will treat the codes as spam.',
+      'MAIL_FROM is not set, so mail servers may treat the codes as spam. Set it to an e-mail address at your domain.',
     );
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
@@ -142,7 +142,7 @@ function stop(signal: string): void {
   stopping = true;
   logger.info({ signal }, 'Stopping.');
   setTimeout(() => {
-    logger.error('Stopping took too long; the remaining work is cut off.');
+    logger.error('Stopping took too long, so the remaining work was cut off.');
     process.exit(1);
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
@@ -157,7 +157,12 @@ function stop(signal: string): void {
     await mail.stop();
     await funnel
       .write()
-      .catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
+      .catch((error: unknown) =>
+        logger.warn(
+          { err: error },
+          'The visitor counts could not be stored. The server will try again soon.',
+        ),
+      );
     await metricsServer?.close();
     await deskStopped;
     await service.close();

@@ -67,7 +67,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
       const sentence = (name: string) =>
-        `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`;
+        `Port ${port} is used by another program. Stop that program, or set ${name} to another number.`;
       assert.equal(await refusedStart(folder, { PORT: String(port) }), sentence('PORT'));
       assert.equal(await refusedStart(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
       other.close();
@@ -79,7 +79,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       inFolder(async (folder) => {
         const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
         const env = { PORT: port };
-        const sentence = `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set PORT to another number.`;
+        const sentence = `This site is already running on port ${port}. Stop it first (with Ctrl-C where it was started), or set PORT to another number.`;
         assert.equal(await refusal(folder, env), sentence);
         assert.equal(await refusal(folder, env, [START, '--check']), sentence);
         assert.equal(
@@ -110,7 +110,7 @@ describe('refused starts', { concurrency: 2 }, () => {
   it('a start is refused if the database file is invalid or damaged', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
-      const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      const sentence = `${file} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in DATABASE_URL.`;
       writeFileSync(file, 'Dear diary, '.repeat(100));
       assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
@@ -157,7 +157,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       execFileSync('mkfifo', ['--mode=666', pipe]);
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
-        `${pipe} is a device, a pipe or a socket, and was not changed. Name a file in DATABASE_URL.`,
+        `${pipe} is a device, pipe or socket. Name a file in DATABASE_URL.`,
       );
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
@@ -181,7 +181,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       assert.match(
         await refused((address) => (address.pathname = '/nowhere')),
-        /has no database of that name\./,
+        /has no database with that name\./,
       );
       assert.match(
         await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
@@ -189,7 +189,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       assert.equal(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
-        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or correct DATABASE_URL.`,
+        `DATABASE_URL names the file ${path.join(folder, 'absent.pem')}, which cannot be read (ENOENT). Put the file there, or correct DATABASE_URL.`,
       );
       assert.match(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
@@ -198,12 +198,12 @@ describe('refused starts', { concurrency: 2 }, () => {
       if (behindPgBouncer()) return;
       assert.equal(
         await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
-        `PostgreSQL at ${where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from DATABASE_URL.`,
+        `PostgreSQL at ${where} has no schema where this user can create tables. Create the schema named in search_path, or remove search_path from DATABASE_URL.`,
       );
       for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
         assert.match(
           await refused((address) => address.searchParams.set('options', options)),
-          /refuses a parameter of DATABASE_URL \(.+\)\. Correct it, or remove it\.$/,
+          /refuses a parameter of DATABASE_URL \(.+\)\. Correct or remove the parameter\.$/,
           options,
         );
     }));
@@ -229,20 +229,26 @@ describe('refused starts', { concurrency: 2 }, () => {
           DKIM_PRIVATE_KEY_FILE: './dkim.pem',
         });
       const file = path.join(folder, 'dkim.pem');
-      assert.equal(await refused(), `DKIM_PRIVATE_KEY_FILE (${file}) cannot be read (ENOENT).`);
+      assert.equal(
+        await refused(),
+        `DKIM_PRIVATE_KEY_FILE (${file}) cannot be read (ENOENT). Correct the path, or grant this user read permission.`,
+      );
       const pem = { type: 'pkcs8', format: 'pem' } as const;
       for (const [key, sentence] of [
-        ['garbage', /holds no private key without a passphrase in PEM\./],
+        ['garbage', /does not contain a private key in PEM format without a passphrase\./],
         [
           generateKeyPairSync('ed25519').privateKey.export(pem),
-          /must hold an RSA key of 1024 bits or more\./,
+          /must contain an RSA key of at least 1024 bits\./,
         ],
         // nodemailer would sign with it and label the signature RSA.
         [
           generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
-          /must hold an RSA key of 1024 bits or more\./,
+          /must contain an RSA key of at least 1024 bits\./,
         ],
-        [generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pem), /of 1024 bits or more\./],
+        [
+          generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pem),
+          /of at least 1024 bits\./,
+        ],
       ] as const) {
         writeFileSync(file, key);
         assert.match(await refused(), sentence);
@@ -271,7 +277,9 @@ describe('refused starts', { concurrency: 2 }, () => {
       rmSync(secretFile);
       const sentence = await refusedStart(folder, {});
       assert.ok(
-        sentence.startsWith(`${secretFile} is missing, though this database was used with a secret before.`),
+        sentence.startsWith(
+          `${secretFile} is missing, but this database has already been used with a secret.`,
+        ),
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
@@ -280,13 +288,13 @@ describe('refused starts', { concurrency: 2 }, () => {
       for (let start = 0; start < 2; start += 1)
         assert.match(
           await refusedStart(folder, {}),
-          /\/data\/app-secret differs from the secrets that this database knows\. Put /,
+          /\/data\/app-secret does not match any secret that this database was used with\. Restore /,
         );
       rmSync(secretFile);
 
       const env = { APP_SECRET: TEST_SECRET };
       const first = await tryStart(folder, env);
-      assert.match(first.warnings.join('\n'), /^This database was used with a different secret: /m);
+      assert.match(first.warnings.join('\n'), /^This database was used with a different secret, so /m);
       const second = await tryStart(folder, env);
       assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
     }));
@@ -303,7 +311,7 @@ describe('refused starts', { concurrency: 2 }, () => {
         `${folder}/.env:1: DATBASE_URL is not a setting. Did you mean DATABASE_URL?`,
       );
       writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
-      assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
+      assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at the "#"/);
     }));
 
   it('a start is refused if a package is missing or has the wrong version', () =>
@@ -319,14 +327,14 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       assert.equal(
         await refusal(folder, {}, [start]),
-        'The package pino is missing. Run "npm ci" in the folder of the project.',
+        'The package pino is missing. Run "npm ci" in the project folder.',
       );
       mkdirSync(path.join(folder, 'node_modules', 'pino'), { recursive: true });
       const installed = path.join(folder, 'node_modules', 'pino', 'package.json');
       writeFileSync(installed, JSON.stringify({ version: '9.0.0' }));
       assert.match(
         await refusal(folder, {}, [start]),
-        /^The package pino is here in version 9\.0\.0, not 10\.4\.0\./,
+        /^The package pino is installed in version 9\.0\.0 instead of 10\.4\.0\./,
       );
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
       writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
@@ -346,7 +354,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       assert.equal(
         await refusal(folder, {}, [start, '--check']),
-        'The package vite is missing. Run "npm ci" in the folder of the project.',
+        'The package vite is missing. Run "npm ci" in the project folder.',
       );
       assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
@@ -379,7 +387,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
       assert.equal(
         await refusal(folder, {}, ['--import', old, START]),
-        'Node 20.19.0 is too old; 24.16 is needed. Use "npm start", which brings its own.',
+        'Node 20.19.0 is too old. Version 24.16 is needed. Use "npm start", which runs the required version.',
       );
     }));
 });

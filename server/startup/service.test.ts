@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
           );
         assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
         second.startSending();
-        assert.throws(() => second.startSending(), /started already/);
+        assert.throws(() => second.startSending(), /already been started/);
         assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
         await second.close();
 

@@ -30,7 +30,7 @@ import {
 import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
 
 const NEWER_DATABASE =
-  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
+  'The database was used by a newer version of this software. This version can run the site with it, but use the newer version for desk commands.';
 
 export type Instance = Settings & { readonly campaign: Campaign };
 
@@ -88,13 +88,13 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
   const { campaign } = words;
   if (config.guideEmail === 'attachment' && campaign.guideFile === null) {
     mistakes.push(
-      'GUIDE_EMAIL is attachment, and emails/guide.yaml names none: put the file into article/ of the campaign, and its name there as "attachment: guide.pdf".',
+      'GUIDE_EMAIL is attachment, but emails/guide.yaml names no file. Put the file into the campaign’s article/ folder, and add "attachment: guide.pdf" with its name to guide.yaml.',
     );
     return { type: 'mistakes', mistakes };
   }
   if (config.newLeadEmail === 'weekly' && campaign.newLeadEmail.week === undefined) {
     mistakes.push(
-      'NEW_LEAD_EMAIL is weekly, and emails/new-lead.yaml has no words for it: copy the part "week" from campaign/emails/new-lead.yaml of this release.',
+      'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
     );
     return { type: 'mistakes', mistakes };
   }
@@ -186,7 +186,9 @@ async function openParts(
     replacements.onBreakerOpened?.(reason);
     mail
       .queueBreakerNotice(reason)
-      .catch((error: unknown) => logger.error({ err: error }, 'The breaker notice could not be queued.'));
+      .catch((error: unknown) =>
+        logger.error({ err: error }, 'The e-mail about the breaker could not be queued.'),
+      );
   };
 
   return {
@@ -236,7 +238,12 @@ async function openMigrated(
   const { database: given, mayBeNewer = false, clock, logger, opened } = parts;
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
-    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'), { clock });
+    openDatabase(
+      config,
+      (error) =>
+        logger.warn({ err: error }, 'A database connection was lost. The server will connect again.'),
+      { clock },
+    );
   const database = given ?? (await orRefuse(open, explain));
   if (given === undefined) opened.defer(() => database.close());
   const newer = await orRefuse(() => migrate(database, { mayBeNewer }), explain);
@@ -260,16 +267,16 @@ export function asSeenFromHere(file: string): string {
 }
 
 const STRANGE_SECRET =
-  'This database was used with a different secret: visitors with a session or a pending code must request a new code. To avoid that, stop and list the old secret second: APP_SECRET=new,old';
+  'This database was used with a different secret, so visitors with a session or a pending code must request a new code. To avoid that, stop the server and list the old secret second: APP_SECRET=new,old';
 
 const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
     what === 'missing'
-      ? 'is missing, though this database was used with a secret before'
-      : 'differs from the secrets that this database knows'
-  }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
-  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors with a session or a pending code must then request a new code, ' +
-  'links in mails end, and erased people are no longer recognised.';
+      ? 'is missing, but this database has already been used with a secret'
+      : 'does not match any secret that this database was used with'
+  }. Restore the file from a backup, or set APP_SECRET to that secret. ` +
+  'To continue without it, set APP_SECRET to a new secret (openssl rand -base64 32). Visitors with a session or a pending code must then request a new code, ' +
+  'links in sent e-mails stop working, and erased people are no longer recognised.';
 
 /**
  * A used database never gets a new secret by accident, because its codes and sessions would be lost.

@@ -37,7 +37,7 @@ describe('port in use that fetch refuses', () => {
     onBlockedPort(
       (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
       async (port) => {
-        assert.match((await look(port)).join(), /^This page is running already on port/);
+        assert.match((await look(port)).join(), /^This site is already running on port/);
       },
     ));
 
@@ -46,7 +46,7 @@ describe('port in use that fetch refuses', () => {
       (_, response) => response.end('x'.repeat(1_000_000)),
       async (port) =>
         assert.deepEqual(await look(port), [
-          `Port ${port} is taken by another program. Stop that one, or set METRICS_PORT to another number.`,
+          `Port ${port} is used by another program. Stop that program, or set METRICS_PORT to another number.`,
         ]),
     ));
 });
@@ -61,9 +61,9 @@ it('a start explains a database disk without shared memory or locks', () => {
       },
     );
   for (const [errcode, sentence] of [
-    [5386, /^The disk of \/srv\/leads\.db does not support shared memory \(mmap\)/],
+    [5386, /^\/srv\/leads\.db is on a disk without shared memory \(mmap\)/],
     [4618, /shared memory \(mmap\)/],
-    [5, /is locked by another program, or its disk does not support locks/],
+    [5, /is locked by another program, or is on a disk without locks/],
     [266, /^The disk of \/srv\/leads\.db reports an error\..*dmesg/],
   ] as const)
     assert.match(explain(errcode) ?? '', sentence, String(errcode));

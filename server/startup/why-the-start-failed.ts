@@ -27,31 +27,31 @@ type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
 const SQLITE: Causes = [
   [
     /^(?:26|11) /,
-    '{where} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
+    '{where} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in {setting}.',
   ],
   [
     /^[56] /,
-    '{where} is locked by another program, or its disk does not support locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
+    '{where} is locked by another program, or is on a disk without locks, such as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
   ],
   // SQLITE_IOERR_SHMOPEN, _SHMSIZE, _SHMLOCK and _SHMMAP.
   [
     /^10 \((?:4618|4874|5130|5386)\)/,
-    'The disk of {where} does not support shared memory (mmap), as some network shares. Name a file on a disk of this machine in {setting}.',
+    '{where} is on a disk without shared memory (mmap), such as some network shares. Name a file on a disk of this machine in {setting}.',
   ],
-  [/^10 /, "The disk of {where} reports an error. Look into the system's log (dmesg), and check the disk."],
-  [/^EFTYPE /, '{where} is a device, a pipe or a socket, and was not changed. Name a file in {setting}.'],
+  [/^10 /, 'The disk of {where} reports an error. Check the system log (dmesg) and the disk.'],
+  [/^EFTYPE /, '{where} is a device, pipe or socket. Name a file in {setting}.'],
   [/^(?:13|ENOSPC) /, 'The disk of {where} is full. Free some space, and try again.'],
   [/^EISDIR /, '{where} is a folder. Name a file in {setting}.'],
   [
     /^(?:8|14|EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EEXIST|ELOOP|ENAMETOOLONG) /,
-    'The database {where} cannot be created or written ({reason}). Grant this user permission, or name another place in {setting}.',
+    'The database {where} cannot be created or written ({reason}). Grant this user permission, or choose another place in {setting}.',
   ],
 ];
 
 const POSTGRES: Causes = [
   [
     /, open '([^']*)'/,
-    '{1}, which {setting} names, cannot be read ({code}). Put it there, or correct {setting}.',
+    '{setting} names the file {1}, which cannot be read ({code}). Put the file there, or correct {setting}.',
   ],
   // PgBouncer uses 08P01 for every refusal.
   [
@@ -60,7 +60,7 @@ const POSTGRES: Causes = [
   ],
   [
     /unsupported startup parameter: (\S+)/,
-    '{where} is reached through a pooler that refuses a parameter of {setting} ({1}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
+    '{where} is reached through a pooler that refuses a parameter of {setting} ({1}). Remove the parameter, or let PgBouncer ignore it (ignore_startup_parameters).',
   ],
   [
     /^28|(?:SASL|password) authentication failed/,
@@ -68,40 +68,43 @@ const POSTGRES: Causes = [
   ],
   [
     /^3D000|database ".+" does not exist|no such database/,
-    '{where} has no database of that name. Create it, or name another one in {setting}.',
+    '{where} has no database with that name. Create the database, or name another in {setting}.',
   ],
   [
     /^3F000/,
-    '{where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from {setting}.',
+    '{where} has no schema where this user can create tables. Create the schema named in search_path, or remove search_path from {setting}.',
   ],
   // An unknown parameter, a bad or forbidden value, or invalid options.
   [
     /^(?:42704|22023|42501|42601|55P02) FATAL (.*)/,
-    '{where} refuses a parameter of {setting} ({1}). Correct it, or remove it.',
+    '{where} refuses a parameter of {setting} ({1}). Correct or remove the parameter.',
   ],
   [/^42501/, '{where} does not let this user create tables. Make the user the owner of the database.'],
-  [/^53300/, '{where} has no connection left. Raise max_connections, or end other clients.'],
-  [/^53100/, '{where} has a full disk. Free some space there, and try again.'],
+  [/^53300/, '{where} has no free connections. Raise max_connections, or disconnect other clients.'],
+  [/^53100/, 'The disk of {where} is full. Free some space there, and try again.'],
   [/^57P/, '{where} is starting or stopping. Try again in a moment.'],
-  [/^57014/, '{where} took too long and was interrupted. Check what else it is doing, and try again.'],
+  [/^57014/, '{where} took too long to respond. Find out what keeps it busy, and try again.'],
   [
     /^55P03/,
-    '{where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.',
+    'Another program has locked a table of {where}. Find the program in pg_stat_activity, and start again.',
   ],
   [/^25006/, '{where} is read-only. Name the primary server in {setting}.'],
   [
     /does not support SSL/,
-    '{where} does not offer TLS. Turn it on there, or, on a private network, set sslmode=disable in {setting}.',
+    '{where} does not offer TLS. Turn on TLS there or, on a private network, set sslmode=disable in {setting}.',
   ],
   [
     /^(?:ERR_TLS|\w*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE))/,
-    '{where} shows a certificate that cannot be trusted ({code}). Name its authority with sslrootcert=FILE in {setting}, or take any with sslmode=no-verify.',
+    '{where} has an untrusted certificate ({code}). Name its authority with sslrootcert=FILE in {setting}, or accept any certificate with sslmode=no-verify.',
   ],
-  [/connection terminated unexpectedly/i, '{where} has ended the connection. Its log says why; try again.'],
+  [
+    /connection terminated unexpectedly/i,
+    '{where} closed the connection. Check its log for the reason, and try again.',
+  ],
   // Node's own codes (ERR_INVALID_ARG_TYPE) are our own faults.
   [
     /^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+ |timeout|terminated/i,
-    '{where} cannot be reached ({code}). Start it, or correct {setting}.',
+    '{where} cannot be reached ({code}). Start PostgreSQL, or correct {setting}.',
   ],
 ];
 
@@ -127,7 +130,7 @@ export function explainDatabaseFailure(
   const failure: Failure | null = firstOf(error);
   if (failure === null) return null;
   if (isOfNewerVersion(failure)) {
-    return `The database was used by another version of this page. Start that version, or name another database in ${setting}.`;
+    return `The database was used by another version of this software. Start that version, or name another database in ${setting}.`;
   }
   const code = typeof failure.code === 'string' ? failure.code : '';
   if (database.engine === 'sqlite') {
@@ -212,12 +215,12 @@ async function explainListening(
 ): Promise<string> {
   if (code === 'EADDRINUSE') {
     return (await isThisPage({ host, port }))
-      ? `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set ${prefix}PORT to another number.`
-      : `Port ${port} is taken by another program. Stop that one, or set ${prefix}PORT to another number.`;
+      ? `This site is already running on port ${port}. Stop it first (with Ctrl-C where it was started), or set ${prefix}PORT to another number.`
+      : `Port ${port} is used by another program. Stop that program, or set ${prefix}PORT to another number.`;
   }
   if (code === 'EACCES')
     return `This user may not listen on port ${port}. Set ${prefix}PORT to 1024 or more.`;
-  return `${prefix}HOST must be an IP address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
+  return `${prefix}HOST must be an IP address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all its addresses.`;
 }
 
 async function isThisPage(place: ListenAddress): Promise<boolean> {

@@ -67,8 +67,8 @@ export function createPlatformLookup(
       const domains = passedOver.size === 1 ? '1 domain was' : `${passedOver.size} domains were`;
       const unreachable = questions.whyUnreachable();
       return unreachable === null
-        ? `${domains} not looked up, to keep you waiting no longer; their mail platform is as it was last known, or "other". The next call looks up more.`
-        : `DNS cannot be asked (${unreachable}): ${domains} not looked up; their mail platform is as it was last known, or "other".`;
+        ? `${domains} not looked up, because the report would have taken too long. It shows the last known mail platform or "other". Run the report again to look up more.`
+        : `DNS is unreachable (${unreachable}), so ${domains} not looked up. The report shows the last known mail platform or "other".`;
     },
   };
 }

@@ -330,16 +330,19 @@ describe('IP addresses of webhook receivers', () => {
       for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[::1]'])
         assert.deepEqual(
           await send(`https://${host}:${port}/`, { allowPrivate: false }),
-          failed('refused: a private address'),
+          failed('refused: private IP address'),
           host,
         );
       for (const host of ['0.0.0.0', '169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '[::a9fe:a9fe]'])
         assert.deepEqual(
           await send(`http://${host}:${port}/`),
-          failed('refused: an address that is never called'),
+          failed('refused: this IP address is never allowed'),
           host,
         );
-      assert.deepEqual(await send('http://8.8.8.8/'), failed('refused: a public address, in clear'));
+      assert.deepEqual(
+        await send('http://8.8.8.8/'),
+        failed('refused: public IP address without encryption'),
+      );
       assert.equal(received.length, 0);
     }));
 
@@ -357,7 +360,7 @@ describe('IP addresses of webhook receivers', () => {
         const resolve = resolverAt(server);
         const https = `https://rebinding.example:${port}/`;
         const http = `http://rebinding.example:${port}/`;
-        const refused = failed('refused: a private address');
+        const refused = failed('refused: private IP address');
         assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
         home = ['127.0.0.1'];
         assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
@@ -367,7 +370,7 @@ describe('IP addresses of webhook receivers', () => {
         assert.deepEqual(await send(http, { resolve }), { type: 'sent', answer: '204' });
         assert.equal(server.questions.length, 3);
         home = ['169.254.169.254'];
-        assert.deepEqual(await send(http, { resolve }), failed('refused: an address that is never called'));
+        assert.deepEqual(await send(http, { resolve }), failed('refused: this IP address is never allowed'));
         assert.deepEqual(await send('http://nobody.example/', { resolve }), failed('ENOTFOUND'));
         assert.equal(received.length, 1);
       });

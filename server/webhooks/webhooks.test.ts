@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         const story = await desk(server.service, ['show', EMAIL]);
         assert.match(
           story.out,
-          /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}it answered: 503/,
+          /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}the receiver answered: 503/,
         );
         const runHousekeeping = createHousekeeping({
           database: server.database,

@@ -109,7 +109,7 @@ function logOutcome(logger: Logger, outcome: WebhookOutcome): void {
   else if (outcome.type === 'dead')
     logger.error(
       outcome,
-      'An event could not be sent to a webhook and will not be retried. See `desk webhooks list`.',
+      'An event could not be sent to a webhook and will not be retried. For the reason, run "desk webhooks list".',
     );
-  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be retried.');
+  else logger.warn(outcome, 'An event could not be sent to a webhook and will be retried.');
 }

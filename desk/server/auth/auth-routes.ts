@@ -41,7 +41,8 @@ export type Doorway = Pick<Http, 'sendError'> & {
   readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<AuthContext, 'note' | 'noteDone'>;
 };
 
-const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
+const ONLY_BY_LINK =
+  'This desk was opened with "npm run desk -- open". Use the link printed by that command.';
 
 export function addAuthRoutes({
   service,
@@ -85,12 +86,12 @@ export function addAuthRoutes({
       case 'too many':
         return sendError(reply, 'too-many-requests', outcome);
       case 'no attempts left':
-        return refuse(reply, 'too-many-tries', 'This code was tried too often. Ask for a new one.');
+        return refuse(reply, 'too-many-tries', 'Too many wrong codes were entered. Request a new code.');
       case 'wrong code':
         return refuse(
           reply,
           'wrong-code',
-          'The code is wrong or has expired. Use the newest mail, or ask for a new code.',
+          'This code is wrong or has expired. Enter the code from the newest e-mail, or request a new code.',
         );
       case 'in':
         kept.browserId.clear(reply);
@@ -104,7 +105,7 @@ export function addAuthRoutes({
       return refuse(
         reply,
         'no-session',
-        'This link was used already, or is more than ten minutes old. Run "npm run desk -- open" again.',
+        'This link has already been used or is more than ten minutes old. Run "npm run desk -- open" again.',
       );
     const token = door.sessions.begin(placeOf(request), now);
     return letIn(request, reply, { email: null, token, details: 'link of desk open' });
@@ -177,7 +178,7 @@ export function addAuthRoutes({
         return refuse(
           reply,
           'wrong-passkey',
-          'This passkey was not accepted. Try again, or sign in with a mailed code.',
+          'This passkey was not accepted. Try again, or sign in with an e-mailed code.',
         );
       case 'in':
         return letIn(request, reply, { ...outcome, details: 'passkey' });

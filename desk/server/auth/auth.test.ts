@@ -25,7 +25,7 @@ for (const engine of ENGINES) {
         const mail = await server.inbox.waitForMail(ADA);
         const code = codeIn(mail);
         assert.match(mail.parsed.subject ?? '', /^Your code for the desk of [^\d]+$/);
-        assert.match(mail.parsed.text ?? '', /Type it at desk\.example\.com/);
+        assert.match(mail.parsed.text ?? '', /Enter the code at desk\.example\.com/);
 
         assert.equal((await other.post('/api/sign-in/code', { code })).headers['x-error-code'], 'wrong-code');
         const wrong = code === '000000' ? '000001' : '000000';
@@ -57,7 +57,8 @@ for (const engine of ENGINES) {
       atDesk(engine, async (app, server) => {
         const { db } = server.database;
         const browser = createDeskBrowser(app);
-        const failures = () => server.logLines.filter((line) => line.includes('A code for the desk')).length;
+        const failures = () =>
+          server.logLines.filter((line) => line.includes('A sign-in code for the desk')).length;
         await db.schema.alterTable('outbox').renameTo('outbox_away').execute();
         assert.equal((await browser.post('/api/sign-in', { email: ADA })).statusCode, 200);
         await until(() => failures() > 0);

@@ -48,7 +48,7 @@ for (const engine of ENGINES) {
         const told = await server.inbox.waitForMail(ADA, 2);
         assert.equal(
           told.parsed.subject,
-          'A passkey was added for you at the desk of Master AI-Powered Outreach',
+          'A passkey was added to your account at the desk of Master AI-Powered Outreach',
         );
         assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 400);
 

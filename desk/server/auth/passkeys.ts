@@ -150,10 +150,10 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         await queueNotice(tx, {
           id: uuid({ msecs: now }),
           recipient: asciiAddress(email) ?? email,
-          subject: `A passkey was added for you at the desk of ${campaign.site.title}`,
+          subject: `A passkey was added to your account at the desk of ${campaign.site.title}`,
           text:
-            `From now on, a passkey signs in as you at ${url}. If you did not add it, remove it there on the page Account, ` +
-            'end your other sessions, and tell the person who runs the page.',
+            `A new passkey can now sign in to your account at ${url}. If you did not add this passkey, remove it on the Account page, ` +
+            'end your other sessions, and tell the operator of the site.',
           now,
         });
         return true;

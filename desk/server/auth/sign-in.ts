@@ -144,7 +144,10 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       });
     },
     onError: (error) =>
-      logger.error({ err: error }, 'A code for the desk could not be queued yet; it will be retried soon.'),
+      logger.error(
+        { err: error },
+        'A sign-in code for the desk could not be queued. The desk will try again soon.',
+      ),
   });
 
   return {

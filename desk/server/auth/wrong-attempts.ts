@@ -36,11 +36,12 @@ export async function noteWrongAttempt(
     await queueNotice(tx, {
       id: uuid({ msecs: now }),
       recipient: config.operatorEmail,
-      subject: `${attemptsInARow} wrong attempts to sign in at the desk of ${campaign.site.title}`,
+      subject: `${attemptsInARow} failed attempts to sign in to the desk of ${campaign.site.title}`,
       text:
-        `Someone entered ${attemptsInARow} wrong codes or passkeys in a row for one person of DESK_PEOPLE, and none was right. ` +
-        'See for whom and from where: npm run -s desk -- log --newest. If it was not that person, have them add a passkey, ' +
-        'and write :passkey after their address in DESK_PEOPLE: then they cannot sign in with a code.',
+        `There were ${attemptsInARow} failed attempts in a row to sign in as a person listed in DESK_PEOPLE. ` +
+        'To see whose address it was and where the attempts came from, run: npm run -s desk -- log --newest. ' +
+        'If somebody else made the attempts, ask the person to add a passkey, ' +
+        'and write :passkey after their address in DESK_PEOPLE, so that codes no longer work for that account.',
       now,
     });
   });

@@ -117,7 +117,10 @@ for (const engine of ENGINES) {
         await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
         assert.notEqual(await ask('story', { id }), null);
         const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
-        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain it/);
+        assert.match(
+          erased,
+          /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain the data/,
+        );
         assert.deepEqual(await rowsNaming(server, ADA), []);
         assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
         const before = await noted();
@@ -189,7 +192,7 @@ for (const engine of ENGINES) {
         const { erased } = (await ask('erase', { id, email: ADA }))!;
         assert.match(
           erased,
-          /^Erased: 1 lead, .* Mail to or about the person may be left in .* Delete it there\.$/,
+          /^Erased: 1 lead, .* E-mails to or about the person may remain in .* Delete these e-mails there\.$/,
         );
         assert.deepEqual(await rowsNaming(server, ADA), []);
         assert.equal((await noted()).at(-1)?.deed, 'erased');
@@ -231,7 +234,7 @@ for (const engine of ENGINES) {
           (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
           [false],
         );
-        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided this/);
+        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /own decision/);
         assert.deepEqual(
           (await noted()).filter(({ deed }) => deed !== 'looked'),
           [

@@ -23,7 +23,7 @@ export const correct: Handler<typeof correctCall> = async (
     ...(company === undefined ? [] : ['company']),
     ...Object.keys(answers),
   ];
-  if (changed.length === 0) throw new CommandFailure('Enter a correction.', 2);
+  if (changed.length === 0) throw new CommandFailure('Nothing was changed. Enter a correction.', 2);
   return changePerson(service, actor, { id }, async (tx, email, note) => {
     await correctAnswers(tx, service, {
       email,
@@ -45,7 +45,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
       check: (email) => {
         if (normaliseEmail(typed) !== email)
           throw new CommandFailure(
-            'Nothing was erased: this is not the address of this person. Type it as shown above.',
+            'Nothing was erased, because this is not the person’s e-mail address. Type the address as shown above.',
           );
       },
       details: sayCounts,
@@ -69,7 +69,7 @@ export const unsuppress: Handler<typeof unsuppressCall> = async (
   { id, reason },
 ) => {
   const why = reason.trim();
-  if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
+  if (why === '') throw new CommandFailure('Explain why this address may get mail again.', 2);
   await sealBeforeRemoval(service, { note: why, signal });
   return changePerson(service, actor, { id }, async (tx, email, note) => {
     const mistakes = await findMistakes(tx, service, { email, note: why });

@@ -86,8 +86,8 @@ for (const engine of ENGINES) {
         // Before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
-        assert.match(toDo, /1 mail waits, the oldest since 2026-11-21 11:00 UTC/);
-        assert.match(toDo, /1 mail of the last day was refused for good/);
+        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 UTC/);
+        assert.match(toDo, /1 e-mail was permanently refused in the last day/);
         const mail = (await ask('mail'))!;
         assert.deepEqual(
           mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
           [
-            'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.',
+            'Visitors get no codes, because no mail account is set up. Set SMTP_URL and MAIL_FROM, and restart the site.',
           ],
         );
       }));
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
         await server.advance(4 * 60);
         const { toDo } = (await ask('today'))!;
-        assert.match(JSON.stringify(toDo), /1 mail waits/);
+        assert.match(JSON.stringify(toDo), /1 e-mail is queued/);
       }));
 
     it('the desk counts past days once an hour, but today on every request', () =>
@@ -234,8 +234,11 @@ for (const engine of ENGINES) {
         await server.advance(61);
         assert.equal(await leadsOf(), '2');
         assert.equal(await leadsOf({ source: 'newsletter' }), '1');
-        await assert.rejects(ask('report', { source: 'newsleter' }), /No one came from “newsleter”/);
-        await assert.rejects(ask('report', { period: '30 days' }), /Say how many days or weeks/);
+        await assert.rejects(ask('report', { source: 'newsleter' }), /Nobody came from “newsleter”/);
+        await assert.rejects(
+          ask('report', { period: '30 days' }),
+          /The period is invalid\. Use days or weeks/,
+        );
 
         const page = (await file(REPORT_FILE_PATH, { period: '7d' }))!;
         assert.equal(page.fileName, 'report-7d.html');
@@ -265,7 +268,7 @@ for (const engine of ENGINES) {
           const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
           assert.deepEqual(toDo.slice(0, 1), [
             [
-              '2 events for other programs were given up. Fix the receiving program, then send them again.',
+              '2 webhook events were given up. Fix the receiving program, and then send the events again.',
               '/mail',
             ],
           ]);

@@ -199,7 +199,7 @@ for (const engine of ENGINES) {
         );
         await assert.rejects(
           asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
-          /only contains verified leads/,
+          /only takes verified leads/,
         );
         await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
         assert.equal(
@@ -275,7 +275,7 @@ for (const engine of ENGINES) {
             'mail: mail sent',
             'code: entered the code',
             'lead: became a lead',
-            'consent: agreed to receive emails, and proved the address',
+            'consent: agreed to receive emails and proved their address',
           ],
         );
         assert.equal(story.happenings[0]?.details['name'], '<i>Ada</i>');

@@ -32,7 +32,7 @@ export function createProof(): FileCall {
       const { page } = await made.catch((error: unknown) => {
         if (gone.aborted || error !== tooLong.reason) throw error;
         throw new CommandFailure(
-          `The proof took longer than a browser waits, because it checks all consents, for one person at a time. Try again, or run on the server: npm run -s desk -- consent export ${email}`,
+          `The proof took too long for a browser, because it checks all consents. Try again, or run this command on the server: npm run -s desk -- consent export ${email}`,
         );
       });
       await note('exported', email, 'proof of consent');

@@ -35,6 +35,9 @@ export const suppressions: Handler<typeof suppressionsCall> = async ({ service, 
 function readPlace(text: string) {
   const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
   if (at === undefined || key === undefined || reason === undefined)
-    throw new CommandFailure('This part of the list is unknown. Start at the top.', 2);
+    throw new CommandFailure(
+      'This position in the list does not exist. Reload the page to start at the top.',
+      2,
+    );
   return { created_at: Number(at), address_key: key, reason: reason as SuppressionReason };
 }

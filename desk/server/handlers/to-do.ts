@@ -10,7 +10,7 @@ import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
 const NO_MAIL_ACCOUNT =
-  'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.';
+  'Visitors get no codes, because no mail account is set up. Set SMTP_URL and MAIL_FROM, and restart the site.';
 const STANDSTILL_MS = 2 * MINUTE_MS;
 /** Greylisting delays mail by up to five minutes; expired codes are dropped. */
 const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
@@ -61,7 +61,7 @@ function campaignWarning(warned: string): ToDo {
     : { ...warning(sentence, '/doctor'), place };
 }
 
-const mails = (count: number): string => (count === 1 ? '1 mail' : `${count} mails`);
+const mails = (count: number): string => (count === 1 ? '1 e-mail' : `${count} e-mails`);
 
 async function mailToDo(
   db: Service['database']['db'],
@@ -69,21 +69,21 @@ async function mailToDo(
 ): Promise<readonly ToDo[]> {
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
-  const waits = `${mails(depth)} ${depth === 1 ? 'waits' : 'wait'}, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
+  const waits = `${mails(depth)} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
   if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
-        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it shows how the mail account responds.`,
+        `No e-mail has been sent for more than two minutes. ${waits}. Run the doctor to check the mail account.`,
         '/doctor',
       ),
     );
   else if (now - oldestCreatedAt >= tooLongMs)
-    toDo.push(warning(`${waits}. See which mail servers delay it.`, '/mail'));
+    toDo.push(warning(`${waits}. See which mail servers are delaying delivery.`, '/mail'));
   const refused = await countRefusals(db, now - DAY_MS);
   if (refused > 0)
     toDo.push(
       warning(
-        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Read the replies of the mail servers.`,
+        `${mails(refused)} ${refused === 1 ? 'was' : 'were'} permanently refused in the last day. Read the mail servers’ replies.`,
         '/mail',
       ),
     );
@@ -93,10 +93,10 @@ async function mailToDo(
 async function eventsToDo(db: Service['database']['db']): Promise<readonly ToDo[]> {
   const { dead } = await countEvents(db);
   if (dead === 0) return [];
-  const were = dead === 1 ? '1 event for another program was' : `${dead} events for other programs were`;
+  const were = dead === 1 ? '1 webhook event was' : `${dead} webhook events were`;
   return [
     warning(
-      `${were} given up. Fix the receiving program, then send ${dead === 1 ? 'it' : 'them'} again.`,
+      `${were} given up. Fix the receiving program, and then send the ${dead === 1 ? 'event' : 'events'} again.`,
       '/mail',
     ),
   ];

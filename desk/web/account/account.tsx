@@ -32,7 +32,7 @@ const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session
   { id: 'ends', heading: 'Ends', cell: ({ endsAt }) => <DateTime at={endsAt} /> },
   {
     id: 'end',
-    heading: 'End it',
+    heading: 'End session',
     isAction: true,
     cell: (session) => (
       <Button
@@ -53,7 +53,10 @@ export function Account() {
   return (
     <Page title="Account" lead={`${email ?? 'On this computer'} · ${ROLE_NAMES[role]}`}>
       {email !== null && <Passkeys />}
-      <Section title="Sessions" lead="Where you are signed in. A session ends by itself after twelve hours.">
+      <Section
+        title="Sessions"
+        lead="Browsers in which you are signed in. Each session ends after twelve hours."
+      >
         <Answered of={answer} lines={3}>
           {(data) => (
             <Table
@@ -91,8 +94,8 @@ function EndSession({
       title="End this session?"
       text={
         session?.isThis
-          ? 'It is the one you are using: you will have to sign in again.'
-          : 'That browser has to sign in again.'
+          ? 'This is your current session, so you will have to sign in again.'
+          : 'To use the desk in that browser again, you will have to sign in.'
       }
       action="End the session"
       isBusy={end.isPending}

@@ -48,7 +48,7 @@ export function Passkeys() {
       title="Passkeys"
       lead={
         canAdd
-          ? 'Sign in with your fingerprint, your face or a PIN, without waiting for a mail.'
+          ? 'Sign in with your fingerprint, face or PIN, without waiting for an e-mail.'
           : 'This browser cannot add passkeys here.'
       }
       actions={canAdd && <Button onClick={() => setAdding(true)}>Add a passkey</Button>}
@@ -83,7 +83,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       open
       onOpenChange={onClose}
       title="Add a passkey"
-      text="Your browser asks where to keep it, and for your fingerprint, your face or a PIN."
+      text="Your browser will ask where to store the passkey, and for your fingerprint, face or PIN."
     >
       <DialogForm
         action="Add the passkey"
@@ -92,14 +92,14 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
         error={error}
         onSubmit={() => {
           if (name.trim() === '') {
-            setComplaint('Enter a name, such as the device that keeps the passkey.');
+            setComplaint('Enter a name, such as the device that stores the passkey.');
             return;
           }
           mutate(name, {
             onSuccess: (outcome) => {
               if (outcome === 'cancelled') return;
               onClose();
-              say('The passkey is added. You can sign in with it from now on.');
+              say('The passkey was added. You can now use it to sign in.');
             },
           });
         }}
@@ -134,7 +134,7 @@ function RemovePasskey({
       open
       onOpenChange={onClose}
       title={`Remove “${name}”?`}
-      text="It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them."
+      text="You can no longer sign in with this passkey. Delete it from your device too, or your browser will keep offering it. Sessions started with this passkey continue until you end them."
       action="Remove"
       isDanger
       isBusy={isPending}
@@ -145,7 +145,7 @@ function RemovePasskey({
           {
             onSuccess: () => {
               onClose();
-              say('The passkey is removed.');
+              say('The passkey was removed.');
             },
           },
         )

@@ -34,13 +34,13 @@ export function Companies() {
   return (
     <Page
       title="Companies"
-      lead="Leads by the domain of their address, also those who get no mail any more. Large mail services are left out."
+      lead="Leads by the domain of their e-mail address, including suppressed leads but excluding large mail services."
     >
       <div className={styles.companies}>
         {error && <FailedState error={error} onRetry={() => retry(asked)} />}
         {data === undefined && !error && <Skeleton lines={10} />}
         {data !== undefined && !isCounting && all.length === 0 && (
-          <EmptyState text="The first lead will bring the first company." />
+          <EmptyState text="The first company appears here with the first lead." />
         )}
         {all.length > 0 && (
           <>
@@ -60,7 +60,7 @@ export function Companies() {
                 : `${counted(found.length, 'domain')}.`}
             </p>
             {found.length === 0 ? (
-              <EmptyState text="No lead has an address at such a domain." />
+              <EmptyState text="No lead has an address at a matching domain." />
             ) : (
               <Table
                 caption="Companies"

@@ -39,7 +39,7 @@ export function DoctorPage() {
     >
       {(isLooking || isFirst) && (
         <p className={styles.looking} role="status">
-          Checking settings, database, mail account and DNS. This takes up to half a minute.
+          Checking settings, database, mail account and DNS. This may take up to half a minute.
         </p>
       )}
       {error !== null && data === undefined && <FailedState error={error} onRetry={() => void refetch()} />}
@@ -51,7 +51,7 @@ export function DoctorPage() {
             <Section key={state} title={HEADINGS[state]}>
               {state === 'ok' ? (
                 <details className={styles.fine}>
-                  <summary>{counted(findings.length, 'check')} found nothing to fix</summary>
+                  <summary>{counted(findings.length, 'check')} found no problems</summary>
                   <Findings findings={findings} />
                 </details>
               ) : (
@@ -83,7 +83,7 @@ const groupsOf = (all: readonly Finding[]) =>
     .filter(({ findings }) => findings.length > 0);
 
 const HEADINGS = {
-  problem: 'Codes do not arrive, or are not safe',
+  problem: 'Codes may not arrive or may not be safe',
   warning: 'Works, but should be fixed',
   note: 'Good to know',
   ok: 'OK',
@@ -115,7 +115,7 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
         <p>{sentence}</p>
         {publish && (
           <div className={styles.record}>
-            <p>Publish this record where the DNS of your domain is kept</p>
+            <p>Publish this record in the DNS of your domain</p>
             <dl>
               {(['name', 'type', 'value'] as const).map((part) => (
                 <div key={part}>

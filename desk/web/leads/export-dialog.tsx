@@ -81,7 +81,7 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
       open={open}
       onOpenChange={(next) => (next ? onOpenChange(true) : close())}
       title="Export"
-      text={`The file contains exactly the filtered people: ${filterInWords(filter, fields)}.`}
+      text={`The file contains only people who match the filter: ${filterInWords(filter, fields)}.`}
     >
       <Answered of={answer} lines={2}>
         {({ formats }) => {
@@ -114,7 +114,8 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
               </fieldset>
               {fitting.length < formats.length && (
                 <p className={styles.about}>
-                  The formats of other programs take leads only, so they are not offered here.
+                  Formats for other programs only take verified leads, so they are not available for this
+                  list.
                 </p>
               )}
             </DialogForm>

@@ -66,7 +66,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
       </Button>
       {isOpen && (
         <div className={styles.further}>
-          <p className={styles.zone}>Days are in UTC, both included.</p>
+          <p className={styles.zone}>Both days are included. Days are in UTC.</p>
           <TypedField
             label="From"
             type="date"

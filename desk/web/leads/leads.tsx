@@ -102,19 +102,19 @@ function State({ list }: { readonly list: PeopleList }) {
         {isSearching && lookedBackTo !== null && (
           <>
             {' '}
-            Looked back to {dateTime(lookedBackTo)}
-            {isLooking ? ', still looking …' : '.'}
+            Searched back to {dateTime(lookedBackTo)}
+            {isLooking ? ', still searching …' : '.'}
           </>
         )}
       </p>
       {isSearching && !isStopped && (
         <Button look="text" onClick={list.stop}>
-          Stop looking
+          Stop searching
         </Button>
       )}
       {isSearching && isStopped && (
         <Button look="text" onClick={list.goOn}>
-          Look further back
+          Search further back
         </Button>
       )}
       {!isSearching && (
@@ -128,7 +128,7 @@ function State({ list }: { readonly list: PeopleList }) {
 
 function shownInWords(count: number, hasMore: boolean): string {
   if (count === 0) return 'None found yet.';
-  return hasMore ? `${number(count)} shown, the newest first.` : `${countPeople(count)}.`;
+  return hasMore ? `${number(count)} shown, newest first.` : `${countPeople(count)}.`;
 }
 
 function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { readonly list: PeopleList }) {
@@ -155,26 +155,26 @@ function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { reado
       {isFull ? (
         <Button onClick={wantMore}>Show more</Button>
       ) : (
-        !hasMore && <p>{people.length > 20 && 'That is everyone.'}</p>
+        !hasMore && <p>{people.length > 20 && 'There are no more people.'}</p>
       )}
     </div>
   );
 }
 
 const NO_PEOPLE = {
-  verified: 'The first lead appears here as soon as a visitor enters the code.',
-  suppressed: 'No lead is suppressed: everyone gets mail.',
+  verified: 'The first lead will appear here when a visitor enters a code.',
+  suppressed: 'No lead is suppressed. All leads can get mail.',
   unverified: 'Everyone who asked for a code has entered it.',
   imported:
-    'No one was imported. The command is: npm run -s desk -- import FILE --consent-source "where they agreed"',
+    'Nobody has been imported yet. To import people, run: npm run -s desk -- import FILE --consent-source "where they agreed"',
 } as const;
 
 function NoMatch({ filter }: { readonly filter: Filter }) {
   if (chosenParts(filter) === 0) return <EmptyState text={NO_PEOPLE[filter.state]} />;
   return (
     <EmptyState
-      title="No one matches this filter"
-      text="Look for a shorter part of the address, name or company, or remove a filter."
+      title="Nobody matches this filter"
+      text="Search for a shorter part of the address, name or company, or remove a filter."
     />
   );
 }

@@ -49,7 +49,7 @@ describe('exports in the browser', () => {
         (progress) => seen.push(progress),
       ),
       (error: unknown) =>
-        error instanceof CallError && error.message.startsWith('The response arrived incomplete.'),
+        error instanceof CallError && error.message.startsWith('The response was incomplete.'),
     );
     assert.equal(asked, '/api/export?format=csv&state=verified&source=newsletter');
     assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });

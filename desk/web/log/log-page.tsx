@@ -58,7 +58,7 @@ export function LogPage() {
   return (
     <Page
       title="Audit log"
-      lead="Actions in the desk and by its commands, kept for as long as personal data."
+      lead="Actions taken in the desk and by its commands. Entries are kept for as long as personal data."
     >
       <More of={asked}>
         {(pages) => {
@@ -66,7 +66,7 @@ export function LogPage() {
           return entries.length === 0 ? (
             <EmptyState
               title="Nothing yet"
-              text="No one has signed in, and no command has changed anything."
+              text="Nobody has signed in, and no command has changed anything."
             />
           ) : (
             <Table caption="Audit log" columns={COLUMNS} rows={entries} rowKey={({ id }) => id} />

@@ -94,10 +94,13 @@ describe('groups of lost leads', () => {
   });
 
   it('a selected group of lost leads stays in the list even if it is empty', () => {
-    assert.deepEqual(lostGroups(PEOPLE, { why: 'Mail is still queued', platform: 'Google' }, 'why').at(-1), {
-      value: 'Mail is still queued',
-      people: 0,
-    });
+    assert.deepEqual(
+      lostGroups(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1),
+      {
+        value: 'E-mail is still queued',
+        people: 0,
+      },
+    );
   });
 
   it('the URL determines which lost leads are listed', () => {

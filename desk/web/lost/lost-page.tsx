@@ -50,7 +50,7 @@ export function LostPage() {
   return (
     <Page
       title="Lost"
-      lead="People who asked for a code and never entered one. They have not agreed to anything: fix what stopped them, and do not write to them."
+      lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
       <DaysChoice days={days} span={spanOfDays(days, now)} onChange={(chosen) => move([chosen, choice])} />
       {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
@@ -124,11 +124,11 @@ function Found({
       </p>
       {isEmpty ? (
         <EmptyState
-          title="No one was lost"
-          text="Everyone who asked for a code in this time entered it, or still can."
+          title="Nobody was lost"
+          text="Everyone who asked for a code in this period has entered it or still can."
         />
       ) : chosen.length === 0 && !isReading ? (
-        <EmptyState title="No one fits" text="Remove a filter.">
+        <EmptyState title="Nobody matches these filters" text="Remove a filter.">
           <Button onClick={() => onChoose({})}>Clear the filters</Button>
         </EmptyState>
       ) : (
@@ -141,7 +141,7 @@ function Found({
       ) : (
         more !== null && (
           <Button className={styles.more} aria-busy={isReadingMore || undefined} onClick={more}>
-            Read on
+            Load more
           </Button>
         )
       )}
@@ -278,7 +278,7 @@ function OtherDays({
         />
       </label>
       <Button type="submit">Show</Button>
-      <span className={styles.zone}>Days are in UTC, both included.</span>
+      <span className={styles.zone}>Both days are included. Days are in UTC.</span>
     </form>
   );
 }

@@ -20,13 +20,13 @@ export function MailPage() {
     <Page title="Mail">
       {asked.data?.isWritable === false && (
         <p className={styles.stuck} role="alert">
-          The database cannot be written: nothing is sent until it can. The doctor says why.
+          No mail is being sent, because the database is not writable. Run the doctor to find out why.
         </p>
       )}
       <Answered of={asked} lines={6}>
         {({ waiting, refused }) => (
           <>
-            <Section title="Waits to be sent">
+            <Section title="Queued">
               <Waiting waiting={waiting} />
             </Section>
             <Section title="Refused in the last 30 days">
@@ -59,14 +59,9 @@ const WAITING: readonly Column<Mail['waiting'][number]>[] = [
 
 const Waiting = ({ waiting }: Pick<Mail, 'waiting'>) =>
   waiting.length === 0 ? (
-    <EmptyState text="No mail waits." />
+    <EmptyState text="No mail is queued." />
   ) : (
-    <Table
-      caption="Waiting mail by domain"
-      columns={WAITING}
-      rows={waiting}
-      rowKey={({ domain }) => domain}
-    />
+    <Table caption="Queued mail by domain" columns={WAITING} rows={waiting} rowKey={({ domain }) => domain} />
   );
 
 const REFUSED: readonly Column<Mail['refused'][number]>[] = [
@@ -83,7 +78,7 @@ const REFUSED: readonly Column<Mail['refused'][number]>[] = [
 
 const Refused = ({ refused }: Pick<Mail, 'refused'>) =>
   refused.length === 0 ? (
-    <EmptyState text="No mail server has refused a mail." />
+    <EmptyState text="No mail server has refused an e-mail." />
   ) : (
     <Table
       caption="Refused mail by domain"
@@ -124,12 +119,15 @@ const SUPPRESSED: readonly Column<Suppression>[] = [
 function Suppressions() {
   const asked = usePagesOf(suppressions, {});
   return (
-    <Section title="Not to be mailed" lead="These addresses get no mail, except a code they ask for.">
+    <Section
+      title="Suppressed addresses"
+      lead="These addresses get no mail except the codes that their owners request."
+    >
       <More of={asked}>
         {(pages) => {
           const rows = pages.flatMap((page) => page.suppressions);
           return rows.length === 0 ? (
-            <EmptyState text="Every address may be mailed." />
+            <EmptyState text="No address is suppressed." />
           ) : (
             <Table
               caption="Addresses that get no mail"

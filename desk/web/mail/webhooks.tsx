@@ -20,7 +20,7 @@ export function Webhooks() {
     <Events />
   ) : (
     <Section title="Webhooks">
-      <EmptyState text="No webhooks are set up. With WEBHOOK_URLS, other programs get each lead at once." />
+      <EmptyState text="No webhooks are set up. Set WEBHOOK_URLS to send each lead to other programs immediately." />
     </Section>
   );
 }
@@ -37,8 +37,8 @@ function Events() {
         onSuccess: ({ revived }) =>
           say(
             revived === 0
-              ? 'None of them was given up any more.'
-              : `${counted(revived, 'message is', 'messages are')} sent again.`,
+              ? 'Nothing was sent again, because none of these events is given up any longer.'
+              : `${counted(revived, 'event is', 'events are')} being sent again.`,
           ),
         onError: ({ message }) => say(message, 'problem'),
       },
@@ -49,7 +49,7 @@ function Events() {
       title="Webhooks"
       lead={
         asked.data &&
-        `${counted(asked.data.queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`
+        `${counted(asked.data.queued, 'event is queued', 'events are queued')}, ${counted(dead, 'was given up', 'were given up')}.`
       }
       actions={
         mayChange &&
@@ -63,10 +63,10 @@ function Events() {
       <Answered of={asked}>
         {({ events }) =>
           events.length === 0 ? (
-            <EmptyState text="Every message has arrived." />
+            <EmptyState text="All events have been delivered." />
           ) : (
             <Table
-              caption="Messages to webhooks"
+              caption="Webhook events"
               columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
               rows={events}
               rowKey={({ id }) => id}

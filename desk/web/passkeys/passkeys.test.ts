@@ -39,6 +39,6 @@ describe('passkey support', () => {
     assert.match(failure('ConstraintError', 'add') ?? '', /screen lock/);
     assert.match(failureIn('add', new TypeError('toJSON is no function')) ?? '', /another browser/);
     for (const error of [new DOMException('', 'NotSupportedError'), new TypeError('no'), null])
-      assert.match(failureIn('use', error) ?? '', /mailed code/);
+      assert.match(failureIn('use', error) ?? '', /e-mailed code/);
   });
 });

@@ -21,8 +21,8 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
 }
 
 const FAILURES = {
-  add: 'The browser could not make a passkey. Try again, or use another browser.',
-  use: 'The browser could not use a passkey. Try again, or sign in with a mailed code.',
+  add: 'The browser could not create a passkey. Try again, or use another browser.',
+  use: 'The browser could not use a passkey. Try again, or sign in with an e-mailed code.',
 } as const;
 
 type Action = 'add' | 'use';
@@ -35,15 +35,15 @@ export function failureIn(action: Action, error: unknown): string | null {
       return null;
     case 'InvalidStateError':
       return action === 'add'
-        ? 'This device already has one of your passkeys. Sign in with that one, or remove it from the list before you add another.'
+        ? 'This device already has one of your passkeys. Sign in with that passkey, or remove it from the list before you add another.'
         : FAILURES[action];
     case 'ConstraintError':
     case 'NotSupportedError':
       return action === 'add'
-        ? 'This device cannot keep a passkey. Set up its screen lock, or use another device or a security key with a PIN.'
+        ? 'This device cannot store a passkey. Set up its screen lock, or use another device or a security key with a PIN.'
         : FAILURES[action];
     case 'SecurityError':
-      return 'Open the desk at its own URL, with https or as localhost: passkeys only work there.';
+      return 'Passkeys only work with https or on localhost. Open the desk at its own URL.';
     default:
       return FAILURES[action];
   }

@@ -40,7 +40,7 @@ export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProp
       change={send}
       onClose={onClose}
       title={`Send the guide to ${email} again?`}
-      text="The mail is queued at once. The timeline shows whether it arrived."
+      text="The e-mail is queued immediately. The timeline shows whether the mail server accepted it."
       action="Send"
       onConfirm={() => send.mutate({ id }, { onSuccess: () => onDone('The guide is queued.') })}
     />
@@ -50,21 +50,25 @@ export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProp
 type Reason = Asked<typeof suppress>['reason'];
 
 const REASONS: readonly { readonly reason: Reason; readonly name: string; readonly effect: string }[] = [
-  { reason: 'by-hand', name: 'My own decision', effect: 'The consent stays. You can undo this.' },
+  {
+    reason: 'by-hand',
+    name: 'My own decision',
+    effect: 'The consent remains valid. You can lift this suppression later.',
+  },
   {
     reason: 'unsubscribed',
     name: 'The person unsubscribed elsewhere',
-    effect: 'Withdraws the consent. Undo it only if you were wrong about the person.',
+    effect: 'This withdraws the consent. Undo this only if it was a mistake.',
   },
   {
     reason: 'complained',
     name: 'The person complained',
-    effect: 'Withdraws the consent. Only the person can come back, with a new code.',
+    effect: 'This withdraws the consent. Only the person can give it again, with a new code.',
   },
   {
     reason: 'bounced',
-    name: 'Mail to the address comes back',
-    effect: 'The consent stays. You can undo this.',
+    name: 'E-mails to this address bounce',
+    effect: 'The consent remains valid. You can lift this suppression later.',
   },
 ];
 
@@ -78,12 +82,12 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
       change={stop}
       onClose={onClose}
       title={`Stop mail to ${email}?`}
-      text="The address gets no mail from this page any more, except a code that its owner asks for."
+      text="This site will send no more mail to this address, except codes that its owner requests."
       action="Stop mail"
       onConfirm={() =>
         stop.mutate(
           { id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) },
-          { onSuccess: () => onDone('The address gets no mail any more.') },
+          { onSuccess: () => onDone('This address will get no more mail.') },
         )
       }
     >
@@ -125,7 +129,7 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
       change={undo}
       onClose={onClose}
       title={`Mail ${email} again?`}
-      text="Only if the stop was a mistake, or no longer applies. A lead’s reason is kept in the chain of consents."
+      text="Do this only if stopping mail was a mistake or is no longer necessary. For leads, your reason is stored in the consent chain."
       action="Mail again"
       isReady={reason.trim() !== ''}
       onConfirm={() =>
@@ -135,8 +139,8 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
             onSuccess: ({ staysStopped }) =>
               onDone(
                 staysStopped
-                  ? 'That reason is gone. The others stay, so the address gets no mail.'
-                  : 'The address can be mailed again.',
+                  ? 'This suppression was lifted, but the address still gets no mail for other reasons.'
+                  : 'This address can get mail again.',
               ),
           },
         )
@@ -167,13 +171,13 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
       text={
         <span className={styles.text}>
           <span>
-            This removes the person from every table: answers, mail, consent and its proof, notes of exports,
-            messages to webhooks. It cannot be undone.
+            This deletes the person’s answers, e-mails, consent with its proof, export records and webhook
+            events. It cannot be undone.
           </span>
-          <span>Earlier exports and backups still contain the person. Erase them there as well.</span>
+          <span>Earlier exports and backups still contain the person’s data. Erase it there as well.</span>
         </span>
       }
-      action="Erase for good"
+      action="Erase permanently"
       isDanger
       isReady={isSame}
       onConfirm={() =>
@@ -186,7 +190,7 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onBlur={() => setHasLeft(typed !== '')}
-        error={hasLeft && typed !== '' && !isSame ? 'This is not the address of this person.' : undefined}
+        error={hasLeft && typed !== '' && !isSame ? 'This is not the person’s e-mail address.' : undefined}
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}

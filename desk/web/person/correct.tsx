@@ -33,7 +33,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
       open
       onOpenChange={() => !isPending && onClose()}
       title="Correct the answers"
-      text="The timeline keeps the earlier answers."
+      text="The timeline keeps the previous answers."
     >
       <DialogForm
         action="Save"
@@ -41,7 +41,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
         isBusy={isPending}
         error={error}
         onSubmit={() =>
-          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone('The answers are corrected.') })
+          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone('The answers were corrected.') })
         }
       >
         {(
@@ -61,7 +61,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
         {questions.map(({ id, label, isAsked, options, areSeveral }) => (
           <Corrected
             key={id}
-            label={isAsked ? label : `${label} (not asked any more)`}
+            label={isAsked ? label : `${label} (no longer asked)`}
             options={options}
             areSeveral={areSeveral}
             held={before.answers[id] ?? ''}

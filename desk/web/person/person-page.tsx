@@ -38,9 +38,9 @@ export function PersonPage() {
 }
 
 const NotHere = () => (
-  <Page title="This person is not here">
-    <EmptyState text="They were erased, or the URL of this page is incomplete. Look for them in the list of leads.">
-      <Link href="/leads">To the leads</Link>
+  <Page title="Person not found">
+    <EmptyState text="The person was erased, or the URL of this page is incomplete. Search the list of leads.">
+      <Link href="/leads">Go to the leads</Link>
     </EmptyState>
   </Page>
 );
@@ -139,7 +139,7 @@ function Stopped({
   return (
     <section className={styles.stopped} aria-labelledby="stopped">
       <div>
-        <h2 id="stopped">Gets no mail, except a code they ask for</h2>
+        <h2 id="stopped">Gets no mail except requested codes</h2>
         <ul>
           {suppressions.map(({ reason, since, note }) => (
             <li key={`${reason} ${since}`}>
@@ -150,7 +150,7 @@ function Stopped({
         </ul>
         {!canUndo && (
           <p className={styles.quiet}>
-            The person decided this. Only they can come back, with a new code on the page.
+            This was the person’s own decision. They can only return by requesting a new code on the page.
           </p>
         )}
       </div>
@@ -204,7 +204,7 @@ function Consent({ story: { consent, person } }: { readonly story: Story }) {
   if (consent === null)
     return (
       <Section title="Consent">
-        <p className={styles.quiet}>There is no consent: this address was never verified here.</p>
+        <p className={styles.quiet}>There is no consent, because this address was never verified here.</p>
       </Section>
     );
   const { text, givenAt, version } = consent;

@@ -17,7 +17,7 @@ const TONES: Readonly<Record<Happening['kind'], Tone>> = {
 };
 
 /** Endings of `what` for failures (desk/people/timeline.ts). */
-const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', ' any more'];
+const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', 'was suppressed'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
   BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : TONES[kind];
@@ -32,7 +32,7 @@ const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> =
 };
 const TELLING_WHEN_BAD: readonly string[] = [
   'the mail server said',
-  'it answered',
+  'the receiver answered',
   'reason',
   'note',
   'how often',

@@ -19,7 +19,7 @@ const clockOf = (at: string): string =>
 
 export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
   if (happenings.length === 0)
-    return <p className={styles.empty}>Nothing is kept about this person any more.</p>;
+    return <p className={styles.empty}>No data about this person is stored any longer.</p>;
   return storyDays(happenings, dayOf).map(({ day, entries }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>

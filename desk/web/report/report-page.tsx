@@ -122,7 +122,7 @@ function Counting() {
   }, []);
   return (
     <p className={styles.counting} role="status">
-      {isLong ? 'Still counting. With a million leads this takes some seconds.' : 'Counting …'}
+      {isLong ? 'Still counting. With a million leads, this takes several seconds.' : 'Counting …'}
     </p>
   );
 }

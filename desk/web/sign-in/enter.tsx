@@ -43,7 +43,7 @@ export function Enter() {
       title="This link does not open the desk"
       text={
         error?.message ??
-        'A link works once and for ten minutes. Stop the command that showed it, and start it again for a new one:'
+        'A link works only once, within ten minutes. To get a new link, stop the command and run it again:'
       }
     >
       <pre className={styles.command}>npm run desk -- open</pre>

@@ -87,8 +87,8 @@ function AddressStep({
       title="Sign in to the desk"
       text={
         hasEnded
-          ? 'Your session has ended. Sign in again to go on where you were.'
-          : 'Enter your e-mail address. If it may sign in, a six-digit code arrives there.'
+          ? 'Your session has ended. Sign in again to continue where you left off.'
+          : 'Enter your e-mail address. If you have access, we will send a six-digit code to it.'
       }
     >
       <form
@@ -193,7 +193,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   return (
     <Doorstep
       title="Enter the code"
-      text={`If ${asked.email} may sign in, a code is on its way. It is valid in this browser only.`}
+      text={`If ${asked.email} has access to the desk, you will receive a code. Enter it in this browser.`}
     >
       <form
         className={styles.form}
@@ -232,7 +232,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
       </form>
       <p className={styles.more}>
         {seconds > 0 ? (
-          <span>A new code can be sent in {counted(seconds, 'second')}</span>
+          <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (
           <Button
             look="text"

@@ -82,7 +82,7 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
     <Section title="What needs doing" id={TO_DO}>
       {toDo.length === 0 ? (
-        <p className={styles.nothing}>Nothing. Mail goes out, and the page is as it should be.</p>
+        <p className={styles.nothing}>Nothing. Mail is being delivered, and the site has no problems.</p>
       ) : (
         <ul className={styles.toDo}>
           {toDo.map(({ state, sentence, place, page }) => {
@@ -117,7 +117,7 @@ const STEPS = [
 ] as const satisfies readonly (readonly [keyof Steps, string])[];
 
 const SPANS = {
-  day: { name: 'Today, in UTC', before: 'the same hours of yesterday' },
+  day: { name: 'Today, in UTC', before: 'the same hours yesterday' },
   week: { name: 'Last 7 days', before: 'the 7 days before' },
   month: { name: 'Last 30 days', before: 'the 30 days before' },
 } as const;
@@ -145,7 +145,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
           return (
             <div key={step}>
               <dt>{name}</dt>
-              <dd>{value === null ? <span title="Not known for this time">{NONE}</span> : number(value)}</dd>
+              <dd>{value === null ? <span title="Unknown for this period">{NONE}</span> : number(value)}</dd>
               <dd className={styles.change} title={`Compared with ${SPANS[span].before}`}>
                 {change !== null &&
                   change.direction !== 'same' &&
@@ -203,7 +203,7 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
         <EmptyState text="No leads in the last 30 days." />
       ) : (
         <Bars
-          about={`${counted(all, 'lead')} in the last 30 days, most of them on ${dayName(best.day)}: ${number(best.leads)}.`}
+          about={`${counted(all, 'lead')} in the last 30 days. The best day was ${dayName(best.day)}, with ${number(best.leads)}.`}
           bars={byDay.map(({ day, leads }) => ({
             name: dayName(day),
             value: leads,

@@ -62,7 +62,7 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     if (what !== null) return unfit(what);
     const loose = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
     if (loose === undefined) return { type: 'fit', ...contentsOf(database) };
-    return unfit(`rows of its table ${String(loose['name'])} refer to rows that are not there`);
+    return unfit(`rows in its table ${String(loose['name'])} refer to missing rows`);
   } catch (error) {
     const code = sqliteCode(error);
     if (code === null) throw error;
@@ -90,7 +90,7 @@ function migrationsIn(
   if (newest === undefined) return unfit('its list of migrations is empty');
   const ours = Object.keys(MIGRATIONS);
   const isOurs = ours.slice(0, ran.length).every((name, index) => name === ran[index]);
-  if (!isOurs) return unfit('its list of migrations is not that of any release');
+  if (!isOurs) return unfit('its list of migrations does not match any release');
   return ran.length > ours.length ? { type: 'newer' } : { type: 'ran', newest };
 }
 
@@ -125,10 +125,10 @@ async function schemaAfter(migration: string): Promise<Schema> {
 function firstDifference(found: Schema, wanted: Schema): string | null {
   for (const [name, made] of wanted) {
     if (!found.has(name)) return `the ${name} is missing`;
-    if (found.get(name) !== made) return `the ${name} is not as this page makes it`;
+    if (found.get(name) !== made) return `the ${name} differs from the expected one`;
   }
   const strange = [...found.keys()].find((name) => !wanted.has(name));
-  return strange === undefined ? null : `the ${strange} does not belong there`;
+  return strange === undefined ? null : `the ${strange} does not belong in it`;
 }
 
 /**

@@ -79,11 +79,11 @@ describe('PgBouncer with transaction pooling', { skip: missing }, () => {
       );
       assert.equal(
         await refusal((address) => (address.pathname = '/nowhere')),
-        'PostgreSQL at 127.0.0.1 has no database of that name. Create it, or name another one in DATABASE_URL.',
+        'PostgreSQL at 127.0.0.1 has no database with that name. Create the database, or name another in DATABASE_URL.',
       );
       assert.equal(
         await refusal((address) => (address.search = 'prepare=false&options=-c%20work_mem=1MB')),
-        'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
+        'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Remove the parameter, or let PgBouncer ignore it (ignore_startup_parameters).',
       );
     }));
 

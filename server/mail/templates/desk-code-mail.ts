@@ -53,11 +53,11 @@ function composeDeskCodeEmail(facts: {
   minutes: number;
 }): Letter {
   const { digits, host, title, minutes } = facts;
-  const before = `Here is your code to sign in at the desk of ${title}.`;
+  const before = `Here is your code to sign in to the desk of ${title}.`;
   const after = [
-    `Type it at ${host}, in the browser where you asked for it.`,
-    `It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works once. No one who works for you needs it: give it to no one.`,
-    'If you did not ask for a code, someone typed your address at the desk. Without this code they cannot get in.',
+    `Enter the code at ${host}, in the same browser that requested it.`,
+    `The code is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works only once. Do not share it with anyone.`,
+    'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
   ];
   // A locked phone shows the subject, so it has no digits.
   const subject = `Your code for the desk of ${title}`;

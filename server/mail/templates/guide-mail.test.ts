@@ -244,7 +244,10 @@ describe('attached guide file', () => {
       const before = { ...process.env };
       Object.assign(process.env, { CAMPAIGN_FOLDER: folder, GUIDE_EMAIL: 'attachment' });
       try {
-        assert.match(complaints(), /emails\/guide\.yaml names none: put the file into article\//);
+        assert.match(
+          complaints(),
+          /emails\/guide\.yaml names no file\. Put the file into the campaign’s article\/ folder/,
+        );
         name(folder);
         assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
         writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));

@@ -209,7 +209,7 @@ for (const engine of ENGINES) {
         assert.match(text, /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.$/m);
         assert.match(
           text,
-          /^Asked for a code {2}3 {2}█{16}\nWere mailed one {3}3 {2}█{16}\nEntered it {8}2 {2}█{10}▋$/m,
+          /^Asked for a code {2}3 {2}█{16}\nWere sent a code {2}3 {2}█{16}\nEntered the code {2}2 {2}█{10}▋$/m,
         );
         assert.match(text, /^Where the new leads came from\ndirect {2}2 {2}█{16}$/m);
         assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
