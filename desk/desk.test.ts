@@ -213,7 +213,7 @@ describe('moving all data', () => {
         const env = { ...settings, DATABASE_URL: from };
         const busy = await deskIn(folder, env, ['move', '--to', 'file:./back.db']);
         assert.equal(busy.exitCode, 1);
-        assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the page/m);
+        assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the site/m);
       });
       const move = (from: string, ...options: string[]) =>
         deskIn(folder, { ...settings, DATABASE_URL: from }, ['move', '--to', ...options]);

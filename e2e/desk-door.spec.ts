@@ -42,7 +42,7 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   ).toBeVisible();
   await expect(page.getByText(/^You can request a new code in \d+ seconds?$/)).toBeVisible();
   await page.getByLabel('Six-digit code').fill('123456');
-  await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^The code is wrong/);
+  await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^This code is wrong/);
   // Mail is sent in order, so a mail to the stranger would have arrived first.
   await request.post('/api/sign-in', { headers: { origin: desk.url }, data: { email: PEOPLE.door } });
   await desk.newestCode(PEOPLE.door);

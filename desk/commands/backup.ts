@@ -42,7 +42,7 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.progress(`Copying ${size} …`);
         await copyDatabase(source, beside).catch((error: unknown) => {
           throw isWriteFailure(error)
-            ? cannotWrite(file, 'the disk or quota is full. Free some space, or name another place.')
+            ? cannotWrite(file, 'the disk or quota is full. Free some space, or choose another place.')
             : error;
         });
         desk.signal.throwIfAborted();

@@ -563,7 +563,7 @@ describe('import files', () => {
       }
       for (const [file, sentence] of [
         ['/no/such/list.csv', /does not exist\. Name the CSV/],
-        [os.tmpdir(), /is not a file\./],
+        [os.tmpdir(), /is not a regular file\./],
       ] as const) {
         const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE]);
         assert.equal(answer.exitCode, 1);

@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
         );
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
-        assert.match((await leads('direct', '--state', 'imported')).notes, /leave out --source/);
+        assert.match((await leads('direct', '--state', 'imported')).notes, /Leave out --source/);
         const exported = await desk(server.service, ['export', '--source', 'newsleter']);
         assert.equal(exported.exitCode, 0, 'a nightly job goes on');
         assert.equal(rowsOf(exported.out).length, 1);
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
         await desk(server.service, ['suppress', 'add', eve]);
         const fewer = await run('--again', 'crm');
         assert.deepEqual(emails(fewer), [gus]);
-        assert.match(fewer.notes, /^1 of the 2 leads in that export are missing: .*\n1 lead\.$/);
+        assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn'],
           [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],

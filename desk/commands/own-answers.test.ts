@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
         assert.match(rough.notes, /^3 people imported from /m);
         assert.match(
           rough.notes,
-          /^Phone: not a valid telephone number\. 2 answers, the first in line 2, are left out\.$/m,
+          /^Phone: not a valid telephone number\. 2 answers, the first in line 2, were left out\.$/m,
         );
         assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 was left out\.$/m);
         const all = await desk(server.service, ['export', '--state', 'imported']);

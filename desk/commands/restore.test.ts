@@ -210,7 +210,7 @@ describe('restoring a backup', () => {
       }
       const done = await deskIn(folder, settings, ['restore', left(names[0] ?? '')]);
       assert.equal(done.exitCode, 0, done.notes);
-      assert.doesNotMatch(done.notes, /is kept as/);
+      assert.doesNotMatch(done.notes, /was kept as/);
       assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
       const { count } = live.prepare('select count(*) as count from kysely_migration').get()!;

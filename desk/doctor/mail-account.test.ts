@@ -104,7 +104,7 @@ describe('mail account checks', () => {
       'the doctor warns if SMTP_URL allows any certificate',
       TLS,
       'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
-      /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
+      /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but the certificate/,
       /^ok: /,
     ],
     [

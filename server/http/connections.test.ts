@@ -93,7 +93,7 @@ const refusals = async ({ metrics }: ServerUnderTest, reason: string): Promise<n
   );
 };
 const complaints = ({ logLines }: ServerUnderTest): string[] =>
-  logLines.filter((line) => line.includes('too many connections'));
+  logLines.filter((line) => line.includes('Too many connections'));
 
 const HALF_A_HEAD = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\n`;
 const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-length: 99\r\n\r\n{"name":`;

@@ -52,7 +52,7 @@ describe('start of the server', () => {
       assert.equal(status, 1);
       assert.match(
         stderr,
-        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must have .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
       );
       assert.doesNotMatch(stderr, /hunter2/);
       assert.equal(stdout, '');
@@ -109,7 +109,7 @@ describe('instance folder', () => {
       );
       writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
       const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
-      await until(() => site.output().includes('cannot be used'));
+      await until(() => site.output().includes('cannot be reached'));
       assert.equal((await fetch(site.url)).status, 200);
       assert.equal(await site.stop('SIGINT'), 0);
       assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db']);

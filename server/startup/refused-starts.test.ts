@@ -146,7 +146,7 @@ describe('refused starts', { concurrency: 2 }, () => {
         const before = readFileSync(file);
         assert.match(
           await refusedStart(folder, env),
-          /^The database was used by another version of this page\./,
+          /^The database was used by another version of this software\./,
         );
         assert.deepEqual(readFileSync(file), before);
       }));

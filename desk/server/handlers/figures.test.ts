@@ -313,7 +313,7 @@ for (const engine of ENGINES) {
           'past-2@example.com',
         ]);
         for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
-        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Start at the top/);
+        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /start at the top/);
       }));
   });
 }
