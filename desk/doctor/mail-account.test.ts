@@ -86,7 +86,7 @@ describe('mail account checks', () => {
       'the doctor reports a refused login without quoting the mail server',
       CLEAR,
       'user:wrong@127.0.0.1:PORT',
-      /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
+      /^problem: The mail server 127\.0\.0\.1 refused the login\. Check user and password/,
     ],
     [
       'the doctor reports a mail server without STARTTLS',
@@ -136,11 +136,11 @@ describe('mail account checks', () => {
     const { port } = gone.address() as AddressInfo;
     gone.on('connection', (socket: Socket) => socket.destroy());
     const [hungUp] = await states(`smtp://127.0.0.1:${port}`);
-    assert.match(hungUp ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be used \(E[A-Z]+\)/);
+    assert.match(hungUp ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(E[A-Z]+\)/);
     gone.close();
     await once(gone, 'close');
     const [away] = await states(`smtp://127.0.0.1:${port}`);
-    assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/);
+    assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
   });
 
   it('the doctor disconnects from a silent mail server at the time limit', async () => {
@@ -155,7 +155,7 @@ describe('mail account checks', () => {
     const closed = once(socket.resume(), 'close');
     limit.abort();
     const [found] = await examined;
-    assert.match(found ?? '', /^problem: The mail server .* cannot be used \(ETIMEDOUT\)/);
+    assert.match(found ?? '', /^problem: The mail server .* cannot be reached \(ETIMEDOUT\)/);
     await closed;
     silent.close();
   });
@@ -190,7 +190,7 @@ describe('sample mail', () => {
       const { parsed } = await inbox.waitForMail(to);
       assert.equal(inbox.mails.length, 1);
       assert.equal(parsed.from?.address, 'guide@example.com');
-      assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” asked for it/);
+      assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” sent it/);
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
     }));
 

@@ -9,7 +9,8 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 it('docs/architecture.md describes exactly the existing tables', () => {
   const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'architecture.md'), 'utf8');
   const [, data = ''] = document.split('\n## What does each table hold?\n');
-  const named = Array.from(data.matchAll(/^- `(\w+)`: /gm), ([, table]) => table);
+  const [tables = ''] = data.split('\n## ');
+  const named = Array.from(tables.matchAll(/`(\w+)`/g), ([, table]) => table);
   assert.deepEqual(named.toSorted(), TABLE_NAMES.toSorted());
 });
 

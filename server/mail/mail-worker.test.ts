@@ -265,7 +265,7 @@ for (const engine of ENGINES) {
         assert.equal(occurrences(parsed.html, code), 1);
         assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
         assert.match(parsed.text ?? '', /valid for 10 minutes/);
-        assert.match(parsed.text ?? '', /If you did not request a code/);
+        assert.match(parsed.text ?? '', /If you did not ask for a code/);
         assert.equal(parsed.from?.address, 'guide@example.com');
         assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
         assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);

@@ -186,12 +186,12 @@ describe('unusable mail account', () => {
     [
       'requires another greeting',
       [[/^(?:EHLO|HELO)/, '550 5.7.1 Invalid HELO']],
-      /refused our greeting \(550\): .*add \?name=mail\.example\.com/,
+      /refused our greeting \(550\)\. .*add \?name=mail\.example\.com/,
     ],
     [
       'accepts no mail from this machine',
       [[/^connect/, '554 5.7.1 no']],
-      /refused our greeting \(554\): .*not accept mail from this machine/,
+      /refused our greeting \(554\)\. .*not accept mail from this machine/,
     ],
   ] as const)
     it(`mail waits, with an explanation, if the mail server ${title}`, async () => {

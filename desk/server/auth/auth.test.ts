@@ -111,7 +111,7 @@ for (const engine of ENGINES) {
         assert.equal((await bob.get('/api/me')).statusCode, 401);
         await signInAtDesk(server, bob, BOB, 3);
         const { notes } = await commandOfDesk(server.service, ['sign-out', BOB]);
-        assert.match(notes, /^1 session of bob@example\.com has ended\./);
+        assert.match(notes, /^1 session of bob@example\.com was ended\./);
         assert.equal((await bob.get('/api/me')).statusCode, 401, 'ended by a command');
         const { out } = await commandOfDesk(server.service, ['log', '--json']);
         const { who, deed, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;

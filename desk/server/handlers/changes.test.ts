@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
             note: 'by telephone',
           },
         ]);
-        await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Say why/);
+        await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Explain why/);
         await server.advance(60);
         await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
         const back = (await ask('story', { id }))!;

@@ -251,7 +251,7 @@ describe('attached guide file', () => {
         name(folder);
         assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
         writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));
-        assert.match(complaints(), /is a file of 8 MB/);
+        assert.match(complaints(), /names a file of 8 MB/);
       } finally {
         process.env = before;
       }
