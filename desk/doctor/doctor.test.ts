@@ -166,7 +166,10 @@ describe('doctor runs', () => {
       database.exec(
         "insert into webhook_events (id, type, lead_id, endpoint, position, payload, state, attempts, due_at, created_at, queued_at, finished_at) values ('1', 'lead.verified', 'a', 'b', 1, '{}', 'dead', 9, 1, 1, 1, 1)",
       );
-      assert.match((await about())[0]?.sentence ?? '', /^1 webhook event was given up after a day of attempts\./);
+      assert.match(
+        (await about())[0]?.sentence ?? '',
+        /^1 webhook event was given up after a day of attempts\./,
+      );
     }));
 
   it('the doctor reports a guessable secret', () =>

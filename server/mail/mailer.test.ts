@@ -182,7 +182,11 @@ describe('unusable mail account', () => {
       [AUTH, [/^AUTH/, '454 4.7.0 Temporary authentication failure']],
       /temporarily cannot check the login \(454\)\. /,
     ],
-    ['refuses the password', [AUTH, [/^AUTH/, '535 5.7.8 no']], /refused the login\. Check user and password/],
+    [
+      'refuses the password',
+      [AUTH, [/^AUTH/, '535 5.7.8 no']],
+      /refused the login\. Check user and password/,
+    ],
     [
       'requires another greeting',
       [[/^(?:EHLO|HELO)/, '550 5.7.1 Invalid HELO']],

@@ -171,7 +171,10 @@ for (const engine of ENGINES) {
         await change(
           `insert into kysely_migration (name, timestamp) values ('2999-01-01-future', '1970-01-01')`,
         );
-        assert.match(await complaintOf(instance), /^The database was used by another version of this software\./);
+        assert.match(
+          await complaintOf(instance),
+          /^The database was used by another version of this software\./,
+        );
         await isNothingOpen();
 
         await change(`delete from kysely_migration where name like '2999%'`);

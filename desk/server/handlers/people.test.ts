@@ -170,7 +170,10 @@ for (const engine of ENGINES) {
           [ada?.campaign, ada?.since, ada?.answers['job_title']],
           ['spring', '2026-11-20T12:00:00.000Z', { label: 'Job <title>', answer: 'Countess "of" Lovelace' }],
         );
-        await assert.rejects(asked.ask('people', { from: '2026-02-31' }), /The date 2026-02-31 does not exist/);
+        await assert.rejects(
+          asked.ask('people', { from: '2026-02-31' }),
+          /The date 2026-02-31 does not exist/,
+        );
 
         const csv = (await asked.file(EXPORT_PATH, { domain: 'gmail.com' }))!;
         assert.equal(csv.text.trimEnd().split('\r\n').length, 2);

@@ -32,7 +32,10 @@ describe('passkey support', () => {
     for (const action of ['add', 'use'] as const) {
       assert.equal(failure('NotAllowedError', action), null);
       assert.equal(failure('AbortError', action), null);
-      assert.match(failure('SecurityError', action) ?? '', /^Passkeys only work with https or on localhost\./);
+      assert.match(
+        failure('SecurityError', action) ?? '',
+        /^Passkeys only work with https or on localhost\./,
+      );
     }
     assert.match(failure('InvalidStateError', 'add') ?? '', /already has one of your passkeys/);
     assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);
