@@ -223,7 +223,7 @@ for (const engine of ENGINES) {
         assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn'],
-          [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+          [/Use either --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
           [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
         ] as const) {

@@ -85,7 +85,7 @@ for (const engine of ENGINES)
         await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
         await refused(EMAIL, /\(by-hand, unsubscribed\)\. The person can only return/);
         await desk(server.service, ['erase', EMAIL, '--yes']);
-        await refused(EMAIL, /^Nothing was queued: ada@example\.com was erased\./);
+        await refused(EMAIL, /^Nothing was queued, because ada@example\.com was erased\./);
         assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
       }));
 

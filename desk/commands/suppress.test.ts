@@ -171,7 +171,7 @@ for (const engine of ENGINES) {
           writeFileSync(list, 'email\nnew@example.com\nnobody\n');
           const bad = await suppress(server, 'import', list);
           assert.equal(bad.exitCode, 1);
-          assert.match(bad.notes, /line 3 of .*in\.csv has no e-mail address/);
+          assert.match(bad.notes, /line 3 of .*in\.csv has no valid e-mail address/);
           writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
           assert.match(
             (await suppress(server, 'import', list)).notes,
