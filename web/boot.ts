@@ -39,8 +39,9 @@ const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercan
 const onIntent = (event: Event): void => {
   const { type } = event;
   if (type === 'click') {
-    held = null;
     const button = buttonAt(event);
+    // If hydration has moved the page under the finger, the click reaches another element.
+    if (button !== null || held?.isConnected) held = null;
     if (button === null) return;
     event.preventDefault();
     // After hydration has begun, React would handle it too.
@@ -94,7 +95,7 @@ function repeat(): void {
   // If hydration replaced the button between press and click, the browser may not fire the click.
   if (held?.isConnected === false) {
     let clicked = false;
-    addEventListener('click', () => (clicked = true), { once: true, capture: true });
+    addEventListener('click', (event) => (clicked = buttonAt(event) !== null), { once: true, capture: true });
     const press = () => setTimeout(() => clicked || buttons()[heldAt]?.click(), 50);
     if (released) press();
     else addEventListener('pointerup', press, { once: true });
