@@ -49,13 +49,13 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'behind=after': {
     pattern: /\bbehind\b(?! (?:a |the |its |your )?(?:proxy|nginx|caddy|balancer|firewall|cdn))/g,
-    count: 9,
+    count: 8,
     instead: 'after',
   },
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
-    count: 1,
+    count: 0,
     instead: '"its own" before the noun',
   },
   'in-place-of': {
@@ -65,7 +65,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'private words': {
     pattern: /\b(?:anew|mend(?:s|ed|ing)?|slips?|deeds?|fates?)\b/g,
-    count: 3,
+    count: 2,
     instead: 'again, fix, mistake, action, status',
   },
   'some-ten': { pattern: /\bsome (?:\d|ten|twenty|thirty|hundred|thousand)/g, count: 0, instead: 'about' },
