@@ -1,7 +1,7 @@
-# The page with its words in one image: `docker build -t guide .` (docs/install.md).
-# Another campaign of this folder: --build-arg CAMPAIGN_FOLDER=examples/german
+# The page with its campaign in one image: `docker build -t guide .` (docs/install.md).
+# Another campaign in this folder: --build-arg CAMPAIGN_FOLDER=examples/german
 # Under a path of another site: --build-arg PUBLIC_URL=https://example.com/guide
-# Visitors who loaded the page of the image that this one replaces find its files here: --build-arg EARLIER_IMAGE=guide
+# With the files of the previous image, for visitors who have loaded its page: --build-arg EARLIER_IMAGE=guide
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim
 ARG EARLIER_IMAGE=${NODE_IMAGE}
 
@@ -29,10 +29,10 @@ FROM ${NODE_IMAGE} AS app
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# What is in here, for scanners: names, versions, licences and sources.
+# Lists the packages for scanners: names, versions, licences and sources.
 RUN npm pkg delete devDependencies buildPackages scripts \
  && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
-# A third of it is never read: source maps, types and sources (Node runs no TypeScript of a package).
+# Node never reads a third of the packages: source maps, types and sources (it does not run TypeScript in packages).
 RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete \
  && rm package-lock.json .npmrc
 COPY LICENSE ./
@@ -41,7 +41,7 @@ COPY desk desk
 COPY shared shared
 COPY --from=site /app/campaign campaign
 COPY --from=site /app/dist dist
-# What Node makes of our files is kept, for the user who will run them: a start then translates nothing, here or on a read-only disk.
+# Keeps compiled code for the user who will run it, so a start compiles nothing, even on a read-only disk.
 RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache data
 USER node
 RUN node server/start.js --check \
@@ -60,12 +60,12 @@ COPY --chmod=755 deploy/desk /usr/local/bin/desk
 RUN chown node:node data
 USER node
 ENV HOST=0.0.0.0
-# The page, and the desk where DESK_URL is set.
+# The page, and the desk if DESK_URL is set.
 EXPOSE 3000 3001
-# Database, secret and, without SMTP_URL, mail. All else is read-only.
+# Contains the database, the secret and, without SMTP_URL, mail. Everything else can be read-only.
 VOLUME /app/data
 STOPSIGNAL SIGTERM
-# Whether to start it anew. Whether to send visitors is another question: /api/health answers that one.
+# Tells Docker whether the process is alive. /api/health tells a load balancer whether to send visitors.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "require('node:http').get({ host: '127.0.0.1', port: process.env.PORT || 3000, path: '/api/live' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "--no-memory-reducer", "--max-semi-space-size=16", "server/start.js"]

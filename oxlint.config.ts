@@ -1,5 +1,4 @@
-// The lint rules. Which room may import what is said once for each room, below; the rest of a rule list is what a room adds to
-// the room around it.
+// The lint rules. IMPORTS states the import rules of each folder.
 import { defineConfig } from 'oxlint';
 
 type Restriction = { readonly group: string[]; readonly message: string };
@@ -14,16 +13,16 @@ const SQL: Restriction = {
   message: 'Only server/db, server/codes, server/jobs and server/consent contain SQL.',
 };
 
-/** Rooms that only people who build and test need. */
+/** Folders used only for building and testing. */
 const WORKSHOP = ['#testing/*', '#build/*', '#stress/*', '#studio/*', '#checks/*', '#e2e/*'];
 /**
- * The floors of server/, from the ground up. A room imports from floors below its own, never from a room beside or above it; types
- * count as imports. With each room stand the files that other rooms and the desk may import; the rest of the room is private.
+ * The layers of server/, lowest first. A folder may import only from lower layers; types count as imports. Each folder is listed
+ * with the files that other folders and the desk may import; its other files are private.
  */
 const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   { platform: ['*'], attribution: ['*'] },
   {
-    // What the operator set, the files it is read from, and the numbers that nobody sets.
+    // The operator's settings, the files that contain them, and fixed limits.
     settings: ['settings.ts', 'env-file.ts', 'fixed-limits.ts', 'connection-urls.ts'],
     secrets: ['*'],
     campaign: ['campaign.ts', 'campaign-warnings.ts'],
@@ -47,7 +46,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   {
     limits: ['limits.ts'],
     funnel: ['funnel.ts'],
-    // Beside the face: what routes answer with, and the built site, which the build writes.
+    // Responses of routes, and the built site, which the build writes.
     http: [
       'http.ts',
       'errors.ts',
@@ -55,28 +54,28 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'send-resource.ts',
       'visitor-address.ts',
       'releases.ts',
-      // The desk in a browser serves its own pages.
+      // The desk serves its own pages.
       'security-headers.ts',
       'static-files.ts',
-      // It says the same of a database that takes no writes.
+      // The desk reports a read-only database in the same way.
       'health.ts',
     ],
-    // Two subjects: the desk has a log and no metrics.
+    // Separate files, because the desk has a log but no metrics.
     log: ['logger.ts', 'metrics.ts'],
-    // The desk writes leads in the shape of events.
+    // The desk writes leads in the format of webhook events.
     webhooks: ['webhooks.ts', 'lead-as-json.ts'],
-    // The desk opens the lookup, because it asks DNS; "desk lost" needs no figures.
+    // Separate files, because the desk opens the DNS lookup itself, and "desk lost" needs no stats.
     stats: ['stats.ts', 'mail-platforms.ts'],
     mail: [
       'mail.ts',
-      // Each letter is queued in the transaction of its cause, by the function in its file.
+      // Each template has a function that queues its mail in the transaction that caused it.
       'templates/code-mail.ts',
       'templates/guide-mail.ts',
       'templates/new-lead-mail.ts',
       'templates/digest-mail.ts',
       'templates/desk-code-mail.ts',
       'templates/notice-mail.ts',
-      // The desk's doctor examines the account and the key without opening a service.
+      // The doctor checks the mail account and the key without opening a service.
       'mailer.ts',
       'dkim-key.ts',
     ],
@@ -91,7 +90,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
 ];
 const ROOMS = FLOORS.flatMap((floor) => Object.keys(floor));
 
-/** What no file outside a room may import of it. */
+/** The private files of all folders except `own`. */
 const privatePartsBut = (own?: string): Restriction[] =>
   FLOORS.flatMap((floor) => Object.entries(floor))
     .filter(([name, faces]) => name !== own && !faces.includes('*'))
@@ -111,7 +110,7 @@ const SERVER: Restriction[] = [
 const rooms = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`#server/${name}/*`, `#server/${name}/**`]);
 
-/** In which files which imports are refused. A later entry takes the place of an earlier one that fits the same file. */
+/** Forbidden imports by file pattern. The last matching entry replaces earlier ones. */
 const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]])[] = [
   [['**'], [ALIASES]],
   [
@@ -136,7 +135,7 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
       { group: ['#campaign/article/*'], message: 'The article is gated; no public file may hold it.' },
     ],
   ],
-  // The files that lie loose in server/ start what a room serves.
+  // The files directly in server/ only start code from its folders.
   [['server/*'], [...SERVER, SQL, ...privatePartsBut()]],
   ...FLOORS.flatMap((floor, index) =>
     Object.keys(floor).map((name): [string[], Restriction[]] => [
@@ -249,7 +248,7 @@ export default defineConfig({
         },
       },
     ],
-    // Types count.
+    // Types count as imports.
     'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-duplicates': 'error',
     'import/no-unassigned-import': 'off',

@@ -37,7 +37,7 @@ import { figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// A stack trace would mean nothing to the author of the words.
+// A stack trace would not help the author of the campaign.
 const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
 if (mistakes.length > 0) {
   process.stderr.write(
@@ -99,7 +99,7 @@ function withCode(error: unknown): unknown {
 }
 
 /**
- * Imports the first file from the running module, not from a URL: a retry has another URL and would start a second application
+ * Imports the first file from the running module, not from a URL, because a retry has another URL and would start a second application
  * (web/later-stages/load-later-stages.ts).
  */
 const joinFiles: Plugin = {
@@ -179,7 +179,7 @@ async function buildCriticalStyles(list: string): Promise<string> {
 /** Made by studio/make-font.ts. */
 const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
 
-/** Inline, so the first paint has the right typeface and nothing moves when the whole font arrives. */
+/** Built into the page, so the first paint has the right typeface and nothing moves once the complete font has loaded. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const font = await makeHeadlineFont(DISPLAY_CUT, texts);
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
@@ -201,7 +201,7 @@ async function buildBootScript(): Promise<string> {
   return code;
 }
 
-/** Loaded only while the breaker is open. Without a hash in its name, so browsers revalidate it. */
+/** Loaded only while the breaker is open. Its name has no hash, so browsers revalidate it. */
 async function buildProofOfWork(): Promise<void> {
   await run({
     publicDir: false,

@@ -1,11 +1,11 @@
-// The API of the development server. It ends when the channel to its parent closes.
+// The API of the development server. It exits when the channel to its parent closes.
 import { buildApp } from '#server/startup/app.ts';
 import { createLogger } from '#server/log/logger.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 
-// Ctrl-C reaches every process of the terminal; the parent decides when to end.
+// Ctrl-C reaches every process in the terminal, but the parent decides when this one exits.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const instance = readInstance();

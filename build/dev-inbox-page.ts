@@ -88,7 +88,7 @@ document.addEventListener('click', async ({ target }) => {
   }
 });
 let looking;
-// One at a time: an older response must not replace a newer one.
+// Sends one request at a time, because an older response must not replace a newer one.
 new EventSource('/inbox/events').onmessage = () => {
   looking = Promise.resolve(looking).then(look);
 };

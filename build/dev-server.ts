@@ -20,9 +20,9 @@ const WORDS = CAMPAIGN_FOLDER + path.sep;
 const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room) + path.sep);
 /** Campaign files that the API does not read. */
 const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
-/** Editors write a file in several steps. */
+/** Waits until the file is complete, because editors write it in several steps. */
 const SETTLE_MS = 60;
-/** Open requests are then abandoned. */
+/** Requests that are still open after this time are abandoned. */
 const END_WITHIN_MS = 4_000;
 const LOOK_MS = 500;
 
@@ -63,7 +63,7 @@ start();
 const sayMistakes = (mistakes: readonly string[]): string =>
   `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-/** A stack trace would mean nothing to the author of the words. */
+/** A stack trace would not help the author of the campaign. */
 function refuseSlips(): void {
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   if (mistakes.length === 0) return;
@@ -85,7 +85,7 @@ const servePage: Plugin = {
         .catch(next);
     });
   },
-  // The server renders static parts (web/frame/static-part.tsx).
+  // Reloads the page if a static part changes, because only the server renders those (web/frame/static-part.tsx).
   hotUpdate({ file }) {
     if (file.startsWith(WORDS)) return [];
     if (!file.startsWith(STATIC)) return undefined;
@@ -221,7 +221,7 @@ function endWith(end: () => Promise<unknown>): void {
     process.removeAllListeners(signal);
     process.on(signal, stop);
   }
-  // A closed terminal accepts no more lines.
+  // Writing fails once the terminal is closed.
   process.stdout.on('error', stop);
   const parent = process.ppid;
   if (process.env['npm_lifecycle_event'] !== undefined)

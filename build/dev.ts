@@ -1,4 +1,4 @@
-// `npm run dev`. The API takes longest, so it starts first.
+// `npm run dev` starts the API first, because its start takes longest.
 import { createServer, type AddressInfo } from 'node:net';
 import * as module from 'node:module';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// A minimal font for a few texts: their letters, their kerning pairs and one short name.
+// A minimal font for a few texts: it contains only their letters, their kerning pairs and one short name.
 import { Blob, Buffer as Text, Face, Feature, Font, shape } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
 
@@ -16,7 +16,7 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   });
 }
 
-/** In widths of the letter size. */
+/** @returns the width in em */
 export async function textWidth(whole: Buffer, text: string): Promise<number> {
   const face = new Face(new Blob(await subsetFont(whole, text, { targetFormat: 'sfnt' })));
   const widths = shapeText(new Font(face), text).map(({ width }) => width);

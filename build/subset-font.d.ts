@@ -1,4 +1,4 @@
-// subset-font ships no types.
+// subset-font does not include types.
 declare module 'subset-font' {
   type AxisRange = {
     readonly min: number;

@@ -1,4 +1,4 @@
-// Checks the operator's words at build time, so the page carries data but no schema.
+// Checks the campaign at build time, so the page contains its data but not the schemas.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -95,7 +95,7 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
       })),
     },
     testimonials: testimonials && { ...testimonials, cards },
-    // The rest must not enter the application's bundle.
+    // The other testimonials must not enter the application's bundle.
     testimonial: cards?.[0],
     chapters: chaptersOf(landing),
   };
@@ -122,7 +122,7 @@ function exportsOf(
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
-  // Build-time constants, so a page without variants contains none of this.
+  // Build-time constants, so a page without variants does not contain this code.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };

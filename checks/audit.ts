@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const TIMEOUT_MS = 20_000;
 
 type Audit = {
-  /** npm's error, instead of an audit. */
+  /** Only set if npm returned an error instead of an audit. */
   readonly message?: string;
   readonly metadata?: { readonly vulnerabilities: Readonly<Record<string, number>> };
   readonly vulnerabilities?: Readonly<

@@ -1,4 +1,4 @@
-// Our code must not exceed the size budget. A campaign's words and pictures only get a note, and are subtracted from the code.
+// Our code must not exceed the size budget. A campaign's words and pictures are subtracted, and only cause a note.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -88,7 +88,7 @@ const deskCode = ofDesk('*.{js,css}');
 
 const ON_A_PHONE = 'whole landing page on a phone';
 
-/** Limits that our words must keep and an operator's may exceed. */
+/** Limits that our words must keep, but an operator's may exceed. */
 const PROMISED: ReadonlySet<string> = new Set([HTML, ON_A_PHONE]);
 
 /** Kilobytes of 1000 bytes, as in Lighthouse. Exceeding a total is only an error if it is PROMISED and the words are ours. */

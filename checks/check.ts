@@ -7,7 +7,7 @@ const CHECKS = [
   ['build', 'check:budget', 'check:browsers'],
   ['check:types'],
   ['check:unused', 'check:readme', 'check:commands', 'check:settings', 'check:english'],
-  // Last, so a note about a skipped audit is not overlooked.
+  // The audit is last, so a note that it was skipped is not overlooked.
   ['check:audit'],
 ];
 

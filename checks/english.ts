@@ -24,7 +24,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'what-as-noun': {
     pattern: /\bwhat (?:is|was|stands?|comes?|goes|makes?|has|it|the|a) /g,
-    count: 14,
+    count: 11,
     instead: 'name the thing: "queued mail" for "what waits"',
   },
   'that-was-ed': {
@@ -34,7 +34,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'stand-lie': {
     pattern: /\b(?:stands?|stood|lies)\b(?! (?:for|out|by)\b)/g,
-    count: 4,
+    count: 3,
     instead: 'use "is", or an exact verb',
   },
   'prep-which': {
@@ -52,7 +52,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
     count: 8,
     instead: 'after',
   },
-  beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
+  beside: { pattern: /\bbeside\b/g, count: 4, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
     count: 0,
@@ -60,7 +60,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'in-place-of': {
     pattern: /\bin (?:the )?place of\b|\btakes? the place\b/g,
-    count: 1,
+    count: 0,
     instead: 'replace, instead of',
   },
   'private words': {

@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(read('package.json')) as {
 };
 const documents = globSync(['*.md', 'docs/**/*.md', 'e2e/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
 
-/** A file without its extension, and the beginning of a title. */
+/** Matches the path of a test file without its extension, and the beginning of a title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
 
 const anchorsIn = (text: string): ReadonlySet<string> =>
@@ -63,7 +63,7 @@ for (const workflow of globSync('.github/workflows/*.yml', { cwd: PROJECT_FOLDER
   const text = read(workflow);
   complainOfScripts(workflow, text);
   for (const [, action = ''] of text.matchAll(/^[\s-]*uses: (.+)$/gm)) {
-    // Tags can move; Renovate updates the version in the comment.
+    // Requires a commit hash, because tags can move. Renovate updates the version in the comment.
     if (!/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action))
       complaints.push(`${workflow} uses ${action} without a commit hash. Write @HASH # vVERSION.`);
   }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * A failing script skips the rest of its row.
+ * Runs rows of scripts. If a script fails, the rest of its row is skipped.
  * @param rows script names; those in one row depend on each other
- * @param atOnce number of parallel rows
+ * @param atOnce number of rows that run in parallel
  * @returns the names of the scripts that failed
  */
 export async function runSteps(

@@ -136,7 +136,7 @@ describe('Docker image', () => {
       .flatMap((names) => names.split(' '))
       .filter((name) => !name.startsWith('$'));
     const lines = new Set(allowed.split('\n'));
-    // A line also allows everything below it.
+    // A line for a folder also allows everything in it.
     const isAllowed = (name: string): boolean =>
       lines.has(`!${name}`) || (name.includes('/') && isAllowed(path.dirname(name)));
     assert.deepEqual(

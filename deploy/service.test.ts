@@ -11,7 +11,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
 const SOCKET = readUnit('lead-page.socket');
-/** In tenths; 100 is an unrestricted service. */
+/** In tenths of a point; an unrestricted service has 100. */
 const MOST_EXPOSED = 15;
 
 const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(UNIT)?.[1] ?? '';
@@ -24,7 +24,7 @@ async function analyzed(name: string, unit: string, ...parameters: readonly stri
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
-    // systemd would split the path of the checkout at spaces, so this link has none.
+    // Links to the checkout from a path without spaces, because systemd would split the path at spaces.
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));

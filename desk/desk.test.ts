@@ -91,7 +91,7 @@ async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  it(`desk commands work beside a running server on ${engine}`, async () => {
+  it(`desk commands work while a server is running on ${engine}`, async () => {
     const site = await startSite({ engine });
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {

@@ -43,7 +43,7 @@ const TOOLS = {
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ type: 'event', payload }),
         });
-        // Its answer is no JSON here: a promise that fails.
+        // The response is not JSON here, so this promise is rejected.
         return answer.json();
       };
       const all = { website, url: location.href, referrer: document.referrer, title: document.title };

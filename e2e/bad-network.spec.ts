@@ -27,7 +27,12 @@ async function settle(page: Page): Promise<void> {
   });
 }
 
-test('a form sent offline fails at once and is not sent later', async ({ page, visitor, context, site }) => {
+test('a form sent offline fails immediately and is not sent later', async ({
+  page,
+  visitor,
+  context,
+  site,
+}) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   const calls = requestsTo(page, '/api/leads');
@@ -43,7 +48,7 @@ test('a form sent offline fails at once and is not sent later', async ({ page, v
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
 });
 
-test('a code or article requested offline fails at once and can be requested again', async ({
+test('a code or article requested offline fails immediately and can be requested again', async ({
   page,
   visitor,
   context,
@@ -167,7 +172,7 @@ test('a code that could not be checked stays in its boxes and is not marked wron
   await expect(visitor.article).toBeVisible();
 });
 
-/** Aborts one check, so that the digits stay. */
+/** Aborts the check of a code, so its digits stay in the boxes unchecked. */
 async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
   await answerOnce(visitor.page, '**/api/verify', null);
   await visitor.enterCode(digits);
@@ -202,7 +207,7 @@ test('an unchecked code can be sent again, typed over or corrected', async ({ pa
   expect(codesIn(calls)).toEqual([`${code.slice(0, 3)}${typo}${code.slice(4)}`, code]);
 });
 
-/** The route stays, because removing it while a call is pending may hold the next call too. */
+/** The route stays, because removing it while a call is pending could also hold up the next call. */
 async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
   let isFirst = true;
   await page.route(calls, async (route) => {
@@ -239,7 +244,7 @@ test('a request without a response ends with a message after half a minute', asy
   await expect(visitor.article).toBeVisible();
 });
 
-test('a code screen reached through an unreadable response survives a reload', async ({ page, visitor }) => {
+test('a code screen shown after an unreadable response survives a reload', async ({ page, visitor }) => {
   await page.route('**/api/leads', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: '' });
@@ -260,7 +265,11 @@ test('an unreadable response to the right code opens the article', async ({ page
   await expect(visitor.toast).toContainText('Verified!');
 });
 
-test('a URL with a user name and password opens the page without them', async ({ page, visitor, site }) => {
+test('a URL with a user name and password redirects to the same URL without them', async ({
+  page,
+  visitor,
+  site,
+}) => {
   await page.goto(site.url.replace('://', '://user:secret@'));
   await visitor.readArticle();
   expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);

@@ -4,7 +4,7 @@ import { boxOf, expect, hold, listen, requestsTo, stopClock, test as base } from
 const smtpError = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
 
-/** The mail server refuses nobody@, and delays later@ while it is in this set. */
+/** Recipients that the mail server delays. It always refuses nobody@. */
 const putOff = new Set<string>();
 const onRecipient = (address: string): Error | null => {
   if (address.startsWith('nobody')) return smtpError(550, 'No such user here');
@@ -56,7 +56,7 @@ test('the code boxes and their help fit above an open phone keyboard', async ({ 
   await expect(visitor.toast).toContainText('Verification Failed');
 });
 
-test('the code screen links to the mailbox of known providers only', async ({ page, visitor }) => {
+test('the code screen links only to mailboxes at known providers', async ({ page, visitor }) => {
   const own = `ada-${process.pid}@gmail.com`;
   await visitor.startAtCode({ email: own });
   const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });

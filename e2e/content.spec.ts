@@ -27,7 +27,10 @@ test('the article page is a preview with three parts', async ({ page, visitor, c
   expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
 });
 
-test('text selection and context menu are off, except for a prompt to copy', async ({ page, visitor }) => {
+test('text selection and the context menu are disabled, except for a prompt to copy', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtArticle();
   const { article } = visitor;
   await expect(article).toHaveCSS('user-select', 'none');
@@ -113,7 +116,7 @@ code
   );
 });
 
-test('no line of the formula ends with an operator, at any width', async ({ page, visitor }) => {
+test('a line of the formula never ends with an operator, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });

@@ -64,7 +64,7 @@ test('a desk sign-in uses its code only once, even if a later response is lost',
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
 });
 
-test('a desk tab shows the user who signed in in another tab', async ({ page, desk, open }) => {
+test('a desk tab shows the user who signed in from another tab', async ({ page, desk, open }) => {
   await open('/leads', 'read');
   const reader = page.getByText('May read', { exact: true });
   await expect(reader).toBeVisible();

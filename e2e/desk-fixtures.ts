@@ -13,7 +13,7 @@ import { expect, test as base } from './fixtures.ts';
 
 export { expect };
 
-/** One user has all rights, one may only read, two sign in during a test. */
+/** One user has all rights, one may only read, and two sign in during a test. */
 export const PEOPLE = {
   all: 'ada@example.com',
   read: 'bob@example.com',

@@ -4,7 +4,7 @@ import { expect, LEADS, test } from './desk-fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
-test('the URL contains the filters of the desk list, and Back restores the previous list', async ({
+test("the URL contains the desk list's filters, and Back restores the previous list", async ({
   page,
   open,
 }) => {
@@ -221,7 +221,7 @@ test('a date filter of the desk applies once its date is complete', async ({ pag
   await page.reload();
   await expect(from).toHaveValue('2026-01-11');
 
-  // Form fillers set both fields without leaving one.
+  // Form fillers set both fields without a change of focus.
   await page.evaluate(() => {
     const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
     for (const [at, field] of document.querySelectorAll('input[type=date]').entries()) {

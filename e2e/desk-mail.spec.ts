@@ -1,7 +1,7 @@
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
 
-test('waiting and refused mail and webhook events are listed and can be sent again', async ({
+test('queued and refused mail and webhook events are listed and can be sent again', async ({
   page,
   receiver,
   open,

@@ -4,7 +4,7 @@ import { expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
 type Authenticator = {
-  /** With false the user does not confirm, as when the browser's dialogue is cancelled. */
+  /** False imitates a user who cancels the browser's dialogue. */
   readonly agrees: (isUserVerified: boolean) => Promise<unknown>;
 };
 

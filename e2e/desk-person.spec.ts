@@ -103,7 +103,7 @@ test("a contact's page opens the consent proof and sends the guide again", async
   await desk.site.inbox.waitForMail(email, 3);
 });
 
-test('mail to a contact can be stopped with a note and resumed if no other reason remains', async ({
+test('mail to a contact can be stopped with a note, and resumed if there is no other reason to stop it', async ({
   page,
   desk,
   open,

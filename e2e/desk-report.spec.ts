@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './desk-fixtures.ts';
 
-test('the report can be limited to a source and downloaded as shown', async ({ page, open }) => {
+test('the report can be limited to a source and downloaded in that form', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible();
   await expect(page.getByRole('main').getByRole('term').first()).toHaveText('New leads');
@@ -88,7 +88,7 @@ test('a printed report shows every column and folded table', async ({ page, open
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download' }).click(),
   ]);
-  // A4 without its margins.
+  // A4 without its margins, in CSS pixels.
   const paper = { width: 673, height: 1_000 };
   await page.setViewportSize(paper);
   await page.emulateMedia({ media: 'print' });

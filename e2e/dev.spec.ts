@@ -1,4 +1,4 @@
-// `npm run dev` serves page and API from the sources, with an inbox in the browser.
+// `npm run dev` serves the page and the API from the sources, with an inbox in the browser.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { createVisitor, expect as quickly, hold, test } from './fixtures.ts';
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
 const READY_WITHIN_MS = 60_000;
 
-// Sources compile on request, and the API restarts with each saved word.
+// Sources compile on request, and the API restarts whenever words are saved.
 test.describe.configure({ timeout: 180_000 });
 const expect = quickly.configure({ timeout: 40_000 });
 
@@ -156,7 +156,7 @@ test.describe('development server', () => {
     expect(site.inbox.mails.length).toBe(mailed);
   });
 
-  test('npm run dev shows saved words at once, or a mistake with file and line', async ({
+  test('npm run dev immediately shows saved words, or a mistake with its file and line', async ({
     page,
     context,
     site,
@@ -189,7 +189,7 @@ test.describe('development server', () => {
     await saved(page, () =>
       replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n'),
     );
-    // A reload discards the consent, so this is saved before the form is filled in.
+    // A reload discards the consent, so the article is saved before the form is filled in.
     await saved(page, () =>
       replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter'),
     );
@@ -262,12 +262,12 @@ test.describe('development server', () => {
   test('SIGTERM ends npm run dev and every process it started', () => endsWith(dev, 'SIGTERM'));
 });
 
-test('any signal or the end of npm ends npm run dev and every process it started', async () => {
+test('any signal, or the exit of npm, ends npm run dev and every process it started', async () => {
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
     await using dev = await startDev();
     await endsWith(dev, signal);
   }
-  // Like npm: a parent that passes on its lifecycle and waits.
+  // Imitates npm: a parent process that passes on npm_lifecycle_event and waits for its child.
   const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
   await using npm = await startDev({
     command: ['-e', script, DEV],

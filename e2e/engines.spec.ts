@@ -37,7 +37,7 @@ for (const name of ENGINE_NAMES) {
     });
 
     if (name === 'chromium') {
-      test('the inlined font draws headline and title like the complete font', async ({ site }) => {
+      test('the inlined font renders the headline and the title like the complete font', async ({ site }) => {
         await page.open(site.url);
         await expectHeadlineLikeCompleteFont(page);
       });
@@ -46,7 +46,7 @@ for (const name of ENGINE_NAMES) {
 
     test('a visitor gets from the landing page to the article and back', async ({ site }) => {
       await page.open(site.url);
-      await test.step('the inlined font draws headline and title like the complete font', () =>
+      await test.step('the inlined font renders the headline and the title like the complete font', () =>
         expectHeadlineLikeCompleteFont(page));
       await test.step('the theme is light at first, toggled, and stored under "theme"', () =>
         toggleTheme(page));
@@ -166,7 +166,7 @@ for (const name of ENGINE_NAMES) {
 
       await page.click('link', 'Audit log');
       await isAt(page, '/log', 'Audit log');
-      // The engines share a desk, which logs viewing a list once per ten minutes.
+      // The engines share a desk, which logs the viewing of a list once every ten minutes.
       await namesBegin(page, 'Corrected', 'Looked');
       for (const action of ['Exported', 'Signed in']) await sees(page, action);
       await sees(page, email);
@@ -234,7 +234,7 @@ async function expectHeadlineLikeCompleteFont(page: EnginePage): Promise<void> {
     line.remove();
     return widths;
   });
-  // Missing kerning would make 40 pixels in 3000.
+  // Without kerning, the widths would differ by 40 pixels in 3000.
   for (const [index, width] of inPage.entries()) expect(width).toBeCloseTo(whole[index] ?? 0, -1);
   expect(inPage).not.toEqual(neither);
 }

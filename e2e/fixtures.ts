@@ -139,7 +139,7 @@ export function requestsTo(page: Page, path: string | RegExp): Request[] {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 
-/** Replaces one response of the server; null fails the request. */
+/** Replaces the server's next response; null makes the request fail. */
 export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
   page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
 
@@ -174,7 +174,7 @@ export async function listen(page: Page): Promise<() => Promise<readonly string[
   return () => page.evaluate(() => (globalThis as unknown as { said: readonly string[] }).said);
 }
 
-/** Needs an installed clock, which afterwards moves only by `page.clock.runFor`. */
+/** Needs an installed clock, which afterwards advances only with `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
 }
@@ -186,7 +186,7 @@ export const loadedFonts = (page: Page): Promise<string[]> =>
       .map(({ family }) => family.replaceAll('"', '')),
   );
 
-/** On machines without a serif, arriving fonts move the page, even between press and release. */
+/** On machines without a serif font, fonts that load late move the page, even between press and release. */
 export const waitForFonts = (page: Page): Promise<void> =>
   expect.poll(() => loadedFonts(page)).toEqual(expect.arrayContaining(['Newsreader', 'Hanken Grotesk']));
 
@@ -208,19 +208,19 @@ export async function boxOf(locator: Locator): Promise<Box> {
   return box;
 }
 
-/** A moving element covers less, so this waits for animations. */
+/** Waits for animations, because a moving element may cover less than at rest. */
 export async function boxAtRest(locator: Locator): Promise<Box> {
   await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
   return boxOf(locator);
 }
 
-/** Without the article in the response, the page fetches it. */
+/** Requests the response to the code without the article, so the page has to fetch it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'return=minimal' } }),
   );
 
-/** API responses don't count, because tests provoke them. */
+/** Ignores error responses from the API, because tests provoke them. */
 function watchForErrors(context: BrowserContext): string[] {
   const errors: string[] = [];
   context.on('console', (message) => {

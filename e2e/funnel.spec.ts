@@ -7,7 +7,7 @@ import type { Report } from '#desk/report/report.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 
-// Headless Chromium names itself as a robot, which the server does not count.
+// Headless Chromium identifies itself as a robot, which the server does not count.
 test.use({
   userAgent:
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',

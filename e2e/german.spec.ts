@@ -1,4 +1,4 @@
-// Words are read from examples/german, so edits there need none here.
+// The words are read from examples/german, so editing them there requires no change here.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,7 +17,7 @@ const site = read('site.yaml') as Site;
 const landing = read('landing.yaml') as Landing;
 const consent = read('consent.yaml') as { readonly text: string };
 
-test('a visitor of the German campaign gets from the landing page to the article', async ({ page }) => {
+test('a visitor to the German campaign gets from the landing page to the article', async ({ page }) => {
   test.slow();
   await using german = await startSite({ campaign: GERMAN_CAMPAIGN });
   const requested: string[] = [];

@@ -63,7 +63,7 @@ test('the guide bar opens the form, and Back returns to the bar', async ({ page,
   await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(top));
 });
 
-test('the guide bar stays while it is focused and is not printed', async ({ page, visitor }) => {
+test('the guide bar stays visible while it is focused, and is not printed', async ({ page, visitor }) => {
   await page.goto('/');
   await goBetween(visitor);
   const isBetween = await barOf(visitor).evaluate((button) => {

@@ -9,7 +9,7 @@ import { createVisitor, expect, test } from './fixtures.ts';
 test.use({ ignoreHTTPSErrors: true });
 test.skip(findProgram('nginx') === undefined, notTested('nginx'));
 
-/** @param addressesOf maps nginx's port to the PUBLIC_URL of each */
+/** @param addressesOf maps nginx's port to the PUBLIC_URL of each guide */
 async function startGuides(
   place: 'guides' | 'path',
   addressesOf: (port: number) => readonly [string, string],

@@ -1,6 +1,6 @@
 import { expect, forgetRestingPointer, requestsTo, test } from './fixtures.ts';
 
-test('the header stays at the top and is opaque', async ({ page }) => {
+test('the header stays at the top of the screen and is opaque', async ({ page }) => {
   await page.goto('/');
   const ground = (selector: string) =>
     page.locator(selector).evaluate((element) => getComputedStyle(element).backgroundColor);
@@ -46,7 +46,7 @@ test('the hero picture appears from medium screens up, with bars drawn to scale'
   expect(ratios).toEqual([28, 41]);
 });
 
-test('the theme is light at first, changes at once and is stored under "theme"', async ({ page }) => {
+test('the theme is light at first, changes immediately and is stored under "theme"', async ({ page }) => {
   await page.goto('/');
   const theme = () =>
     page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
@@ -99,7 +99,7 @@ test('an unknown path shows the 404 page with a link back', async ({ page, expec
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
 });
 
-test('sample pages of the guide are shown on a phone only after a press', async ({ page }) => {
+test("the guide's sample pages are shown on a phone only after a press", async ({ page }) => {
   const requested = requestsTo(page, /inside-/);
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
@@ -121,7 +121,7 @@ test('sample pages of the guide are shown on a phone only after a press', async 
   await expect(pages).toHaveCount(2);
 });
 
-test('a phone with a sharp screen downloads less than 165 kB', async ({ browser, site }) => {
+test('a phone with a high-resolution screen downloads less than 165 kB', async ({ browser, site }) => {
   const context = await browser.newContext({
     baseURL: site.url,
     viewport: { width: 390, height: 844 },

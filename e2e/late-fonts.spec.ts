@@ -1,4 +1,4 @@
-// Nothing shifts when fonts arrive late, and nothing is missing without them.
+// Nothing moves when fonts load late, and the page is complete without them.
 import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });
@@ -28,7 +28,7 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
   );
 
 for (const width of [375, 1440])
-  test(`nothing moves at ${width} px when the text font arrives late @late`, async ({ page, visitor }) => {
+  test(`nothing moves at ${width} px when the text font loads late @late`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 900 });
     const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
     const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
@@ -39,7 +39,7 @@ for (const width of [375, 1440])
     expect(await loadedFonts(page)).not.toContain('Hanken Grotesk');
     const before = await boxes(visitor);
     await page.evaluate(async () => {
-      // Newsreader's own shift is reported with the frame after its arrival.
+      // Newsreader's own shift is reported one frame after the font has loaded.
       for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
       Object.assign(globalThis, { shift: 0 });
       new PerformanceObserver((list) => {
@@ -56,7 +56,7 @@ for (const width of [375, 1440])
     expect(after.map(({ words, top, height }) => ({ words, top, height }))).toEqual(
       before.map(({ words, top, height }) => ({ words, top, height })),
     );
-    // Centred text keeps its centre, text at an edge its end.
+    // Centred text must keep its centre, and aligned text its edge.
     const sideways = after.flatMap(({ words, left, right }, index) => {
       const was = before[index];
       if (was === undefined) return [];
@@ -68,7 +68,7 @@ for (const width of [375, 1440])
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
-test('nothing next to the form moves when the text font arrives late @late', async ({ page, visitor }) => {
+test('nothing next to the form moves when the text font loads late @late', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
   await visitor.startAtForm();

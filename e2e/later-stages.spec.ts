@@ -2,7 +2,7 @@ import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
-test('a page that nobody has touched loads only its own files', async ({ page }) => {
+test('a page without any interaction loads only its own files', async ({ page }) => {
   const requests = requestsTo(page, '/');
   const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
   await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
@@ -37,7 +37,7 @@ test('an accepted form survives a second script that fails to load', async ({
   await visitor.openArticle();
 });
 
-test('a first script that arrives late loads the second script only once', async ({
+test('a first script that loads late loads the second script only once', async ({
   page,
   visitor,
   expectedErrors,
@@ -61,7 +61,7 @@ test('a reloaded code screen requests both scripts at once', async ({ page, visi
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its scripts reloads and returns to its stage', async ({
+test('a page whose scripts have been replaced reloads and returns to its stage', async ({
   page,
   visitor,
   expectedErrors,

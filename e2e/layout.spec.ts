@@ -2,8 +2,8 @@ import { boxOf, expect, openWithFonts, overflow, test, waitForFonts, type Visito
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
- * Letter size in pixels, and the narrowest column in widths of "0". 600 px with letters of 32 px are like 300 px, a small
- * phone.
+ * Font size in pixels, and the smallest allowed column width in ch. A page of 600 px with a font size of 32 px is like one of
+ * 300 px, a small phone.
  */
 const LETTERS = [
   [16, 22],
@@ -61,7 +61,10 @@ test('no column is squeezed at medium widths or with large text @layout', async 
   expect(faults).toEqual([]);
 });
 
-test('the full stop stays with an e-mail address of any length @layout', async ({ page, visitor }) => {
+test('the full stop stays on the same line as the end of an e-mail address of any length @layout', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtCode();
   await waitForFonts(page);
   for (const width of [320, 375, 768]) {
@@ -94,7 +97,7 @@ test('the full stop stays with an e-mail address of any length @layout', async (
   }
 });
 
-/** Measures text cut off with the spacing of WCAG 1.4.12, and how far the page scrolls sideways. */
+/** Applies the text spacing of WCAG 1.4.12. Measures cut-off text and how far the page scrolls sideways. */
 const spaceText = (visitor: Visitor) =>
   visitor.page.evaluate(() => {
     const sheet = new CSSStyleSheet();
@@ -129,7 +132,7 @@ test('every stage fits a narrow screen, wide spacing and enlarged text @layout',
 }) => {
   test.slow();
   const look = async (stage: string) => {
-    // Equals 400 % zoom on a desktop.
+    // Equivalent to 400 % zoom on a desktop.
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflow(page), `${stage} at 320 px`).toBe(0);
     await page.setViewportSize({ width: 375, height: 667 });

@@ -67,7 +67,7 @@ test('answers to every kind of custom question survive reload, resend and verifi
   await topics.getByLabel('Prompts').check();
   await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
 
-  // A path would be part of the key (web/site-path.ts).
+  // Under a path, the key would contain it (web/site-path.ts).
   expect(await keysOfTab(page)).toEqual(['lead-draft']);
   await page.reload();
   await expect(page.getByLabel('Job title *')).toHaveValue('Countess');

@@ -33,7 +33,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('a visitor of a page under a path reaches the article without leaving the path', async ({
+    test('a visitor to a page under a path reaches the article without leaving the path', async ({
       page,
       site,
       context,
@@ -116,7 +116,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(answer.status()).toBe(200);
     });
 
-    test('an unknown URL under the path shows the 404 page of the page', async ({
+    test('an unknown URL under the path shows the 404 page of the campaign', async ({
       page,
       site,
       context,

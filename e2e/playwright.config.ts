@@ -3,7 +3,7 @@ import { defineConfig } from '@playwright/test';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { fontconfigFile } from '#testing/fonts.ts';
 
-// With an ASCII locale, as in LANG=C, Chromium saves no download to a folder with other letters in its name.
+// With an ASCII locale, as in LANG=C, Chromium cannot save a download to a folder whose name contains other letters.
 process.env['LC_ALL'] = 'C.UTF-8';
 const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as Record<string, string>;
 
@@ -25,14 +25,14 @@ export default defineConfig<{ machineFace: boolean }>({
     launchOptions: chromiumLaunchOptions(),
     viewport: { width: 1280, height: 800 },
     timezoneId: 'UTC',
-    // Drawing animations costs a sixth of the time. Tests of motion set 'no-preference'.
+    // Drawing animations takes a sixth of the time. Tests of motion set 'no-preference'.
     reducedMotion: 'reduce',
-    // A trace costs a fifth of the time. For a failed test: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
+    // A trace takes a fifth of the time. To get one for a failed test: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
     trace: 'off',
   },
   projects: [
-    // @layout tests also run in the widest and the narrowest font of machines without the page's fonts; @late tests start in
-    // these and load the fonts later.
+    // @layout tests also run with the widest and the narrowest fallback font, as on machines without the page's fonts. @late tests
+    // start with a fallback font and load the page's fonts later.
     { name: 'own' },
     { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {

@@ -37,7 +37,7 @@ test('a tap on a translated page that is still starting is not lost', async ({ b
   });
   const page = await context.newPage();
   await page.addInitScript(() => {
-    // Chromium sends a move of the mouse to 0, 0 after loading, which would start the page before the tap.
+    // Chromium reports a mouse move to 0, 0 after loading, which would start the application before the tap.
     addEventListener('pointermove', (event) => event.stopImmediatePropagation(), true);
   });
   await openWithFonts(page, site.url);

@@ -115,7 +115,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('a restart with a systemd socket refuses no page view and no form', async () => {
+    test('a restart with a systemd socket does not refuse any page view or form', async () => {
       test.setTimeout(180_000);
       const own = await freePorts();
       const { env, folder, close } = await prepareSite({

@@ -78,7 +78,7 @@ test('the toast about a refused code disappears with the next digit', async ({ p
   expect(marked).toBe('rgba(0, 0, 0, 0)');
 });
 
-// A phone, upright, with an open keyboard, and on its side; a laptop at 400 % zoom; a tablet; a desktop.
+// A phone in portrait, with an open keyboard and in landscape; a laptop at 400 % zoom; a tablet; a desktop.
 const SIZES = [
   [375, 667],
   [375, 430],

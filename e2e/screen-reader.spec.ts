@@ -100,7 +100,7 @@ test('a screen reader announces events once and the countdown twice a minute', a
   expect(await saidSince()).toEqual(['You can ask for a new code now.']);
   await page.clock.resume();
 
-  // The check must be announced before a fast response.
+  // Delays the response, because a fast one could arrive before the check is announced.
   await page.route('**/api/verify', async (route) => {
     await page.getByText('Verifying code...').waitFor();
     await route.continue();

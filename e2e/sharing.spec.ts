@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-test('the page has the tags for search engines and link previews', async ({ page, site }) => {
+test('the page has the meta tags for search engines and link previews', async ({ page, site }) => {
   const answer = await page.goto('/');
   expect(answer?.headers()).not.toHaveProperty('x-robots-tag');
   await expect(page.locator('meta[name=robots]')).toHaveCount(0);

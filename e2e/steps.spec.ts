@@ -1,6 +1,6 @@
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test("the heading and the guide's details stay in place from form to code screen @layout", async ({
+test("the heading and the guide's details stay in place from the form to the code screen @layout", async ({
   page,
   visitor,
 }) => {
@@ -68,7 +68,10 @@ test('the promise and each reassurance fit on one line up to 768 px @layout', as
     });
 });
 
-test('a suggested e-mail address moves nothing and returns to its field', async ({ page, visitor }) => {
+test('an e-mail suggestion moves no field, and accepting it focuses the e-mail field', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtForm();
   const address = page.getByLabel('Work Email *');
   const consent = page.getByRole('checkbox');

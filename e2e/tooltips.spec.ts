@@ -1,12 +1,12 @@
 import { boxOf, expect, stopClock, test } from './fixtures.ts';
 
-test('tooltips open after 700 ms, or at once within 300 ms of another', async ({ page, visitor }) => {
+test('tooltips open after 700 ms, or immediately within 300 ms of another', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtArticle();
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
   const share = page.getByRole('banner').getByRole('button', { name: 'Share', exact: true });
   const tooltip = page.locator('[role=tooltip]:not([data-state=closed])');
-  // The tooltip stays open while the pointer might be moving to it, so it moves in steps.
+  // Moves the pointer away in steps, because the tooltip stays open as long as the pointer might be moving to it.
   const rest = () => page.mouse.move(300, 400, { steps: 3 });
   const openSlowly = async () => {
     await toggle.hover();

@@ -5,7 +5,10 @@ test.use({ reducedMotion: 'no-preference' });
 const ENVELOPE = '[aria-hidden]:has(> svg[viewBox="0 0 240 240"])';
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  test(`stages and envelope follow the motion preference "${reducedMotion}"`, async ({ page, visitor }) => {
+  test(`the stages and the envelope follow the motion preference "${reducedMotion}"`, async ({
+    page,
+    visitor,
+  }) => {
     const isStill = reducedMotion === 'reduce';
     await page.emulateMedia({ reducedMotion });
     await page.addInitScript((selector) => {
@@ -37,7 +40,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
     await page.goto('/');
-    // A repeated press does not fade, so the application starts first.
+    // A replayed press does not fade, so the application is started first.
     await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
     await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
     await visitor.openForm();
@@ -77,7 +80,7 @@ test('a press before the application has loaded still opens the form', async ({ 
   const button = page.getByRole('button', { name: 'Get Your Free Copy Now' });
   await button.scrollIntoViewIfNeeded();
   await page.evaluate(() => {
-    // A font that arrives before the application moves the pressed button.
+    // If a font loads before the application, it moves the pressed button.
     document.addEventListener(
       'click',
       ({ target }) => {
@@ -109,7 +112,7 @@ test('a press before the application has loaded still opens the form', async ({ 
   await page.goBack();
   await expect(button).toBeFocused();
   const stoodAt = Number(await page.locator('html').getAttribute('data-stood-at'));
-  // After the focus, a late font moves the page, which then restores its position.
+  // A font that loads after the focus moves the page, which then restores its position.
   await expect.poll(async () => Math.abs(((await button.boundingBox())?.y ?? 0) - stoodAt)).toBeLessThan(2);
   await page.goForward();
   await expect(visitor.form).toBeFocused();
@@ -124,7 +127,7 @@ test('a press before the application has loaded still opens the form', async ({ 
   await expect(button).toBeFocused();
 });
 
-test('Back before a fade has begun stays on the previous stage', async ({ page, visitor }) => {
+test('pressing Back before a fade has begun keeps the previous stage', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     const plain = document.startViewTransition.bind(document);
     const late = window as unknown as { begin: () => Promise<void> };

@@ -14,7 +14,7 @@ type Name = keyof typeof HEADLINES;
 const startVariants = () =>
   startSite({ campaign: variantsCampaign(), env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' } });
 
-// Headless Chromium names itself as a robot, which the server does not count.
+// Headless Chromium identifies itself as a robot, which the server does not count.
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 test.use({ userAgent });
@@ -34,14 +34,14 @@ function watchReports(page: Page): unknown[] {
   return reports;
 }
 
-/** Opens new browsers until both variants were drawn. Keeps one of each. */
+/** Opens new browsers until both variants have been served. Keeps one browser for each. */
 async function oneOfEach(
   browser: Browser,
   site: Site,
 ): Promise<{ readonly visits: Record<Name, { page: Page; reports: unknown[] }>; readonly given: Name[] }> {
   const visits: Partial<Record<Name, { page: Page; reports: unknown[] }>> = {};
   const given: Name[] = [];
-  // Twenty equal draws happen once in a million runs.
+  // The same variant twenty times in a row happens about twice in a million runs.
   while (visits.a === undefined || visits.b === undefined) {
     expect(given.length).toBeLessThan(20);
     const context: BrowserContext = await browser.newContext({ userAgent });

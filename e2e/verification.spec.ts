@@ -83,7 +83,7 @@ test('the code boxes support arrow keys, pasting and autofill', async ({ page, v
   await expect(visitor.article).toBeVisible();
 });
 
-test('while verifying, the code boxes are disabled; afterwards they are empty and usable', async ({
+test('the code boxes are disabled while a code is verified, and then empty and enabled', async ({
   page,
   visitor,
   context,
@@ -91,7 +91,7 @@ test('while verifying, the code boxes are disabled; afterwards they are empty an
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
-  // Between two routes a request may get through, so one serves all codes.
+  // One route handles all codes, because a request could get through between two routes.
   await page.route('**/api/verify', async (route) => {
     asked.push(codeOf(route.request()));
     if (asked.length === 2) return route.fulfill({ status: 400, body: '' });

@@ -58,7 +58,7 @@ test('a first script that fails to load is requested again and then works', asyn
   await visitor.startAtForm();
 });
 
-test('a first script that never loads is reported with a way out', async ({
+test('a first script that never loads is reported with a link to try again', async ({
   page,
   visitor,
   expectedErrors,

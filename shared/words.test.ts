@@ -31,14 +31,14 @@ describe('words in text', () => {
   });
 });
 
-describe('words of the interface', () => {
+describe('texts of the interface', () => {
   const errorsIn = (section: 'form' | 'verification', words: Record<string, unknown>) =>
     Interface.shape[section]
       .safeParse(words)
       .error?.issues.filter(({ path }) => String(path[0]) in words)
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('Interface refuses unknown and missing places', () => {
+  it('Interface refuses unknown and missing placeholders', () => {
     assert.deepEqual(errorsIn('form', { suggestion: 'Did you mean {adress}?' }), [
       'suggestion: there is no {adress}. Use one of {address}',
       'suggestion: must contain {address}',

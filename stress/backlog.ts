@@ -1,5 +1,5 @@
-// Sends a burst of codes, some to recipients that never reply: every 202 must get its code in time, and refused forms must get 503. Usage:
-// backlog.ts [--dry]
+// Sends a burst of codes, some to recipients that never reply: every form that got 202 must get its code in time, and all others must get
+// 503. Usage: backlog.ts [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -20,7 +20,7 @@ const HONEST_EVERY_MS = 1_000;
 const HONEST_PATIENCE_SECONDS = 5;
 const HEALTH_EVERY_MS = 250;
 const AGAIN_AFTER_MS = 200;
-/** A busy machine may not respond to a monitor. */
+/** Stands for a missing response: a busy machine may not respond to a monitor. */
 const NO_ANSWER = 0;
 
 type Burst = 'one network' | 'a network each';

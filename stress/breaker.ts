@@ -18,7 +18,7 @@ import { networkAddress } from '#stress/harness/visitors.ts';
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
 const PAST_DAYS = 8;
-/** Mails to strangers within the hour. */
+/** The attacker's goal: mails to strangers within an hour. */
 const GOAL = 1_600;
 
 const SEED = 20_261_121;
@@ -109,7 +109,7 @@ type Attack = {
 
 type Outcome = {
   readonly openedAfter: number | null;
-  /** Mails without a proof of work, until then or in the whole hour. */
+  /** Mails without a proof of work, until the breaker opened or in the whole hour. */
   readonly strangersMailed: number;
   readonly attackerPaysAlone: number;
   readonly visitors: number;
@@ -236,7 +236,7 @@ const attacks: {
     })),
   ),
   { page: 'busy', attack: { networks: 10, enters: 0, strangersAt: 'many domains' }, isPromised: true },
-  // The best known attacks, which are measured without a promise.
+  // The best known attacks, which are only measured, because nothing is promised about them.
   ...[
     { own: { domains: 100 }, enters: 0.31 },
     { own: { domains: 300 }, enters: 0.31 },

@@ -1,4 +1,4 @@
-// Kills the server under load: every 202 must end in a mailed code, and every code in a lead. Usage: crash.ts [kills] [--dry]
+// Kills the server under load: every 202 must lead to a mailed code, and every code to a lead. Usage: crash.ts [kills] [--dry]
 import { ENGINES } from '#testing/databases.ts';
 import { lostIn } from '#stress/harness/promises-kept.ts';
 import { argument, createProof } from '#stress/harness/proof.ts';

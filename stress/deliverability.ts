@@ -24,11 +24,14 @@ function filterVersion(): string | null {
   return status === 0 ? (/SpamAssassin version (\S+)/.exec(stdout)?.[1] ?? null) : null;
 }
 
-/** The recipient's server adds this header. Rules about a mail's route need it, and know that the addresses of RFC 5737 are not real. */
+/**
+ * The recipient's server adds this header. The filter's rules about a mail's route need it, and recognise that the addresses of RFC 5737
+ * are not real.
+ */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])
 	by mx.recipient.example (Postfix) with ESMTPS id 4Xq1Y23z4Yz9vHf; `.replaceAll('\n', '\r\n');
 
-/** Local tests only, without an operator's rules. */
+/** Runs only local tests, without an operator's own rules. */
 function scoreOf(raw: string): Score {
   const date = /^Date: (.*)\r$/m.exec(raw)?.[1] ?? '';
   const input = `${RECEIVED}${date}\r\n${raw}`;

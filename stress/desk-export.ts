@@ -24,7 +24,7 @@ const READY_WITHIN_MS = 60_000;
 const LEAST_RATIO = 0.9;
 const ADA = 'ada@example.com';
 
-/** With the lowest priority, because in production the reader is on another machine. */
+/** Runs with the lowest priority, because in production the reader is on another machine. */
 const READER = `
 import { constants, setPriority } from 'node:os';
 setPriority(constants.priority.PRIORITY_LOW);

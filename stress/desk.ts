@@ -1,4 +1,4 @@
-// A million leads: export compared with the database's own dump, memory, consent chain. Usage: desk.ts [leads] [--dry]
+// Measures a million leads: the export compared with the database's own dump, memory and the consent chain. Usage: desk.ts [leads] [--dry]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
@@ -70,7 +70,7 @@ async function measure(engine: Engine): Promise<void> {
       engine === 'sqlite'
         ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
         : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
-    // In turns, so other load affects both.
+    // The runs alternate, so other load affects both.
     const dumps: Run[] = [];
     const exports: Run[] = [];
     const ratios: number[] = [];

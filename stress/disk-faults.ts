@@ -1,4 +1,4 @@
-// A full disk and a read-only database. Mounting a small disk needs root on Linux. Usage: disk-faults.ts [--dry]
+// Tests a full disk and a read-only database. Mounting a small disk needs root on Linux. Usage: disk-faults.ts [--dry]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';

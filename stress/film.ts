@@ -87,7 +87,7 @@ async function beReader(number: number, signal: AbortSignal): Promise<void> {
   agent.destroy();
 }
 
-// Warms up, so "before" is the memory of a working process.
+// Warms the server up, so that "before" is the memory of a working process.
 for (let index = 0; index < 100; index += 1) await (await fetch(server.url)).text();
 const before = residentMb();
 const processorBefore = processorSeconds(pid);

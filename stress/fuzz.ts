@@ -1,4 +1,4 @@
-// A million responses to broken requests, then faults that once broke the server (fuzz/rude-clients.ts). Usage: fuzz.ts [answers] [seed]
+// Checks a million responses to broken requests, then faults that once broke the server (fuzz/rude-clients.ts). Usage: fuzz.ts [answers] [seed]
 // [--dry]
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -112,7 +112,7 @@ process.stdout.write(`Seed ${SEED}\n`);
 const { url, port, child } = await site.start();
 const pid = child.pid ?? 0;
 
-/** @returns seconds */
+/** @returns the time in seconds */
 async function sendAll(): Promise<number> {
   const start = performance.now();
   let announced = 0;

@@ -19,7 +19,7 @@ import { networkAddress } from '#stress/harness/visitors.ts';
 const VICTIM = 'victim@example.com';
 const ADDRESSES = 10_000;
 const DAY_MS = 24 * 3_600_000;
-/** Long enough to continue when the first day's limits end. */
+/** Long enough for the attack to continue after the first day's limits have expired. */
 const MINUTES = argument(0, 50) * 60;
 const POSSIBILITIES = 10 ** CODE_LENGTH;
 const PROMISED_CHANCES = 90;

@@ -267,7 +267,7 @@ async function prove(): Promise<void> {
       (await inside('sh', '-c', 'cat /proc/[0-9]*/stat | grep -c ") Z "')).stdout.trim() === '0',
       'The container has zombie processes.',
     );
-    // Run by hand, because podman's timer for it needs systemd.
+    // Runs the health check directly, because podman's timer for it needs systemd.
     expect(
       (await tryPodman('healthcheck', 'run', page.name)).status === 0,
       'The health check of the container failed.',
@@ -351,7 +351,7 @@ type Counts = {
   readonly pages: number;
   readonly failedPages: number;
   readonly forms: number;
-  /** 503 with a sentence and Retry-After: Caddy does not repeat a form that was in transit when the process ended. */
+  /** 503 with an error message and Retry-After: Caddy does not repeat a form that was in transit when the process ended. */
   readonly refusedForms: number;
   readonly failedForms: number;
 };
@@ -414,7 +414,7 @@ async function promisedRestart(page: Container): Promise<void> {
   await ready(page);
 }
 
-/** A container's first process ignores signals without a handler, but a waiting start must still stop. */
+/** A container's first process ignores signals without a handler, but must still stop while it waits during its start. */
 async function stopDuringStart(): Promise<void> {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -30,7 +30,7 @@ async function prepare(engine: Engine, leads: number) {
     env: { ...LIMITS_OUT_OF_REACH, ...KEPT_FOR_EVER, LOG_LEVEL: 'error' },
   });
   await fillHistory({ ...site, engine }, leads);
-  // Otherwise the disk writes these leads during the first minute.
+  // Otherwise these leads would be written to disk during the first minute.
   execFileSync('sync');
   const { url } = await site.start();
   return {

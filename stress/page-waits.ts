@@ -25,7 +25,7 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
 }
 
-/** With an inspector attached, V8 would parse React's file again for error positions, which takes 60 to 150 ms that no visitor waits. */
+/** With an inspector attached, V8 would parse React's file again for error positions. Visitors do not wait for these 60 to 150 ms. */
 const AS_WITHOUT_INSPECTOR = '--js-flags=--no-enable-lazy-source-positions';
 
 async function inBrowser<Result>(
@@ -55,7 +55,7 @@ export const measureTap = (url: string, when: 'at once' | 'when idle'): Promise<
     await page.goto(url, { waitUntil: 'commit' });
     const button = callToAction(page);
     await button.waitFor();
-    // The visitor's delay before the tap; after 8 s this network has loaded the application.
+    // The visitor's pause before the tap. On this network, the application loads in less than 8 s.
     await page.waitForTimeout(when === 'at once' ? 300 : 8000);
     await button.tap();
     await page.waitForFunction(() => 'usableAfter' in document.documentElement.dataset);
@@ -102,7 +102,7 @@ let visitors = 0;
 /**
  * Milliseconds from the sixth digit to the painted article.
  * @param on a desktop with a warm cache, or a slow phone with a cold one
- * @param runs on the desktop in one browser, after an uncounted one
+ * @param runs number of runs; on the desktop in one browser, after an uncounted run
  */
 export async function measureSixthDigit(
   { url, inbox }: { readonly url: string; readonly inbox: Pick<Inbox, 'waitForMail'> },

@@ -73,7 +73,7 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
   const inbox = fault.while === 'down' ? await startInbox(behaviour, site.inbox.port) : site.inbox;
   const wellAgain = performance.now();
   const ledger = newLedger();
-  // A permanent refusal ends this mail; its visitor requests another, as the code screen suggests.
+  // A permanently refused mail is not retried, so its visitor requests another, as the code screen suggests.
   const final = fault.name.includes('550');
   let asksAgain = 0;
   await Promise.all(

@@ -51,7 +51,7 @@ for (const engine of ENGINES) {
     await post(url + call, body);
     return performance.now() - start;
   };
-  // Before requests, which change the set of live codes.
+  // Chosen before any request, because requests change the set of live codes.
   const unknown = Array.from({ length: KNOWN }, () => newAddress());
   const calls = {
     [VERIFY]: (email: string) => time(API.verify, { email, code: '000000' }),

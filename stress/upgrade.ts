@@ -54,7 +54,7 @@ const wants = (part: (typeof PARTS)[number]): boolean =>
 const TIMES = Number(values.times);
 const VISITORS = Number(values.visitors);
 const LONGEST_PAUSE_MS = 2_000;
-/** Without restarts, because a busy machine may also return 503. */
+/** A run without restarts for comparison, because a busy machine may also return 503. */
 const CONTROL_MS = 30_000;
 const REST_MS = 1_000;
 
@@ -62,7 +62,7 @@ const execute = promisify(execFile);
 const pause = () => setTimeout(Math.random() * LONGEST_PAUSE_MS);
 const nginxProgram = findProgram('nginx');
 if (nginxProgram === undefined) throw new Error(notTested('nginx'));
-// Only in this process, for the tests' certificate.
+// Accepts the tests' certificate, only in this process.
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 
 let longest = 0;
@@ -193,7 +193,7 @@ async function report(what: string, restarts: string, site: PreparedSite, seen: 
 
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
-/** In a copy of the project. A stop and a start serve for comparison. */
+/** Updates a copy of the project. Stopping and starting it is measured for comparison. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
   const port = await freePort();
@@ -261,7 +261,7 @@ async function twoProcesses(engine: Engine): Promise<void> {
   await site.close();
 }
 
-/** In one checkout, both releases find each other's files. */
+/** Builds in the same checkout, so both releases find each other's files. */
 const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
 
 function oldProject(ref: string): string {
@@ -298,7 +298,7 @@ async function oldAndNew(
       await build(today);
       await left.stop('SIGTERM');
       newLeft = await startIn(today, left.port);
-      // Both run on tables that the old one does not know.
+      // Both releases run on tables that the old one does not know.
       await setTimeout(10_000);
       await build(project);
       await newLeft.stop('SIGTERM');
@@ -316,7 +316,7 @@ async function oldAndNew(
     await report(`${name} and this release at once, ${engine}`, '1', site, seen);
   });
   rows.add(`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '');
-  // Going back is promised from the release that supports it.
+  // Only releases that support newer databases are promised to start again.
   const knowsHow = readFileSync(path.join(project, 'server/db/migrations/migrate.ts'), 'utf8').includes(
     'mayBeNewer',
   );

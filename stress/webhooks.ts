@@ -65,7 +65,7 @@ async function readArticle(url: string, cookie: string): Promise<void> {
       await response.text();
       if (response.status === 200) return;
     } catch {
-      // The server was killed and restarts.
+      // The server was killed and is restarting.
     }
     await setTimeout(LOOK_EVERY_MS);
   }

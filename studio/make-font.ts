@@ -20,11 +20,11 @@ const printableAscii = range(0x20, 0x7e);
 const headingCharacters = `${printableAscii}’‘“”„–—…•·×©éüöäåñß`;
 
 const newsreader = readFileSync(path.join(newsreaderFolder, 'files/newsreader-latin-opsz-normal.woff2'));
-// The cut for text and headings of 18 to 44 px. Its digits have one width.
+// The optical size for text and headings of 18 to 44 px. All digits have the same width.
 const readingFont = await redrawn(headingCharacters, { opsz: 24, wght: { min: 400, max: 600 } });
 
 const textCharacters = `${printableAscii}${range(0xa0, 0xff)}’‘‚“”„–—…•−€™ŒœŠšŽž`;
-// The cut for 64 px and more. The build takes the letters of the campaign's words from it.
+// The optical size for 64 px and more. The build extracts the letters of the campaign's words.
 const displayFont = await redrawn(textCharacters, { opsz: 72, wght: 500 }, [new Feature('pnum', 1)]);
 
 const hanken = readFileSync(path.join(hankenFolder, 'files/hanken-grotesk-latin-wght-normal.woff2'));
@@ -46,7 +46,7 @@ publish('build/newsreader-display.woff2', displayFont);
 
 type Axes = NonNullable<NonNullable<Parameters<typeof subsetFont>[2]>['variationAxes']>;
 
-/** A subset of Newsreader that draws ' as ’, and each character as the features do. */
+/** A subset of Newsreader that shows ' as ’ and applies the features to each character. */
 async function redrawn(characters: string, axes: Axes, features: Feature[] = []): Promise<Buffer> {
   const font = await subsetFont(newsreader, characters, {
     targetFormat: 'sfnt',
@@ -64,7 +64,7 @@ async function redrawn(characters: string, axes: Axes, features: Feature[] = [])
   });
 }
 
-/** OpenType's `cmap` in format 4, with one segment per character. */
+/** An OpenType `cmap` table in format 4, with one segment per character. */
 function characterMap(glyphs: readonly (readonly [character: number, glyph: number])[]): Buffer {
   const codes = [...glyphs.map(([character]) => character), 0xff_ff];
   const distances = [...glyphs.map(([character, glyph]) => glyph - character), 1];

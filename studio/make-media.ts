@@ -73,7 +73,7 @@ function refuseUnknown(where: string): void {
   );
 }
 
-/** Each "image" in landing.yaml; none if the file cannot be read. */
+/** Returns each "image" in landing.yaml, or an empty list if the file cannot be read. */
 function namesOfPeople(): string[] {
   const text = path.join(campaign, 'landing.yaml');
   if (!existsSync(text)) return [];
@@ -86,7 +86,7 @@ function namesOfPeople(): string[] {
   return found;
 }
 
-/** An SVG has no size. */
+/** Accepts any SVG, because it has no size in pixels. */
 async function refuseSmall(source: string, [width, height]: Size): Promise<void> {
   const { format, autoOrient } = await sharp(source).metadata();
   if (format === 'svg' || (autoOrient.width >= width && autoOrient.height >= height)) return;
@@ -159,7 +159,7 @@ const fit = (source: string, [width, height]: Size): Sharp =>
 
 const write = async (name: string, picture: Sharp): Promise<void> => report(name, await picture.toBuffer());
 
-/** Replaces the old picture only when the new one is complete; keeps a link. */
+/** Replaces the old picture only when the new one is complete; keeps a symbolic link. */
 function report(name: string, content: Buffer): void {
   const target = path.join(campaign, name);
   try {

@@ -1,4 +1,4 @@
-// Makes the pictures of README and docs, each light and dark. Usage: make-readme.ts [badges] [walk] [inbox] [report] [desk]
+// Makes the pictures in README and docs, each in a light and a dark version. Usage: make-readme.ts [badges] [walk] [inbox] [report] [desk]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ const ELENA = {
 const JONAS = { name: 'Jonas Weber', company: 'Weber & Partner', email: 'jonas.weber@example.com' };
 type Person = typeof ELENA;
 
-/** README loads nothing from other hosts. */
+/** Made here, because README must load nothing from other hosts. */
 function makeBadges(): void {
   const { license, engines } = JSON.parse(
     readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
@@ -237,7 +237,7 @@ async function askInDevelopment(browser: Browser, url: string, person: Person, e
 const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
 const DAY_SECONDS = 86_400;
-/** Within this time of day. */
+/** Visits are spread over this part of each day. */
 const OPEN_SECONDS = 14 * 3600;
 const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';

@@ -28,6 +28,6 @@ await ensureAllBuilt([
     campaign: campaignUnder(path),
     publicUrl: `https://example.com${path}`,
   })),
-  // Last, because `npm test` builds it in parallel.
+  // The default campaign is last, because `npm test` builds its site in parallel.
   { campaign: DEFAULT_CAMPAIGN },
 ]);

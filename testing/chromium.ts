@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { chromium } from '@playwright/test';
 
-/** With the headless shell, the browser tests take 0.7 of the time. */
+/** With the headless shell, the browser tests take 30 % less time. */
 const SHELL = '/usr/bin/chromium-headless-shell';
 const PATHS = [
   '/usr/bin/chromium',

@@ -1,4 +1,4 @@
-// Finds SQL of the product that tests sent only to SQLite, since most tests do not run on PostgreSQL.
+// Finds product SQL that the tests sent only to SQLite, because most tests do not run on PostgreSQL.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -27,7 +27,7 @@ export const comparable = (sql: string): string =>
       `split_part($1, '@', 2)`,
     );
 
-/** SQLite's own tables, and checks of a file before it is opened (server/db/backup/backup.ts). */
+/** Statements for SQLite's own tables, and for checks of a file before it is opened (server/db/backup/backup.ts). */
 const SQLITE_ITSELF =
   /\bsqlite_(?:master|schema)\b|\bpragma_|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
 

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** On PostgreSQL the user must be allowed to read its files. */
+/** On PostgreSQL, the database user must be allowed to read the server's files. */
 export async function countInFiles(
   db: Db,
   config: Config['database'],

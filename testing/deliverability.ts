@@ -26,7 +26,7 @@ export const bytesOf = ({ mail }: SentMail): number =>
   mail.parsed.attachments.reduce((sum, each) => sum + inBase64(each.content), 0);
 
 const inBase64 = (content: string | ArrayBuffer | Uint8Array): number =>
-  // Base64 in lines of 76 characters plus CRLF.
+  // The size of base64 in lines of 76 characters plus CRLF.
   Math.ceil((Buffer.from(content as ArrayBuffer).byteLength / 57) * 78);
 
 function formFaults(sent: SentMail): string[] {

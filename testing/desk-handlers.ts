@@ -32,7 +32,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     note,
     noteDone: note,
     signal: new AbortController().signal,
-    // Nothing listens here, because no test asks about real domains.
+    // Nothing listens here, because no test looks up real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],
   };
   return {

@@ -10,7 +10,7 @@ import { environment } from '#testing/environment.ts';
 export type DeskAnswer = {
   readonly exitCode: number;
   readonly out: string;
-  /** Standard error. */
+  /** Text on standard error. */
   readonly notes: string;
 };
 
@@ -21,7 +21,7 @@ export const desk = (
 ): Promise<DeskAnswer> =>
   run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
-/** Only one call at a time, because it changes this process's environment and folder. */
+/** Allows only one call at a time, because it changes this process's environment and folder. */
 export async function deskIn(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ async function run(
       paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: () => Date.now(),
-      // Nothing listens here, because no test asks about real domains.
+      // Nothing listens here, because no test looks up real domains.
       dnsServers: ['127.0.0.1:9'],
       ...partsOf(note),
     },

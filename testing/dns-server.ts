@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { decode, encode, type Answer } from 'dns-packet';
 
-/** With an empty object, the name exists without records. */
+/** An empty object means that the name exists but has no records. */
 export type NameRecords = {
   readonly TXT?: readonly string[];
   readonly MX?: readonly (readonly [priority: number, exchange: string])[];

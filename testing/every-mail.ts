@@ -12,7 +12,7 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const OPERATOR = 'you@example.com';
 const ADA = 'ada.lovelace@gmail.com';
-/** Longer than the breaker caches its state. */
+/** Longer than the breaker's state is cached. */
 const LOOK_SECONDS = 3;
 const MORE_THAN_ONE_BY_ONE = 13;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';

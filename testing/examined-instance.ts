@@ -118,7 +118,7 @@ export async function findingsIn(
 
 type Alone = (settings: Settings, now: number) => Promise<Findings>;
 
-/** Examinations that need neither a mail server nor DNS. */
+/** Checks that need neither a mail server nor DNS. */
 const ALONE: Readonly<Record<string, Alone>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
   database: async ({ config }) =>

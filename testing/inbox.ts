@@ -25,11 +25,11 @@ export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
   /** "cut off" stores the message and drops the connection. */
   readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
-  /** Without 8BITMIME and SMTPUTF8. */
+  /** True for a mail server without 8BITMIME and SMTPUTF8. */
   readonly sevenBit?: boolean;
 };
 
-/** A refusal, for `InboxBehaviour`. */
+/** Makes a refusal for `InboxBehaviour`. */
 export const smtpError = (responseCode: number, words: string): Error =>
   Object.assign(new Error(words), { responseCode });
 

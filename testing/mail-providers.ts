@@ -1,4 +1,4 @@
-// Calls have the events of the providers' documentation, signed with test keys.
+// Calls contain the events from the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -216,7 +216,7 @@ export function asMailgun({ kind, email = EMAIL, at }: ProviderEvent, now: numbe
 /** @param odd fields that replace those of every event */
 export function asSendGrid(events: readonly ProviderEvent[], now: number, odd: object = {}): Call {
   const timestamp = String(Math.floor(now / 1_000));
-  // Other event types arrive too, in shapes that we do not read.
+  // Other event types arrive too, in formats that we do not read.
   const other = { email: null, timestamp, event: 'unsubscribe', type: null };
   const payload = `${JSON.stringify([
     other,

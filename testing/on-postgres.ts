@@ -1,4 +1,4 @@
-// These run on PostgreSQL too: db/, one journey per route and command, races, and differing types (big numbers, order, search).
+// Test files that also run on PostgreSQL: db/, one journey per route and command, races, and differing types (big numbers, order, search).
 // testing/compare-engines.ts finds statements that these miss.
 
 const DATABASE = [

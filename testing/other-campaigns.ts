@@ -1,4 +1,4 @@
-// Lasting folders, so that each site is built once. Parallel tests share them: a folder is prepared, moved into place and never
+// Permanent folders, so each site is built only once. Parallel tests share them: a folder is prepared, moved into place and never
 // changed.
 import { createHash } from 'node:crypto';
 import {

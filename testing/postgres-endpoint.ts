@@ -1,4 +1,4 @@
-// One URL for PostgreSQL, like a managed service. The server in the background can change or fall silent.
+// One URL for PostgreSQL, like a managed service. The server that it leads to can change or stop responding.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -11,7 +11,7 @@ export type PostgresFolder = {
   readonly remove: () => Promise<void>;
 };
 
-/** Its input ends with the process that made the folder. SIGINT is PostgreSQL's fast shutdown. */
+/** Its standard input closes when the process that created the folder ends. SIGINT is PostgreSQL's fast shutdown. */
 const KEEPER = `
   pids=
   while read -r line; do pids=$line; done

@@ -19,11 +19,11 @@ type PostgresNode = {
   readonly port: number;
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** SIGINT stops orderly, with everything replicated. SIGKILL imitates a crash of the machine. */
+  /** SIGINT stops it cleanly, with everything replicated. SIGKILL imitates a crash of the machine. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
   readonly promote: () => Promise<void>;
   readonly copyFrom: (primary: PostgresNode) => Promise<void>;
-  /** Restarts as a standby with its own data, after an orderly stop. */
+  /** Restarts as a standby with its own data, after a clean stop. */
   readonly follow: (primary: PostgresNode) => Promise<void>;
   readonly waitForStandby: (waits: boolean) => Promise<void>;
   /** Resolves when a standby has caught up and commits wait for it. */
@@ -39,7 +39,7 @@ export type PostgresPair = {
 
 /**
  * Starts both; commits at the primary wait for the standby.
- * @param fsync may be off where only processes are killed, never the machine
+ * @param fsync may be false if only processes are killed, never the machine
  */
 export async function startPostgresPair({
   fsync = 'on',

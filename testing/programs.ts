@@ -18,7 +18,7 @@ export const PROGRAMS: Readonly<
     debian: 'pgbouncer',
   },
   'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
-  // Runs a command on a terminal; macOS's version takes other parameters.
+  // Runs a command on a terminal; macOS's version has other parameters.
   script: { places: process.platform === 'linux' ? ['/usr/bin/script'] : [], debian: 'bsdutils' },
 };
 

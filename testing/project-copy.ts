@@ -17,7 +17,7 @@ const NEEDED = [
 
 export type ProjectCopy = { readonly folder: string; readonly remove: () => void };
 
-/** Has no dist/, and a link to node_modules. */
+/** The copy has no dist/, and its node_modules/ is a link. */
 export function copyProject(): ProjectCopy {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-project-'));
   for (const name of NEEDED)

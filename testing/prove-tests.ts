@@ -95,7 +95,7 @@ function plantedSource(folder: string, { file, find, replace, promise }: Planted
 
 type Ran = { readonly title: string; readonly passed: boolean };
 
-/** Stops after the first failing test. A file that does not load is not a caught fault: only tests inside it count. */
+/** Stops after the first failing test. A file that does not load does not count as a caught fault; only its tests do. */
 async function runLogic(copy: string, tests: readonly string[]): Promise<readonly Ran[]> {
   const ran: Ran[] = [];
   const files = tests.map((test) => path.join(copy, test));

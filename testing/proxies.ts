@@ -1,4 +1,4 @@
-// nginx and Caddy use the files of deploy/, with other names, ports and certificates.
+// nginx and Caddy use the files in deploy/, with other names, ports and certificates.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

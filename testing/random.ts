@@ -1,6 +1,6 @@
 /**
- * Park and Miller's generator.
- * @returns numbers from 0 (included) to 1 (excluded)
+ * Park–Miller generator.
+ * @returns a function that returns numbers from 0 (inclusive) to 1 (exclusive)
  */
 export function createRandom(seed: number): () => number {
   let state = seed % 2_147_483_646 || 1;

@@ -119,7 +119,7 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   return passed;
 }
 
-/** PostgreSQL may reject a statement that it never got. */
+/** Reports statements that never reached PostgreSQL, which may reject them. */
 function reportSqliteAlone(): void {
   const alone = sentToSqliteAlone(readRecorded(statements));
   for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 
 import type { Engine } from '#testing/databases.ts';
 
-/** By table.column: its type, and the effect of omitting it. */
+/** A column, listed by table.column: its type, and whether it may be omitted or null. */
 type Column = { readonly type: string; readonly mayBeLeftOut: boolean; readonly mayBeNull: boolean };
 export type SchemaShape = {
   readonly tables: ReadonlySet<string>;

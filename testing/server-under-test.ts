@@ -37,7 +37,7 @@ export type ServerUnderTest = {
   readonly breakerReasons: readonly string[];
   readonly metrics: Metrics;
   readonly logLines: readonly string[];
-  /** Moves the clock when no mail or webhook is being sent, whose lease would seem expired. */
+  /** Waits until no mail or webhook is being sent, because its lease would seem expired, and moves the clock. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
   readonly setClock: (to: number) => void;
@@ -51,14 +51,14 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
   readonly smtpUrl?: string;
-  /** dist/ of a built site; without it, only the API. */
+  /** dist/ of a built site; if absent, only the API is served. */
   readonly siteFolder?: string;
   readonly maxInHand?: number;
   readonly connectionLimits?: ConnectionLimits;
   readonly maxResidentBytes?: number;
   readonly isStopping?: () => boolean;
   readonly fetch?: AppOptions['fetch'];
-  /** A new one by default. Always closed with the server. */
+  /** By default a new database. It is always closed with the server. */
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
 
@@ -78,7 +78,7 @@ async function startServer({
   database: givenDatabase,
   ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
-  // Comes first, so a run without the tests' PostgreSQL reports that and ends.
+  // Comes first, so a run without the tests' PostgreSQL reports that and exits.
   const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
@@ -226,7 +226,7 @@ function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
   assert.deepEqual(answeredTwice, [], 'every request is answered once');
 }
 
-/** A browser from the server's view: an IP address and a cookie jar. */
+/** A browser as the server sees it: an IP address and a cookie jar. */
 export type Visitor = {
   readonly cookies: Map<string, string>;
   readonly post: (

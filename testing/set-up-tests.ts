@@ -1,4 +1,4 @@
-// Installs a Chromium if missing; on Debian also the programs of some tests. A run without them passes with a note.
+// Installs Chromium if it is missing; on Debian, also the programs that some tests need. A run without them passes with a note.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 

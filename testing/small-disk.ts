@@ -29,8 +29,8 @@ export function whyNoDisk(): string | false {
 }
 
 /**
- * The caller unmounts it.
- * @param folder empty
+ * The caller must unmount it.
+ * @param folder an empty folder
  */
 export function mountSmallDisk(
   folder: string,
@@ -59,7 +59,7 @@ export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promi
 /** A folder with more space is on another disk, which must not be filled. */
 const MAX_BYTES = 256 * 2 ** 20;
 
-/** @returns the file to remove afterwards */
+/** @returns the file that fills the disk, to be removed afterwards */
 export function fillDisk(disk: string): string {
   const filler = path.join(disk, 'filler');
   const file = openSync(filler, 'w');

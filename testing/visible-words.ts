@@ -1,4 +1,4 @@
-// Finds visible words in the code that belong into campaign/. Reads the syntax tree: comments, types, class names and styles do
+// Finds visible words in the code that belong in campaign/. Reads the syntax tree: comments, types, class names and styles do
 // not count.
 import { parseSync } from 'vite';
 

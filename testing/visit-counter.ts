@@ -1,4 +1,4 @@
-// The counter's host uses https, on another origin than the page.
+// The counter uses https and has a different origin from the page.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';

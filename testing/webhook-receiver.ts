@@ -8,7 +8,7 @@ export type Received = {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly event: LeadEventBody;
-  /** The same for repeated deliveries. */
+  /** Repeated deliveries have the same ID. */
   readonly id: string;
 };
 

@@ -1,6 +1,6 @@
 declare module '#campaign/site.yaml' {
   const site: Omit<import('#shared/campaign-schema.ts').Site, 'logo'> & {
-    /** In the language itself. */
+    /** In the language that it names, such as Deutsch. */
     readonly languageName: string;
     /** CSS pixels, at the height of the default logo. */
     readonly logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
@@ -64,7 +64,7 @@ declare module '#campaign/interface.yaml' {
 
 declare module '#campaign/form.yaml' {
   const form: import('#shared/campaign-schema.ts').OwnForm & {
-    /** Whether there are custom questions. A build-time constant, so other pages do not carry their code. */
+    /** True if there are custom questions. A build-time constant, so pages without them do not contain their code. */
     readonly asksMore: boolean;
   };
   export = form;

@@ -23,12 +23,12 @@ export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
-  /** After a reload, before the server has been asked about the challenge. */
+  /** The state after a reload, before the server has returned the challenge. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | {
       readonly stage: Exclude<Stage, 'verification'>;
       readonly waiting: Waiting | null;
-      /** True right after the code. If the article is still locked, the browser refused the cookie. */
+      /** True right after the code was verified. If the article is still locked, the browser refused the cookie. */
       readonly justVerified?: boolean;
     };
 

@@ -55,7 +55,7 @@ export function useStage(initial: StageState): StageControl {
     keepEntry(state.stage === 'verification' || state.stage === 'content' ? entryOf(state) : null);
   }, [state]);
 
-  // The event of a fade that has not begun. Later events start from its result, or the fade would undo them.
+  // The event of a fade that has not begun. Later events start from its result, because the fade would undo them otherwise.
   const unshown = useRef<StageEvent | null>(null);
   const catchUp = () => {
     const event = unshown.current;

@@ -1,4 +1,4 @@
-// Without variants, the bundler drops this code.
+// The bundler drops this code if the campaign has no variants.
 import { variant } from '#campaign/site.yaml';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 

@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [...seen, ...seen].map(of));
       }));
 
-    it('the audit log also records failed actions, but none that never started', () =>
+    it('the audit log also records failed actions, but not actions that never started', () =>
       withServer({ engine, env: DESK_SETTINGS }, (server) =>
         inFolder(async (folder) => {
           const { service } = server;

@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('consent verified after a bounce stays valid, whatever date the report claims', () =>
+    it('a consent verified after a bounce stays valid, whatever date the report states', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);

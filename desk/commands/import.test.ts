@@ -495,7 +495,7 @@ describe('import files', () => {
       assert.match(notes, /^Letters are garbled .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('an import skips people named in a bad line, which might say that they unsubscribed', () =>
+  it('an import skips people named in a bad line, because it might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,

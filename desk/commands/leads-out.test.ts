@@ -423,7 +423,7 @@ describe('command-line arguments', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('an unknown desk command or wrong arguments point to the help', async () => {
+  it('an unknown desk command or invalid arguments print how to get help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

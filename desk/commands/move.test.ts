@@ -82,7 +82,7 @@ describe('moving the database', () => {
       }
     }));
 
-  it('"desk move" refuses a database that contains another program\'s tables with our names', () =>
+  it('"desk move" refuses a database if another program\'s tables have our names', () =>
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();

@@ -252,7 +252,7 @@ describe('backup files', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('a backup never overwrites the database, whatever name is given', () =>
+  it('a backup never overwrites the database, whatever file name is given', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');

@@ -40,7 +40,7 @@ for (const engine of ENGINES)
         assert.equal((await device.get(API.article)).statusCode, 200);
       }));
 
-    it('"desk send-guide" queues no second guide while one is waiting', async () => {
+    it('"desk send-guide" does not queue a second guide while one is queued', async () => {
       const later = () => smtpError(451, 'Later');
       let isBusy = false;
       const onRecipient = () => (isBusy ? later() : null);

@@ -24,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`suppression list on ${engine}`, () => {
-    it("the operator can remove a suppression unless it was the person's own decision", () =>
+    it('the operator can remove a suppression unless the person decided it', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it("a person's own suppression stays, whatever the operator noted before", () =>
+    it("a person's own suppression remains, whatever the operator noted before", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');

@@ -207,7 +207,7 @@ describe('doctor runs', () => {
       }),
     ));
 
-  it('the doctor reports invalid settings and continues despite invalid words', () =>
+  it('the doctor reports invalid settings, and runs the other checks even if the campaign is invalid', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
       mkdirSync(words);

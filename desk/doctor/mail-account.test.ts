@@ -143,7 +143,7 @@ describe('mail account checks', () => {
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
   });
 
-  it('the doctor disconnects from a silent mail server at the time limit', async () => {
+  it('the doctor disconnects from an unresponsive mail server at the time limit', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -122,7 +122,7 @@ describe('SPF checks', () => {
     ['2001:db8::7', 'v=spf1 ip6:2001:db8::7 ~all'],
     [null, 'v=spf1 mx ~all'],
   ] as const)
-    it(`the doctor suggests a missing SPF record for mail through ${mailHost ?? 'no server'}`, async () => {
+    it(`the doctor suggests an SPF record for mail through ${mailHost ?? 'no server'} if the domain lacks one`, async () => {
       const { state, publish } = await spf1(of('hello'), mailHost);
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
@@ -368,7 +368,7 @@ describe('reverse DNS checks', () => {
   const address = '93.184.215.14';
   const name = '14.215.184.93.in-addr.arpa';
 
-  it('the doctor accepts reverse DNS that leads back to the IP address', async () => {
+  it('the doctor accepts reverse DNS that resolves back to the IP address', async () => {
     const found = await reverse({
       'mail.example.com': { A: [address] },
       [name]: { PTR: ['mail.example.com'] },
@@ -376,7 +376,7 @@ describe('reverse DNS checks', () => {
     assert.equal(found.state, 'ok', found.sentence);
   });
 
-  it('the doctor warns about reverse DNS that is missing or leads elsewhere', async () => {
+  it('the doctor warns if reverse DNS is missing or resolves to another IP address', async () => {
     const publish = { name, type: 'PTR', value: 'mail.example.com' };
     for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
       const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });

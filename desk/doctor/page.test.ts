@@ -152,7 +152,7 @@ describe('checks of PUBLIC_URL', () => {
     );
   });
 
-  it('the doctor warns about a page readable without https and a missing TRUST_PROXY', async () => {
+  it('the doctor warns about a page that is reachable without https, and about a missing TRUST_PROXY', async () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [

@@ -26,7 +26,7 @@ async function look(database: Config['database']): Promise<string> {
 }
 
 describe('write test of the doctor', () => {
-  it("the doctor's write test leaves nothing in a writable PostgreSQL", () =>
+  it("the doctor's write test leaves nothing behind in a writable PostgreSQL", () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       assert.match(

@@ -42,7 +42,7 @@ const barOf = (html: string, row: string): number[] => {
 };
 
 describe('HTML report', () => {
-  it('the report draws views and people on separate scales', () => {
+  it('the report shows views and people on separate scales', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(
       ['Page seen', 'Form opened', 'Asked for a code', 'Entered the code'].map((step) => barOf(html, step)),
@@ -50,7 +50,7 @@ describe('HTML report', () => {
     );
   });
 
-  it('the report draws new leads and people without a code on the scale of the longest bar', () => {
+  it('the report shows new leads and people without a code on the scale of the longest bar', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
     assert.match(html, /2 sources brought 20 new leads each\./);

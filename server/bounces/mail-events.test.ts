@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await reasons(server), []);
         }));
 
-    it('a Mailgun token is accepted once, and again only after our own failure', () =>
+    it('a Mailgun token is accepted once, and again only after the server failed to process it', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         const now = server.now();

@@ -17,7 +17,7 @@ import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/camp
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 
 describe('campaign files', () => {
-  it('campaign files may have Windows line ends and a byte order mark', () =>
+  it('campaign files may have Windows line endings and a byte order mark', () =>
     withCampaignCopy((folder) => {
       for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
         const place = path.join(folder, file);

@@ -51,7 +51,7 @@ describe('campaign mistakes', () => {
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
-  it('a missing picture, film or logo that the words name is reported as a mistake', () =>
+  it('a missing picture, film or logo that the campaign names is reported as a mistake', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
       assert(result.type === 'mistakes');
       const line =
@@ -98,7 +98,7 @@ describe('sections of the landing page', () => {
     return found;
   };
 
-  it('the landing page can omit any or all optional sections', () => {
+  it('the landing page can omit any or all of its optional sections', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(

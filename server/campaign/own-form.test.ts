@@ -27,7 +27,7 @@ const formIn = (folder: string) => {
 };
 
 describe('form.yaml', () => {
-  it('a missing or empty form.yaml adds no question', () =>
+  it('a missing or empty form.yaml adds no custom question', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(formIn(folder).fields, []);
       for (const text of ['', '# fields:\n#   - id: phone\n', '\n  # Nothing\r\n\n']) {
@@ -90,7 +90,7 @@ describe('form.yaml', () => {
     assert.match(mistakesIn(form('choices')).join('\n'), /but a form accepts only 3000/);
   });
 
-  it('a question is refused if an import would read its ID or label as another column', () => {
+  it('a custom question is refused if an import would read its ID or label as another column', () => {
     const ask = (id: string, label: string) =>
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])

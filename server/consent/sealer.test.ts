@@ -111,7 +111,7 @@ describe('rounds of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 2);
     }));
 
-  it('a round of sealing finds consents left to a withdrawn newer secret', () =>
+  it('a round of sealing finds consents left for a withdrawn newer secret', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
       await agree(server, 'ada@example.com');

@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
         assert.equal(rows.find(({ source }) => source === 's0')?.count, 11, 'a known one is still counted');
       }));
 
-    it('funnel counts of several processes are added up within one limit', async () => {
+    it('funnel counts from several processes are added up within one limit', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
       const config: Config['database'] =
         engine === 'sqlite'

@@ -82,7 +82,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('an unknown API path gets 404, even if it resembles a known path', async () => {
+    it('a request to an unknown API path gets 404, even if it resembles a known path', async () => {
       for (const url of words(`
         /api /api?x /api/ /api/100% /api/leads% /api/lead /api/leads/ /api/leads/1 /api/LEADS
         /api/../etc/passwd /api/%2e%2e/x`)) {

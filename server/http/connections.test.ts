@@ -161,7 +161,7 @@ describe('connections', () => {
       assert.equal(await waiting, 202);
     }));
 
-  it('a connection of a trusted proxy is exempt from the limit per network', async () => {
+  it('a connection from a trusted proxy is exempt from the per-network limit', async () => {
     for (const trusted of ['127.0.0.2/32', '1']) {
       await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
         await server.attack('127.0.0.2', 10);
@@ -171,7 +171,7 @@ describe('connections', () => {
     }
   });
 
-  it('a connection of a trusted proxy is the last to be closed', () =>
+  it('a connection from a trusted proxy is the last to be closed', () =>
     withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
       await server.attack('127.0.0.2', 8);
       const kept = [...server.sockets];

@@ -83,7 +83,7 @@ const FULL_POSTGRES =
   'The disk of PostgreSQL is full, so forms are refused. Free some space there. You do not need to restart the site.';
 
 describe('GET /api/health without database writes', () => {
-  it('health responds with 503 on a full SQLite file until there is room again', () =>
+  it('health responds with 503 on a full SQLite file until there is space again', () =>
     withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
       const { db } = server.database;
       const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);

@@ -99,7 +99,7 @@ it('a visitor with more than 30 kB of cookies gets advice to clear them', async 
   );
 });
 
-it('a request of ambiguous length (request smuggling) is refused', async () => {
+it('a request with an ambiguous length (request smuggling) is refused', async () => {
   for (const lengths of [
     ['Content-Length: 2', 'Content-Length: 2'],
     ['Content-Length: 2', 'Content-Length: 3'],

@@ -40,7 +40,7 @@ describe('load shedding', () => {
     }));
 });
 
-describe('late event loop', () => {
+describe('delayed event loop', () => {
   const WITHIN_MS = 10_000;
   const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
@@ -51,7 +51,7 @@ describe('late event loop', () => {
     return app;
   }
 
-  it('the server responds with 503 while its event loop is late', async () => {
+  it('the server responds with 503 while its event loop is delayed', async () => {
     const app = await appThatSheds(20);
     await until(
       async () => {
@@ -64,7 +64,7 @@ describe('late event loop', () => {
     await app.close();
   });
 
-  it('the first visitor is not refused if the start made the event loop late', async () => {
+  it('the first visitor is not refused if the start delayed the event loop', async () => {
     const app = await appThatSheds(1_000);
     block(1_200);
     await app.ready();

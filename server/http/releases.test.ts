@@ -188,7 +188,7 @@ describe('releases', () => {
     );
   });
 
-  it('a release belongs to one campaign and must match its words', () =>
+  it('a release belongs to one campaign and must match its content', () =>
     withProject((project, dist) => {
       const other = path.join(project, 'examples', 'german');
       write(other, 'landing.yaml', 'headline: Eins');
@@ -247,7 +247,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 }
 
 it(
-  'a build next to a running server keeps the files of both releases available',
+  'a build during the operation of a server keeps the files of both releases available',
   { timeout: 300_000 },
   async () => {
     const { folder: project, remove } = copyProject();

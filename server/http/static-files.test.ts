@@ -89,7 +89,7 @@ describe('encoding of files', () => {
     assert.deepEqual(response.rawPayload, film);
   });
 
-  it('an absurdly long Accept-Encoding gets the unencoded file', async () => {
+  it('a request with an absurdly long Accept-Encoding gets the unencoded file', async () => {
     const response = await get('/', { 'accept-encoding': `${','.repeat(600)}br` });
     assert.equal(response.headers['content-encoding'], undefined);
   });
@@ -108,7 +108,7 @@ describe('entity tags', () => {
     }
   });
 
-  it('a matching If-None-Match gets 304 with the headers of a 200', async () => {
+  it('a request with a matching If-None-Match gets 304 with the headers of a 200', async () => {
     for (const url of ['/', '/robots.txt', chunk, FILM]) {
       const accept = { 'accept-encoding': 'br' };
       const whole = await get(url, accept);
@@ -138,7 +138,7 @@ describe('entity tags', () => {
     }
   });
 
-  it('an If-Match without the current entity tag gets 412', async () => {
+  it('a request whose If-Match lacks the current entity tag gets 412', async () => {
     const etag = String((await get(FILM)).headers.etag);
     for (const tags of [etag, `"other", ${etag}`, '*'])
       assert.equal((await get(FILM, { 'if-match': tags, range: 'bytes=0-9' })).statusCode, 206, tags);
@@ -149,7 +149,7 @@ describe('entity tags', () => {
     }
   });
 
-  it('the 404 page never gets 304', async () => {
+  it('a request for an unknown URL never gets 304', async () => {
     const response = await get('/no/such/page', { 'if-none-match': '*', range: 'bytes=0-9' });
     assert.equal(response.statusCode, 404);
     assert.match(response.body, /404 Page Not Found/);
@@ -266,7 +266,7 @@ it('HEAD returns the headers of GET without the body', async () => {
   }
 });
 
-it('other methods on the page or a file get 405 with Allow', async () => {
+it('a request for the page or a file with another method gets 405 with Allow', async () => {
   for (const url of ['/', '/robots.txt', FILM]) {
     const response = await get(url, {}, 'POST');
     assert.equal(response.statusCode, 405, url);

@@ -101,7 +101,7 @@ async function insertPutOff(server: ServerUnderTest, waiting: readonly string[])
 for (const engine of ENGINES) {
   describe(`mail backlog on ${engine}`, () => {
     for (const lane of ['network', 'recipient domain'] as const) {
-      it(`a mail server that is silent for one ${lane} delays nobody else`, async () => {
+      it(`a mail server that does not respond for one ${lane} does not delay the others`, async () => {
         const gate = createGate();
         const onRecipient = (address: string) => (address.endsWith('silent.example') ? gate.opened : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('a mail backlog of one network refuses only that network', () =>
+    it('a mail backlog caused by one network refuses only that network', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         const waiting = Array.from({ length: 400 }, () => '198.51.100.1');
         await insertPast(server, { seconds: 10, sent: 50, waiting });
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
         assert.equal((await health(server)).statusCode, 200);
       }));
 
-    it('deferred mail for many networks lengthens the expected wait, even as new mail arrives', () =>
+    it('deferred mail for many networks lengthens the expected wait, even while new mail is queued', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // One mail in two seconds, so a mail after sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it("a mail backlog made by a stranger's own domain closes the form for nobody else", () =>
+    it("a mail backlog caused by a stranger's own domain does not close the form for anyone else", () =>
       withServer(
         {
           engine,
@@ -366,7 +366,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('a mail server that falls silent at a guide does not close the form', () =>
+    it('a mail server that stops responding at a guide does not close the form', () =>
       withServer({ engine }, async (server) => {
         const now = server.now() - 3_600_000;
         const recipient = 'ada@example.com';

@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('a first reading is stored for an earlier lead who reads with a new code', () =>
+    it('a first reading is stored for an existing lead who reads with a new code', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -207,7 +207,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the guide file gets 404 if the campaign has none', () =>
+    it('a request for the guide file gets 404 if the campaign has none', () =>
       withServer({ engine }, async (server) => {
         const { visitor } = await becomeLead(server, 'ada@example.com');
         const answer = await visitor.get(API.guideFile);

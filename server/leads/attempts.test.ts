@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
         assert.equal(await countEntered(server), 1, 'only entered codes are marked as used');
       }));
 
-    it('a code whose attempts are used up works in no other browser', () =>
+    it('a code whose attempts are used up does not work in any other browser', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code: dead } = await askForCode(server);
         const rider = createVisitor(server);
@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('each of two devices without attempts can continue with a new code', () =>
+    it('each of two devices with no attempts left can continue with a new code', () =>
       withServer({ engine }, async (server) => {
         const [phone, laptop] = [createVisitor(server, '203.0.113.1'), createVisitor(server, '203.0.113.2')];
         await ask(phone);
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
       }));
 
-    it('a visitor without attempts and codes learns when the next code may be sent', () =>
+    it('a visitor with no attempts and codes left learns when the next code may be sent', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 8);
       }));
 
-    it('attempts made while no code was live do not limit a visitor', () =>
+    it('attempts made while no code was live do not count against a visitor', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         for (let round = 0; round < 4; round += 1) {
@@ -213,7 +213,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(second, own)).statusCode, 200);
       }));
 
-    it('attempts do not reveal to a stranger who is waiting for a code', () =>
+    it('attempts do not reveal whether someone is waiting for a code', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const owner = createVisitor(server, '203.0.113.1');

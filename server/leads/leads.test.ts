@@ -200,7 +200,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
       }));
 
-    it('either of the two newest codes works, so a slow mail strands no visitor', () =>
+    it('either of the two newest codes works, so a slow mail does not strand a visitor', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const codes: string[] = [];

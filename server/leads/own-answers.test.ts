@@ -71,7 +71,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await storedIn(server, 'leads'), [stored]);
       }));
 
-    it('an answer that fits no custom question is refused, and nothing is stored or mailed', () =>
+    it('an answer that does not fit any custom question is refused, and nothing is stored or mailed', () =>
       withForm(engine, FORM, async (server) => {
         const refused = async (answers: unknown, headers = {}) => {
           const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);

@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
           assert.equal(await server.countRows(table), 0, table);
       }));
 
-    it('erasing a lead verified a moment ago ends the session', () =>
+    it('erasing a lead verified a moment ago ends their session', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         await server.advance(0);

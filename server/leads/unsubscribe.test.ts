@@ -85,7 +85,7 @@ for (const { engine, shared } of SERVERS) {
         assert.equal(withdrawal.user_agent, 'Mail/1');
       }));
 
-    it('the one-click request of a mail program unsubscribes once, from anywhere', () =>
+    it("a mail program's one-click request unsubscribes only once, from any origin", () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         const parts = [

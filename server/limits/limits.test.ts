@@ -28,7 +28,7 @@ describe('network of an IP address', () => {
     assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0:0:0:0:0/64');
   });
 
-  it('the network of text that is not an IP address is the text itself', () => {
+  it('text that is not an IP address counts as its own network', () => {
     assert.equal(networkOf('unknown'), 'unknown');
   });
 });
@@ -85,7 +85,7 @@ const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets =
   createCountedLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } }, secrets);
 
 for (const engine of ENGINES) {
-  it(`forms of one network share a limit across processes on ${engine}`, () =>
+  it(`forms from one network share a limit across processes on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const [one, other] = [limitsWith({ leadsPerIpPerHour: 3 }), limitsWith({ leadsPerIpPerHour: 3 })];
       const outcomes = [];
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
       assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
     }));
 
-  it(`attempts without a live code use up none of a live code's attempts on ${engine}`, () =>
+  it(`attempts without a live code do not use up a live code's attempts on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
       assert.equal((await sendTo(limits, db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
     }));
 
-  it(`an e-mail address has at most ten live codes in any 24 hours on ${engine}`, () =>
+  it(`an e-mail address gets at most ten live codes in any 24 hours on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 5 });
       const start = NOON;

@@ -67,7 +67,7 @@ function assertOneGap(lines: readonly Line[], lost: number, written: number): vo
 function tests(): void {
   const program = fileURLToPath(import.meta.url);
 
-  it('the log has every line in order, in a file and in a pipe', () =>
+  it('the log contains every line in order, in a file and in a pipe', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'a');

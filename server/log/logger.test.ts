@@ -85,7 +85,7 @@ describe('errors in the log', () => {
     );
   });
 
-  it("the log shows table and constraint of an SQLite error, but not a trigger's message", () =>
+  it("the log shows the table and the constraint of an SQLite error, but not a trigger's message", () =>
     withDatabase('sqlite', async ({ db }) => {
       const failure = async (statement: ReturnType<typeof sql>) =>
         describeError(

@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         assert.equal(valueIn(page, 'lead_page_codes_last_hour{outcome="expired"}'), 2);
       }));
 
-    it('metrics report stuck mail, and health responds with 503 until it is sent', () =>
+    it('metrics report stuck mail, and health responds with 503 until the mail is sent', () =>
       withServer({ engine }, async (server) => {
         await server.inbox.close();
         await createVisitor(server).post(API.leads, filledForm());

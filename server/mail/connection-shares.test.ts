@@ -6,7 +6,7 @@ import { createConnectionShares } from '#server/mail/mail-worker.ts';
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 
 describe('connections to the mail server', () => {
-  it('one network or domain leaves at least one mail server connection to others', () => {
+  it('one network or domain leaves at least one mail server connection for others', () => {
     const shares = createConnectionShares(5, () => 0);
     const ends = ['a', 'b', 'c', 'd'].map((domain) => shares.begin(mail('192.0.2.1', `${domain}.example`)));
     assert.deepEqual(shares.full(), ['192.0.2.1']);

@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
       [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
       [554, '5.7.1 <ada@example.com>: Relay access denied'],
     ] as const)
-      it(`mail is retried after a final refusal of our server such as ${code}`, async () => {
+      it(`mail is retried after a final refusal that concerns our server, such as ${code}`, async () => {
         let refuses = true;
         const onRecipient = () => (refuses ? smtpError(code, words) : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -167,7 +167,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('a code that ended while its mail waited is not mailed', () =>
+    it('a code that became invalid while its mail was queued is not mailed', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('waiting mail is sent after the clock was set back, even if a dead process leased it', () =>
+    it('queued mail is sent after the clock was set back, even if a dead process leased it', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);

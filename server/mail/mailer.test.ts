@@ -117,7 +117,7 @@ it('a mail server is reached if DNS has only one address family for it', async (
 });
 
 describe('SMTP greeting', () => {
-  it('the SMTP greeting names the host of PUBLIC_URL or the name in SMTP_URL', async () => {
+  it('the SMTP greeting contains the host of PUBLIC_URL or the name in SMTP_URL', async () => {
     let said = '';
     const server = createServer((socket) => {
       socket.write('220 ready\r\n');
@@ -198,7 +198,7 @@ describe('unusable mail account', () => {
       /refused our greeting \(554\)\. .*not accept mail from this machine/,
     ],
   ] as const)
-    it(`mail waits, with an explanation, if the mail server ${title}`, async () => {
+    it(`mail stays queued, with an explanation, if the mail server ${title}`, async () => {
       const server = await startServer(replies);
       const mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
       try {
@@ -213,7 +213,7 @@ describe('unusable mail account', () => {
 });
 
 describe('sending a mail', () => {
-  it('mail is sent between ASCII e-mail addresses, whatever the letters of domain and name', async () => {
+  it('mail is sent between ASCII e-mail addresses, whatever letters the domain and the name contain', async () => {
     // smtp-server would decode "xn--".
     let said = '';
     const server = createServer((socket) => {
@@ -289,7 +289,7 @@ describe('sending a mail', () => {
     }
   });
 
-  it('mail is not sent any more after delivery was given up', async () => {
+  it('mail is no longer sent once its delivery has been given up', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
     await once(server, 'listening');

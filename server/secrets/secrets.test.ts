@@ -118,7 +118,7 @@ describe('one-time codes', () => {
     assert.ok(seen.size > 19_700, 'few repeat');
   });
 
-  it('a one-time code survives a rotation and ends with its secret', () => {
+  it('a one-time code survives a rotation and becomes invalid with its secret', () => {
     const code = key('a');
     assert.equal(codeDigits(deriveSecrets([NEW, OLD]), code), codeDigits(secrets, code));
     assert.equal(codeDigits(deriveSecrets([NEW]), code), null);

@@ -83,7 +83,7 @@ describe('settings in .env', () => {
     ]);
   });
 
-  it('.env may have any line ends and a byte order mark, but must be UTF-8', async () => {
+  it('.env may have any line endings and a byte order mark, but must be UTF-8', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       assert.deepEqual(
         await read(['\uFEFFPORT=http', 'HOST="::"', 'METRICS_PORT=x', ''].join(end)),

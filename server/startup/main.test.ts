@@ -31,7 +31,7 @@ const ask = (site: { readonly url: string }) =>
   });
 
 describe('start of the server', () => {
-  it('a start with mistakes in settings or words is refused and changes nothing', () => {
+  it('a start with mistakes in the settings or the campaign is refused and changes nothing', () => {
     const copy = copyProject();
     try {
       for (const [file, mistake] of [

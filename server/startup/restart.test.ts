@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 const RESTARTS = 2;
 
-it('a restart on a systemd socket refuses no page view and no form', () =>
+it('a restart on a systemd socket does not refuse any page view or form', () =>
   inFolder(async (folder) => {
     const env = { ...SETTINGS, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
     const page = await startOnHeldSocket({ ...env, PORT: '1' }, folder);

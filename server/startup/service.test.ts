@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
         await third.close();
       }));
 
-    it('a service can be opened without a built site and leaves nothing running', async () => {
+    it('a service can be opened without a built site and leaves nothing running when closed', async () => {
       const copy = copyProject();
       try {
         const { stdout } = await run(
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('a service leaves nothing open after an expected or unexpected failure', () =>
+    it('a service leaves no resource open after an expected or unexpected failure', () =>
       inFolder(async (folder) => {
         const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),

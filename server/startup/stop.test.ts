@@ -62,7 +62,7 @@ async function withBusySite(
 const isStopping = (site: Site) => until(() => site.output().includes('"msg":"Stopping."'));
 
 describe('stop by a signal', { concurrency: true }, () => {
-  it('Ctrl-C pressed twice ends the server at once', () =>
+  it('Ctrl-C pressed twice stops the server immediately', () =>
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);

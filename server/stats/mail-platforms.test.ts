@@ -102,7 +102,7 @@ async function ask(server: ServerUnderTest, email: string): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`mail platforms on ${engine}`, () => {
-    it('the mail platform of a company is queried in DNS once, and again when old', () =>
+    it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
       withDnsServer(ZONE, async ({ address, questions }) => {
         const database = await freshDatabase(engine);
         const platformsOf = (now: number, ...domains: readonly string[]) => {
@@ -232,7 +232,7 @@ for (const engine of ENGINES) {
 }
 
 describe('lookup of mail platforms', () => {
-  it('the lookup of mail platforms ends in time and says so if DNS does not respond', () =>
+  it('the lookup of mail platforms ends in time and reports if DNS does not respond', () =>
     withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
       const database = await freshDatabase('sqlite');
       const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
@@ -246,7 +246,7 @@ describe('lookup of mail platforms', () => {
       await database.close();
     }));
 
-  it('the lookup of mail platforms queries the most frequent domains first', () => {
+  it('the lookup of mail platforms starts with the most frequent domains', () => {
     const domains = Array.from({ length: 520 }, (_, index) => `d${index}.example`);
     const zone = Object.fromEntries(
       domains.map((domain) => [domain, { MX: [[10, 'mx.zoho.com']] as const }]),

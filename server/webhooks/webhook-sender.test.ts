@@ -103,7 +103,7 @@ describe('sending of webhook events', () => {
       );
     }));
 
-  it('a webhook event for Slack mentions nobody, whatever a visitor typed', () =>
+  it('a webhook event for Slack does not mention anyone, whatever a visitor typed', () =>
     withReceiver(undefined, async (receiver) => {
       const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
       const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
@@ -285,7 +285,7 @@ describe('sending of webhook events', () => {
     server.close();
   });
 
-  it('a webhook event is sent again at once if the receiver had closed the connection', async () => {
+  it('a webhook event is sent again immediately if the receiver had closed the connection', async () => {
     let connections = 0;
     await withRawServer(
       (socket) => {
@@ -304,7 +304,7 @@ describe('sending of webhook events', () => {
 });
 
 describe('IP addresses of webhook receivers', () => {
-  it('the IP address of a webhook receiver is public, private or never allowed', () => {
+  it('the IP address of a webhook receiver is classified as public, private or never allowed', () => {
     const kinds = {
       public: words(`
         8.8.8.8 2606:4700:4700::1111 64:ff9b::808:808 ::ffff:8.8.8.8 ::808:808 ::8.8.8.8`),
@@ -346,7 +346,7 @@ describe('IP addresses of webhook receivers', () => {
       assert.equal(received.length, 0);
     }));
 
-  it('a webhook event is not sent to a name that switches to a private IP address', () =>
+  it('a webhook event is not sent to a host name that switches to a private IP address', () =>
     withReceiver(undefined, async ({ port, received }) => {
       let home: readonly string[] = ['8.8.8.8', '127.0.0.1'];
       const zone: Record<string, NameRecords> = {

@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
     });
 
     for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
-      it(`a webhook endpoint gets the wait it asks for when the clock is set back by ${back} s`, () => {
+      it(`a webhook endpoint gets the delay that it requests when the clock is set back by ${back} s`, () => {
         let isAway = true;
         return withWebhook(
           { engine },

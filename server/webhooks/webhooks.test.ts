@@ -203,7 +203,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('webhook_events'), 3);
       }));
 
-    it('a webhook receives each event once although several processes send', () =>
+    it('a webhook receives each event once, although several processes send events', () =>
       withReceiver(undefined, async (receiver) => {
         const database = await freshDatabase(engine);
         const endpoints = endpointsOf([receiver.url]);
@@ -254,7 +254,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('a webhook receives the next event at once after a process has lost its lease', () =>
+    it('a webhook receives the next event immediately after a process has lost its lease', () =>
       withWebhook({ engine }, refuse, async (server) => {
         const { service, database } = server;
         await becomeLead(server);

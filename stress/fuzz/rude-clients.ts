@@ -15,7 +15,7 @@ const MADE_UP_ADDRESSES = 100;
 const ATTACKERS = 12;
 const CONNECTIONS_EACH = 500;
 const VISITORS = 20;
-/** Out of reach, but makes the server store the IP addresses. */
+/** A limit that is never reached, but makes the server store IP addresses. */
 const COUNTED = { LEADS_PER_IP_PER_HOUR: '1000000' } as const;
 
 type Parts = {
@@ -38,7 +38,7 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     for (const [line] of metrics.matchAll(/^lead_page_request_seconds_count\{[^}]*status="5.*$/gm))
       proof.expect(false, `${what} on ${engine}: ${line}`);
-    // The server only logs errors, and none is expected.
+    // The server logs only errors, and no error is expected.
     const complaint = /^.*"level":[56]0.*$/m.exec(server.output())?.[0];
     proof.expect(complaint === undefined, `${what} on ${engine}: ${complaint?.slice(0, 200)}`);
     await site.close();

@@ -24,7 +24,7 @@ export async function fillHistory(
   // No statement timeout, because production's limit is for visitors.
   const { db, close } = openDatabase(database, () => {}, { statementTimeoutMs: 0 });
   await db.connection().execute((connection) => fillTables(connection, engine, leads));
-  // Like autovacuum: otherwise an index scan on PostgreSQL checks each new row.
+  // Does what autovacuum would do. Otherwise an index scan on PostgreSQL checks each new row.
   await sql.raw(engine === 'postgres' ? 'vacuum analyze' : 'analyze').execute(db);
   await close();
   // Otherwise the server seals them during the measurement.

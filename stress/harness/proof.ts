@@ -1,4 +1,4 @@
-// The frame of a stress test: collects broken promises and rows, updates docs/figures.md and sets the exit code.
+// Shared by all stress tests: collects broken promises and rows, updates docs/figures.md and sets the exit code.
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
@@ -6,7 +6,7 @@ import { brokenPromises, settle, type Account, type Settled } from '#stress/harn
 import { table, writeFigures } from '#stress/harness/report.ts';
 import type { Ledger } from '#stress/harness/visitors.ts';
 
-/** Does not change docs/figures.md. */
+/** True if docs/figures.md must not be changed. */
 const DRY = process.argv.includes('--dry');
 
 const ARGUMENTS = process.argv.slice(2).filter((one) => !one.startsWith('--'));
@@ -16,7 +16,7 @@ type Cell = string | number;
 
 export type Rows = {
   readonly add: (...cells: readonly Cell[]) => void;
-  /** Markdown. @param sorted by text, for rows from concurrent measurements */
+  /** Returns Markdown. @param sorted sorts the rows by text, for concurrent measurements */
   readonly table: (sorted?: 'sorted') => string;
   readonly say: (...columns: readonly string[]) => string;
   /** Lowest and highest number in a column, with its unit. @param where texts that the row must contain */
@@ -32,7 +32,7 @@ export type Proof = {
   readonly end: (summary: string, ...tables: readonly string[]) => Promise<void>;
 };
 
-/** @param isWhole false for a partial run, which must not replace whole figures */
+/** @param isWhole false for a partial run, which must not replace the figures of a complete run */
 export function createProof(command: string, isWhole = true): Proof {
   const broken: string[] = [];
   let postgres: Promise<PostgresServer> | undefined;

@@ -7,7 +7,7 @@ import { format, resolveConfig } from 'prettier';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
-/** Of an even count, the upper of the two. */
+/** Returns the upper of the two middle numbers if their count is even. */
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
@@ -26,7 +26,7 @@ function machine(): string {
 }
 
 /**
- * Names the machine unless it is the usual one. Throws if the row is missing.
+ * Adds the name of the machine unless it is the usual one. Throws if the row is missing.
  * @param key text of the first cell
  */
 export async function writeFigures(key: string, cells: readonly string[]): Promise<void> {

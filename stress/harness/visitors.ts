@@ -46,7 +46,7 @@ export type Ledger = {
   readonly answers: Map<string, number>;
   /** Requests without a response by cause, and 5xx by error code. */
   readonly failed: Map<string, number>;
-  /** 5xx without a sentence, and 503 without Retry-After. */
+  /** 5xx without an error message, and 503 without Retry-After. */
   readonly wordless: string[];
   /** `at`: milliseconds since 1970. */
   readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
@@ -71,20 +71,20 @@ let visitors = 0;
 export const newAddress = (domain = 'example.com'): string =>
   `visitor-${process.pid}-${(visitors += 1)}@${domain}`;
 
-/** @param n from 0; @param first octet of the IP address */
+/** @param n counts from 0 @param first first octet of the IP address */
 export const networkAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 export const newNetwork = (): string => networkAddress((visitors += 1));
 
 export const countRequests = ({ answers }: Ledger): number =>
   answers.values().reduce((sum, count) => sum + count, 0);
-/** Without a response, or 5xx. */
+/** Counts requests without a response and responses with 5xx. */
 export const countFailed = ({ failed }: Ledger): number =>
   failed.values().reduce((sum, count) => sum + count, 0);
 export const sayCounts = (counts: ReadonlyMap<string | number, number>): string =>
   Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 
-/** fetch() wraps the cause. */
+/** Unwraps the cause, because fetch() wraps it in another error. */
 function whatBroke(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
@@ -129,7 +129,7 @@ type Walkers = {
   readonly pauseForCode?: () => Promise<void>;
 };
 
-/** @param signal stops requests; an acknowledged visitor still finishes */
+/** @param signal stops further requests; a visitor whose form was accepted still finishes */
 export async function walk(
   { url, inbox, ledger, onVerified, pauseForCode }: Walkers,
   signal: AbortSignal,
@@ -215,7 +215,7 @@ export async function becomeLead(
   return email;
 }
 
-/** One machine plays all visitors, so no limit may apply. Only for measuring faults. */
+/** One machine simulates all visitors, so no limit may apply. Use only to measure faults. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
   VERIFY_PER_IP_PER_HOUR: '0',

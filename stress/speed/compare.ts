@@ -72,7 +72,7 @@ export const figuresOf = (rows: readonly (readonly string[])[]): Figures =>
 export const howMeasured = ({ rounds, turnMs }: Pace): string =>
   `Medians of ${rounds} turns of ${turnMs / 1000} s each.`;
 
-/** @returns a row: the medians of all turns as ratio and as "first of second"; for failures, their number */
+/** @returns a row: the medians of all turns as a ratio and as "first of second"; for failures, their number */
 export async function compare(
   [one, other]: readonly [Contestant, Contestant],
   load: Load,

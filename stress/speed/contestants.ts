@@ -1,4 +1,5 @@
-// Our server runs with production's Node flags, the floor without. Both log to files, because a pipe would load the visitors' process.
+// Our server runs with production's Node flags, and the floor (floor.ts) without them. Both log to files, because a pipe would load the
+// visitors' process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -117,7 +118,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
 
 /**
  * Measures start times in turns. The first start, which may create tables, does not count.
- * @param starts per program
+ * @param starts number of starts per program
  * @returns medians in milliseconds
  */
 export async function timeStarts(

@@ -134,7 +134,7 @@ const mailer = createTransport({
   maxConnections: 5,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-/** Random, like compressed data. */
+/** Random bytes, because compressed files look random too. */
 const files = new Map<number, Buffer>();
 function fileOf(bytes: number): Buffer {
   let file = files.get(bytes);

@@ -1,4 +1,4 @@
-// A fixed number of visitors (closed loop), or a fixed rate regardless of response times (open loop).
+// Simulates a fixed number of visitors (closed loop), or a fixed rate regardless of response times (open loop).
 import { setTimeout } from 'node:timers/promises';
 
 export type Measured = {
@@ -6,7 +6,7 @@ export type Measured = {
   readonly failed: number;
   readonly failure: string | null;
   readonly seconds: number;
-  /** Milliseconds, sorted; infinite for failures. */
+  /** Sorted times in milliseconds; infinite for failures. */
   readonly times: readonly number[];
 };
 
@@ -34,7 +34,7 @@ export async function closedLoop(
       if (!(await tally.add(visitors.flow(), 0))) await setTimeout(AFTER_FAILURE_MS);
     }
   });
-  // If the server falls silent, all visitors wait and none starts.
+  // If the server stops responding, all visitors wait and no flow starts.
   await endOf(loops, visitors, () => performance.now() - whenLastBegan > PATIENCE_MS);
   return tally.result();
 }

@@ -67,7 +67,7 @@ async function watch(entrant: Entrant, { sink }: Surroundings, flows: number): P
   return { restMib, looks, failure, verified: client.verified };
 }
 
-/** The median of the last second before this many flows had ended. */
+/** The median in MiB in the last second before this many flows had ended. */
 const mibAfter = ({ looks }: Seen, flows: number): number =>
   median(
     looks
@@ -111,7 +111,7 @@ async function promisesBroken(
       : [`only ${leads.size - leadsBefore} of ${flows} flows became leads: ${why}`]),
     ...(lost === 0 ? [] : [`${lost} visitors got a 200 but did not become leads`]),
     ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
-    // Not ">": a fifth without samples (NaN) must fail too.
+    // Not written with ">", because a fifth without samples (NaN) must fail too.
     ...(flows < JUDGED_FROM_FLOWS || growth <= MOST_GROWTH
       ? []
       : [`memory grows by a factor of ${growth.toFixed(3)} from the middle fifth to the last`]),

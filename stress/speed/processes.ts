@@ -68,7 +68,7 @@ export async function measureProcesses(surroundings: Surroundings, pace: Pace): 
   for (let round = 0; round < pace.rounds; round += 1)
     for (const count of COUNTS) {
       const contestants: Contestant[] = [];
-      // One after the other, because the first creates the tables.
+      // Started one after the other, because the first creates the tables.
       for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, surroundings.sink));
       turns.get(count)!.push(await turn(contestants, pace));
       for (const { stop } of contestants) await stop();

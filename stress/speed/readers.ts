@@ -25,7 +25,7 @@ export async function readersOf(
   };
 }
 
-/** The length of the compressed body. */
+/** Returns the length of the compressed body. */
 export async function bytesOf(url: string, path: string): Promise<number> {
   const response = await fetch(url + path, { method: 'HEAD', headers: { 'accept-encoding': 'br' } });
   return Number(response.headers.get('content-length'));
@@ -33,7 +33,7 @@ export async function bytesOf(url: string, path: string): Promise<number> {
 
 function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
   const { hostname, port } = new URL(url);
-  // With a browser's user agent: the funnel ignores others, and its cost is part of the measurement.
+  // Has a browser's user agent, because the funnel ignores others, and its cost must be measured.
   const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
   return new Promise((resolve, reject) => {
     let begun = 0;

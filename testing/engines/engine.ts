@@ -1,4 +1,4 @@
-// Keys and pointer are real browser input, not script events.
+// Key presses and pointer moves are real browser input, not script events.
 import { until } from '#testing/until.ts';
 
 export type EngineName = 'chromium' | 'firefox' | 'webkit';
@@ -24,7 +24,7 @@ export type EnginePage = {
   ) => Promise<Result>;
   readonly resize: (width: number, height: number) => Promise<void>;
   readonly screenshot: (file: string, fullPage?: boolean) => Promise<void>;
-  /** Console errors and uncaught errors. WebDriver misses those during loading. */
+  /** Console errors and uncaught errors. WebDriver misses errors during loading. */
   readonly pageErrors: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };

@@ -13,11 +13,11 @@ export const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'] as const satisfies
 
 export const DEBIAN_PACKAGES = {
   firefox: ['firefox-esr'],
-  // The last one decodes the film.
+  // The last package decodes the film.
   webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad'],
 } as const;
 
-// /usr/bin/firefox is missing, because Ubuntu's snap cannot read a test's profile.
+// /usr/bin/firefox is left out, because Ubuntu's snap cannot read a test's profile.
 const FIREFOX_PATHS = [
   '/usr/bin/firefox-esr',
   '/usr/lib/firefox/firefox',

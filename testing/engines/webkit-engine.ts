@@ -114,7 +114,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           await driver.actions().move({ origin: found }).click().perform();
           return driver.executeScript<boolean>('return window.wasMissed !== true');
         };
-        // During a fade between stages, a person's press works, but the driver presses on the old picture.
+        // During a fade between stages, a person's press works, but the driver's press reaches the picture of the old stage.
         await until(() => press().catch(orNot('ElementNotInteractableError')));
       },
       box: async (role, name) =>
@@ -195,7 +195,7 @@ const LISTEN = `
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
 
-/** Tells whether the next press misses the element and its labels. */
+/** Records whether the next press misses the element and its labels. */
 const NOTE_MISSES = `
   const [wanted] = arguments;
   const isWanted = (node) => node === wanted || node.control === wanted;

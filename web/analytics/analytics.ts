@@ -50,5 +50,5 @@ function start(): void {
 try {
   start();
 } catch {
-  // As above.
+  // The script is broken or is not the counter.
 }

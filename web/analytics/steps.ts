@@ -1,4 +1,4 @@
-// Without a visit counter, the bundler drops this code.
+// The bundler drops this code if the campaign has no visit counter.
 import { analytics } from '#campaign/site.yaml';
 import type { CountedStep } from '#shared/funnel.ts';
 

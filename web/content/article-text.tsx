@@ -76,7 +76,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   );
 }
 
-/** The link in the mail redirects here. */
+/** The link in the guide mail redirects to a URL that this recognises. */
 function cameByLink(): boolean {
   const [entry] = performance.getEntriesByType('navigation');
   return entry instanceof PerformanceNavigationTiming && entry.redirectCount > 0;

@@ -66,7 +66,7 @@ describe('sharing', () => {
 });
 
 describe('initials', () => {
-  it('initialsOf returns the first letters of first and last name', () => {
+  it('initialsOf returns the first letters of the first and the last name', () => {
     assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
     assert.equal(initialsOf('  ada  king lovelace '), 'AL');
     assert.equal(initialsOf('Cher'), 'C');

@@ -15,7 +15,7 @@ const SCROLL_DELAY_MS = 100;
 
 type FormStageProps = LeadFormProps & {
   readonly onHome: () => void;
-  /** Called once, on arrival. */
+  /** Called once, on mount. */
   readonly correctsAddress: () => boolean;
 };
 
@@ -41,7 +41,7 @@ export function FormStage({
       else section.current?.scrollIntoView({ behavior });
     }, SCROLL_DELAY_MS);
     return () => clearTimeout(timer);
-    // Only on arrival.
+    // Only on mount.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 

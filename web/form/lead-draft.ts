@@ -9,7 +9,7 @@ export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent'
   readonly answers?: TypedAnswers | undefined;
 };
 
-/** By field name; custom questions have the prefix `answers.` */
+/** Errors by field name; custom questions have the prefix `answers.` */
 export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 
 /** Specification, section 5, in screen order. */

@@ -1,4 +1,4 @@
-// Import this only within `asksMore`, so pages without custom questions do not carry it.
+// Import this only within `asksMore`, so pages without custom questions do not contain it.
 import * as z from 'zod/mini';
 
 import { fields, messages } from '#campaign/form.yaml';

@@ -20,7 +20,7 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 type LandingStageProps = {
   readonly onCallToAction: () => void;
-  /** Whether the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the headline. */
+  /** True if the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the headline. */
   readonly hasMoved: () => boolean;
 };
 

@@ -4,7 +4,7 @@ export type Action = 'hero' | 'film' | 'bar' | 'closing';
 
 export type PlaceLeft = {
   readonly action: Action;
-  /** CSS pixels from the top of the screen; for the bar, of its place in the page. */
+  /** CSS pixels from the top of the screen to the action, or to the place of the bar in the page. */
   readonly top: number;
 };
 

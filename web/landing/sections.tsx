@@ -133,7 +133,7 @@ function BenefitIcon({ name, drawing = '' }: BenefitIconProps) {
 
 type Pages = NonNullable<typeof landing.inside>;
 
-/** A phone shows only the title and loads the pictures when it is pressed. They are in the markup twice, one copy hidden. */
+/** A phone shows only the title and loads the pictures when it is pressed. The markup contains them twice, and one copy is hidden. */
 function Inside({ title, pictures }: Pages) {
   return (
     <>

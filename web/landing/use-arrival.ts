@@ -11,7 +11,7 @@ type Ref = RefObject<HTMLElement | null>;
 
 /**
  * Focuses the pressed call to action at its old position, or the headline.
- * @param hasMoved whether the visitor comes back from another stage
+ * @param hasMoved true if the visitor comes back from another stage
  */
 export function useArrival(
   headline: Ref,
@@ -47,7 +47,7 @@ export function useArrival(
     };
     for (const type of MOVEMENTS) addEventListener(type, leave, { once: true });
     return leave;
-    // Only on arrival.
+    // Only on mount.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 }

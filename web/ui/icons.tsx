@@ -34,7 +34,7 @@ export const SunIcon = icon(
 const THIN = 1.1;
 
 /**
- * An icon from the campaign's set, as heavy as ours.
+ * An icon from the campaign's set, with the same stroke width as ours.
  * @param lines SVG markup, only from the build
  */
 export function LinesIcon({ lines, size }: { readonly lines: string; readonly size: number }) {

@@ -103,7 +103,7 @@ const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.
 
 const GAP_PX = 24;
 
-/** WCAG 2.4.11. */
+/** Keeps toasts from covering the focused element (WCAG 2.4.11). */
 function uncoverFocus(region: Element): void {
   const focused = document.activeElement;
   const toast = region.querySelector('li')?.getBoundingClientRect();
@@ -128,7 +128,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
     >
       <div className={styles.text}>
         <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
-        {/* Separates title and description in the announcement. */}{' '}
+        {/* Separates the title and the description in the announcement. */}{' '}
         <RadixToast.Description
           className={styles.description}
           data-radix-toast-announce-exclude={toast.spokenThere ? '' : undefined}

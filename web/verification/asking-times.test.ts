@@ -6,7 +6,7 @@ import { nextAskAt } from '#web/verification/asking-times.ts';
 const CODE_AT = 1_000_000;
 
 describe('polling times', () => {
-  it('nextAskAt returns six times within three minutes', () => {
+  it('nextAskAt returns six polling times within three minutes', () => {
     const asks: number[] = [];
     for (let next = nextAskAt(CODE_AT, CODE_AT); next !== null; next = nextAskAt(CODE_AT, next))
       asks.push((next - CODE_AT) / 1000);

@@ -1,8 +1,8 @@
-// Only the provider's own domains: a company's domain does not show who runs its mail.
+// Lists only the provider's own domains, because a company's domain does not show who hosts its mail.
 
 type Provider = {
   readonly name: string;
-  /** Each of `names` with each of `endings`, and `others`. */
+  /** The domains are each of `names` with each of `endings`, plus `others`. */
   readonly names: string;
   readonly endings: string;
   readonly others: string;

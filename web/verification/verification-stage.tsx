@@ -93,7 +93,7 @@ export function VerificationStage({
         lead={lead}
         challenge={challenge}
         mayStillCome={status !== 'refused' && status !== 'delayed'}
-        // The button is about to disappear, so the first box takes the focus, or the heading while a check has
+        // The button is about to disappear, so the first box gets the focus, or the heading while a check has
         // the boxes disabled.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {

@@ -135,7 +135,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the desk warns about waiting mail before its code expires, however short its lifetime', () =>
+    it("the desk warns about queued mail before its code expires, however short the code's lifetime", () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'deferred@example.com');

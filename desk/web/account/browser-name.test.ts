@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { browserName } from '#desk/web/account/browser-name.ts';
 
 describe('browser names', () => {
-  it('the desk names browser and system from the user agent', () => {
+  it('the desk names the browser and the system from the user agent', () => {
     const names = [
       [
         'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0',

@@ -26,7 +26,7 @@ const page = (ids: readonly string[], next: string | null): PeoplePage => ({
 const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
 
 describe('paged lists', () => {
-  it('a paged list loads further pages while they are short and more follow', () => {
+  it('a paged list keeps loading while its pages are short and more follow', () => {
     const pages = [page([], '3')];
     assert.equal(goesOn(listedIn(pages), STEP), true);
     assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');

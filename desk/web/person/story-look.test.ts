@@ -14,7 +14,7 @@ describe('timeline entries', () => {
     assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
   });
 
-  it('a timeline entry shows at once which mail failed and why', () => {
+  it('a timeline entry shows which mail failed and why without being expanded', () => {
     const details = {
       kind: 'code',
       attempts: '1',
@@ -35,7 +35,7 @@ describe('timeline entries', () => {
     );
   });
 
-  it('a timeline entry shows all changes of a correction at once', () => {
+  it('a timeline entry shows all changes made by a correction without being expanded', () => {
     const { telling, more } = detailsOf({
       kind: 'correction',
       what: 'was corrected by the operator',

@@ -53,7 +53,7 @@ for (const engine of ENGINES)
     }));
 
 for (const engine of ENGINES)
-  it(`paging from either end lists each person of a period once on ${engine}`, () =>
+  it(`paging from either end lists each person in a period once on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const lead = { name: 'Ada', company: 'Books', answers: null, attribution: '{}', flags: '' };
       const leads = Array.from({ length: 300 }, (_, index) => {

@@ -82,7 +82,7 @@ it('statements are prepared unless they select all columns', { skip: behindPgBou
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
 describe('database outages', () => {
-  it('our own error is not reported as a database outage', () => {
+  it('an error of the program itself is not reported as a database outage', () => {
     const outages = [
       failure('terminating connection due to administrator command', { code: '57P01' }),
       failure('the database system is starting up', { code: '57P03' }),

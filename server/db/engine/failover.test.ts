@@ -114,7 +114,7 @@ it('connections leave a PostgreSQL server that becomes read-only', () =>
     assert.equal(await portOf(db), b.port);
   }));
 
-it('a connection pool can be closed although its server is silent', async () => {
+it('a connection pool can be closed even if its server does not respond', async () => {
   const url = new URL(await createPostgresDatabase());
   const endpoint = await startEndpoint(Number(url.port));
   url.host = `127.0.0.1:${endpoint.port}`;

@@ -108,7 +108,7 @@ describe('SQLite write lock of another process', () => {
       assert.equal(server.inbox.mails.length, 1 + emails.length);
     }));
 
-  it('a form or code gets 503 and stores nothing if the SQLite lock lasts', () =>
+  it('a form or code gets 503 and stores nothing if the SQLite lock is not released', () =>
     withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
       const visitor = createVisitor(server);
       await visitor.post(API.leads, filledForm());
@@ -132,7 +132,7 @@ describe('SQLite write lock of another process', () => {
       assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
     }));
 
-  it('the mail worker waits for the SQLite lock and mails nothing twice', async () => {
+  it('the mail worker waits for the SQLite lock and does not mail anything twice', async () => {
     let onMail = () => {};
     const inbox: InboxBehaviour = {
       onMessage: () => {
@@ -158,7 +158,7 @@ describe('SQLite write lock of another process', () => {
   });
 });
 
-it('a start waits longer than a visitor for the migrations of another process', () =>
+it("a start waits longer than a visitor for another process's migrations", () =>
   withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
     lock();
     let done = false;
@@ -196,7 +196,7 @@ describe('SQLite transactions of one process', () => {
       await close();
     }));
 
-  it('SQLite transactions wait for each other no longer than for another process', () =>
+  it('SQLite transactions wait no longer for each other than for another process', () =>
     withFile({ patienceMs: 50 }, async ({ database: { db, close } }) => {
       let end = () => {};
       const held = new Promise<void>((resolve) => {

@@ -63,7 +63,7 @@ it('a caller that stops paging early leaves no statement running', async () => {
   assert.equal(isReading(), false);
 });
 
-it('an unreadable page of a table causes an error only when the caller gets to it', async () => {
+it('an unreadable page of a table causes an error only when the caller reaches it', async () => {
   const { pages } = createPages(2);
   const rows: number[] = [];
   await assert.rejects(async () => {

@@ -99,7 +99,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('an SQLite commit includes transactions of the next event-loop turns, but no later ones', () =>
+  it('an SQLite commit includes transactions from the next event-loop turns, but no later ones', () =>
     withDatabase(async ({ db, commits }) => {
       const first = insertIn(db, 1);
       const second = setImmediate().then(() => insertIn(db, 2));

@@ -9,7 +9,7 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  it(`any number of visitors needs only a few different statements on ${engine}`, async () => {
+  it(`any number of visitors causes only a few different statements on ${engine}`, async () => {
     const texts = new Set<string>();
     const database = await freshDatabase(engine, { onStatement: (text) => texts.add(text) });
     const deferred = new Set<string>();

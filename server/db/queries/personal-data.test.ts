@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.ok(!JSON.stringify(listed).includes('eve@'));
       }));
 
-    it('an erasure removes one person everywhere and ends the session', () =>
+    it('an erasure removes one person everywhere and ends their session', () =>
       withServer({ engine }, async (server) => {
         await verify(server, 'eve@example.com', '198.51.100.8');
         await server.advance(0);
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
       }));
 
-    it('a person erased while mail waits gets no mail, and the code opens nothing', () =>
+    it('a person erased while mail is queued gets no mail, and the code opens nothing', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
         const visitor = createVisitor(server, HOME);
         await visitor.post(API.leads, filledForm());

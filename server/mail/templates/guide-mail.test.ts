@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
 
-    it('the guide mail is not sent to a lead who unsubscribed while it waited', () => {
+    it('the guide mail is not sent to a lead who unsubscribed while it was queued', () => {
       let mails = 0;
       const onRecipient = () => ((mails += 1) === 2 ? smtpError(451, 'Later') : null);
       return withServer({ engine, env: LINK, inbox: { onRecipient } }, async (server) => {

@@ -40,7 +40,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 1);
       }));
 
-    it('the operator gets one mail per new lead at once, without the code', () =>
+    it('the operator immediately gets one mail per new lead, without the code', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const email = 'ada@gmail.com';
         const visitor = createVisitor(server);
