@@ -287,7 +287,7 @@ describe('desk commands', () => {
 
       const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
       const ended = once(reading, 'exit');
-      // More than a pipe's buffer, so the command has to read.
+      // Writes more than a pipe's buffer, so the command has to read.
       await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
       reading.kill('SIGINT');
       // npm may take this long to forward the same Ctrl-C.

@@ -19,7 +19,7 @@ const interrupted = new AbortController();
 /** npm forwards each Ctrl-C a second time. */
 const ONE_PRESS_MS = 1_000;
 let askedAt: number | null = null;
-// A stopped command still removes partial files. A later signal ends a command that hangs.
+// After the first signal, the command still removes partial files. A later signal kills a command that hangs.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     askedAt ??= performance.now();
@@ -51,7 +51,7 @@ process.exitCode = await runDesk(
       interrupted.signal.throwIfAborted();
       endProgress();
       const written = Promise.withResolvers<void>();
-      // The reader of a pipe may have stopped.
+      // The reader of a pipe may have stopped reading, so Ctrl-C must end the wait.
       using _stop = addAbortListener(interrupted.signal, () => written.reject(interrupted.signal.reason));
       process.stdout.write(text, (error) => (error ? written.reject(error) : written.resolve()));
       await orSay('Standard output', () => written.promise);
@@ -62,7 +62,7 @@ process.exitCode = await runDesk(
       endProgress();
       if (!process.stdin.isTTY) return false;
       using terminal = createInterface({ input: process.stdin, output: process.stderr });
-      // Raw mode delivers Ctrl-C as a key; Ctrl-D ends the question.
+      // In raw mode, Ctrl-C arrives as a key; Ctrl-D closes the question.
       terminal.once('SIGINT', () => interrupted.abort());
       const noAnswer = new AbortController();
       terminal.once('close', () => noAnswer.abort());
@@ -83,5 +83,5 @@ await service?.then(
   ({ close }) => close(),
   () => {},
 );
-// Unread output would keep the process alive.
+// Otherwise unread output would keep the process alive.
 if (interrupted.signal.aborted) process.exit();

@@ -1,4 +1,4 @@
-// Pages to print and keep, in the site's fonts and colours.
+// Creates pages to print and keep, in the site's fonts and colours.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -9,7 +9,7 @@ import { escapeHtml } from '#server/platform/text.ts';
 import { ACCENT, type ColourPair, PAPER } from '#shared/colours.ts';
 import { MARK_LINES } from '#shared/drawings.ts';
 
-/** The site's fonts as data, so that a file carries them; empty without a build. */
+/** Returns the site's fonts as data, to embed them in a file; empty without a build. */
 export function fontFaces(): string {
   const release = newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder()));
   if (release === null) return '';
@@ -78,7 +78,7 @@ export type Letterhead = {
   readonly colors?: { readonly accent: ColourPair } | undefined;
 };
 
-/** @param site of the campaign, for the letterhead */
+/** @param site the campaign's site, for the letterhead */
 export const paperPage = ({
   site,
   heading,

@@ -1,4 +1,7 @@
-/** Replaces control characters in untrusted text, which could move the cursor or hide text. Keeps joiners, which names and emoji need. */
+/**
+ * Replaces control characters in untrusted text, because they could move the cursor or hide text. Keeps joiners, because names and emoji
+ * need them.
+ */
 export const printable = (text: string): string => text.replaceAll(/[\p{C}--[\u200C\u200D]]/gv, '\uFFFD');
 
 /** Like {@link printable}, for several lines; quoted input must pass {@link printable} first. */

@@ -9,7 +9,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
-/** Longer than any response takes; the site's process waits longer for this one. */
+/** Longer than any response takes, and shorter than the site's process waits for this one. */
 const END_WITHIN_MS = 4_000;
 
 function refuse(mistakes: readonly string[]): never {
@@ -17,7 +17,7 @@ function refuse(mistakes: readonly string[]): never {
   process.exit(1);
 }
 
-// `--check` fills the compile cache; all files are loaded by now.
+// `--check` only fills the compile cache, and all files have been loaded by now.
 if (process.argv.includes('--check')) process.exit(0);
 
 const instance = readInstance();
@@ -60,7 +60,7 @@ function stop(): void {
 }
 process.on('disconnect', stop);
 process.on('SIGTERM', stop);
-// The site's process also receives Ctrl-C, and decides.
+// Ctrl-C also reaches the site's process, which decides when the desk stops.
 process.on('SIGINT', () => {
   if (!process.connected) stop();
 });

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 
 import { startChecked } from './platform/checked-start.js';
 
-// As process 1 of a container, it would ignore SIGTERM until main.ts handles it.
+// As process 1 of a container, the server would ignore SIGTERM until main.ts handles it.
 if (process.pid === 1) {
   process.on('SIGTERM', () => {
     if (process.listenerCount('SIGTERM') === 1) process.exit(143);
@@ -25,8 +25,8 @@ await startChecked({
 /** The first visitors are answered before the collection, which takes about 0.1 s (decision 0019). */
 const COLLECT_AFTER_MS = 1_000;
 
-// From now on V8 collects after 75 % growth. A collection drops compiled code that is currently unused, so none runs merely
-// because the process is idle (--no-memory-reducer, package.json).
+// From now on, V8 collects garbage after 75 % growth. A collection drops compiled code that is currently unused, so none is
+// started merely because the process is idle (--no-memory-reducer, package.json).
 setTimeout(() => {
   collectGarbage();
   setFlagsFromString('--heap-growing-percent=75');

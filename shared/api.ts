@@ -19,12 +19,12 @@ export const API = {
 
 /** 202 to `POST /api/leads`, the same for known and unknown addresses. */
 export const CodeRequested = z.object({
-  /** Does not reveal whose challenge it is; `GET /api/challenge?id=…` responds only to the same browser. */
+  /** Does not reveal the visitor; `GET /api/challenge?id=…` responds only to the browser that sent the form. */
   challengeId: z.string(),
-  /** Three letters, also in the mail, so that a visitor can tell the newest mail from an older one. */
+  /** Three letters, repeated in the mail, so that a visitor can recognise the newest mail. */
   reference: z.string(),
   resendSeconds: z.number(),
-  /** The sender of our mail. Absent from a server of an earlier release. */
+  /** The sender of our mail. Absent if the server runs an earlier release. */
   sender: z.optional(z.string()),
 });
 export type CodeRequested = z.infer<typeof CodeRequested>;
@@ -41,9 +41,9 @@ export const OpenChallenge = z.object({
   answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),
-  /** A countdown continues after a reload, so the time is relative. */
+  /** Relative, so a countdown can continue after a reload whatever the device's clock. */
   askedSecondsAgo: z.number(),
-  /** The consent wording that the visitor agreed to; a resend repeats it. Empty if none was sent. */
+  /** The consent wording that the visitor agreed to; a resend repeats it. Empty if the form named none. */
   consentVersion: z.string(),
   mail: z.optional(MailStatus),
   sender: z.optional(z.string()),
@@ -54,7 +54,10 @@ export type OpenChallenge = z.infer<typeof OpenChallenge>;
 
 export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
-/** Names the consent wording that the page showed. A header, because the specification fixes the body of `POST /api/leads`. */
+/**
+ * Names the consent wording that the page showed. It is a header because the specification fixes the body of `POST
+ * /api/leads`.
+ */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
 /** Campaign parameters: `first=…&last=…`, each an encoded query string (shared/funnel.ts). */
@@ -64,7 +67,7 @@ export const VISIT_HEADER = 'x-visit';
 export const Article = z.object({ title: z.string(), html: z.string() });
 export type Article = z.infer<typeof Article>;
 
-/** `Prefer` (RFC 7240) of `POST /api/verify`: asks for the article in the response, which saves a request. */
+/** Value of `Prefer` (RFC 7240) in `POST /api/verify`: asks for the article in the response, which saves a request. */
 export const WITH_ARTICLE = 'return=representation';
 
 export const Verified = z.object({ verified: z.literal(true), article: z.optional(Article) });

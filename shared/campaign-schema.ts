@@ -9,7 +9,7 @@ import { longestAnswer } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { linkMistake } from '#shared/words.ts';
 
-/** These words are shown verbatim, so HTML and Markdown are mistakes. */
+/** Text is shown verbatim, so HTML and Markdown in it are errors. */
 const MARKUP =
   /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
 
@@ -26,7 +26,7 @@ const anyWords = z.string({ error: 'must be text' }).check(
   }),
 );
 
-/** Words with `{name}` placeholders; unknown names are mistakes. */
+/** Accepts text with `{name}` placeholders. Unknown names are errors. */
 const wordsWith = (...names: readonly string[]) =>
   anyWords.check((payload) => {
     for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
@@ -96,7 +96,7 @@ const scriptOf = (file: string, cure: string) => {
 };
 const siteId = (form: RegExp, error: string) => z.string({ error }).check(z.regex(form, error));
 
-/** Counters that set no cookie. Each names its script file, so that a wrong URL is found early. */
+/** Visit counters that set no cookies. The script file of each is checked, so that a wrong URL is found early. */
 const analytics = z.discriminatedUnion(
   'tool',
   [
@@ -124,7 +124,7 @@ const analytics = z.discriminatedUnion(
         String.raw`(?:matomo|piwik)\.js`,
         'write the URL of matomo.js on your Matomo server, such as https://stats.example.com/matomo.js',
       ).check(
-        // Its snippet names a separate counting host, which is not needed here.
+        // The counter's snippet names a separate counting host, which is not needed here.
         z.refine(
           (address) => !address.startsWith('https://cdn.matomo.cloud/'),
           'must be the script on your own Matomo host, such as https://acme.matomo.cloud/matomo.js, because the CDN does not count visits',
@@ -155,7 +155,7 @@ export const Site = z.strictObject({
   download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
   // Keeps the page out of search engines.
   noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
-  // Without it the page contacts no other host.
+  // Without a counter, the page contacts no other host.
   analytics: z.optional(analytics),
   colors: z.optional(colours),
   logo: z.optional(svg),
@@ -173,7 +173,10 @@ export const DRAWN_ICONS = [
 ] as const;
 export type DrawnIcon = (typeof DRAWN_ICONS)[number];
 
-/** Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes part of it. */
+/**
+ * Optional sections between the hero and the closing card, in default order. A video right after `howItWorks` becomes part
+ * of it.
+ */
 export const SECTIONS = [
   'logos',
   'benefits',
@@ -186,7 +189,7 @@ export const SECTIONS = [
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
-/** An SVG with a viewBox, or a picture with its size in the name. */
+/** An SVG with a viewBox, or a picture whose name contains its size. */
 const logo = words.check(
   z.regex(
     /^[\w.-]+(?:\.svg|-[1-9]\d{0,3}x[1-9]\d{0,3}\.(?:avif|webp|png))$/,
@@ -204,7 +207,7 @@ export const Landing = z.strictObject({
     imageAlt: z.optional(words),
   }),
   figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
-  // The default is the order of SECTIONS.
+  // Defaults to the order of SECTIONS.
   sections: z.optional(items(z.enum(SECTIONS))),
   logos: z.optional(
     z.strictObject({
@@ -302,8 +305,8 @@ export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
 /**
- * True if the film is part of `howItWorks`.
- * @param sections in their order
+ * Returns true if the video is part of `howItWorks`.
+ * @param sections in the page's order
  */
 export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
   const at = sections.indexOf('video');
@@ -409,7 +412,7 @@ const AUTOCOMPLETE = [
 ] as const;
 
 export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
-/** All possible values fit into the 16 kB of one request. */
+/** Limit at which all answers fit into a request of 16 kB. */
 const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
@@ -516,7 +519,7 @@ const ownFields = z.array(ownField).check(
 
 export const Form = z.strictObject({
   fields: z.optional(ownFields),
-  // English and German have defaults in server/campaign/own-form.ts; other languages need all of these.
+  // English and German have defaults in server/campaign/own-form.ts; for other languages, all of these are required.
   messages: z.optional(
     z.strictObject({
       choose: z.optional(wordsWith()),
@@ -604,16 +607,13 @@ export const Errors = z.strictObject(
 );
 export type Errors = z.infer<typeof Errors>;
 
-/** Every placeholder is required. */
+/** Accepts text with `{name}` placeholders, and requires each of them. */
 const wordsWithAll = (...names: readonly string[]) =>
   wordsWith(...names).check(
     ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
   );
 
-/**
- * One text, or one per plural form (words.ts chooses).
- * @param others optional placeholders
- */
+/** Accepts one text, or one per plural form (words.ts chooses). */
 const countedWords = (name: string, ...others: readonly string[]) => {
   const counted = wordsWith(name, ...others).check(
     z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`),
@@ -665,7 +665,7 @@ export const NewLeadEmail = z.strictObject({
     note: plain,
     steps: newLeadSteps,
   }),
-  /** Missing in campaigns older than the weekly mail. */
+  /** Absent from campaigns written before the weekly mail existed. */
   week: z.optional(
     z.strictObject({
       subject: countedWords('count', 'week', 'title', 'host'),

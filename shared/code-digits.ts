@@ -1,4 +1,4 @@
-// The first file of the page does not need this, so it is separate.
+// In a separate file, because the page's first script does not need it.
 import { CODE_LENGTH } from '#shared/limits.ts';
 
 const DIGIT = /\p{Nd}/u;

@@ -1,16 +1,16 @@
-// The page's paper is fixed, so contrast is checked before the build.
+// Paper is the page's background. It is fixed, so contrast is checked before the build.
 
-/** Keep in step with web/styles/tokens.css. */
+/** Must match web/styles/tokens.css. */
 export const PAPER = { light: '#faf7f0', dark: '#12130f' } as const;
 
 export type ColourPair = { readonly light: string; readonly dark: string };
-/** `accent`: links, buttons and ornaments. `plate`: the dark area of 'The Solution'. */
+/** `accent`: links, buttons and ornaments. `plate`: the dark panel of 'The Solution'. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
-/** The default accent. Keep in step with web/styles/tokens.css. */
+/** The default accent. Must match web/styles/tokens.css. */
 export const ACCENT: ColourPair = { light: '#0e5a43', dark: '#8fd3b2' };
 
-/** Keep in step with web/styles/tokens.css. */
+/** Must match web/styles/tokens.css. */
 const CARD: ColourPair = { light: '#fffdf8', dark: '#1a1c17' };
 const ON_PLATE = '#f6f1e4';
 const ON_ACCENT: ColourPair = { light: '#ffffff', dark: '#10110d' };
@@ -37,7 +37,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Contrast (WCAG 2.2), from 1 to 21. */
+/** Returns the contrast ratio (WCAG 2.2), from 1 to 21. */
 export function contrastOf(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
@@ -76,10 +76,10 @@ function fromOklch({ lightness, chroma, hue }: Oklch): string {
   return `#${hex.join('')}`;
 }
 
-/** Colours of less chroma are greys, without a meaningful hue. */
+/** Colours of lower chroma count as grey, whose hue means nothing. */
 const LEAST_CHROMA = 0.02;
 
-/** The paper with a little of the accent. Keeps the accent's hue: mixed channel by channel, a blue turns grey. */
+/** Mixes a little of the accent into the paper, in OKLCH to keep the accent's hue. Mixed in RGB, a blue would turn grey. */
 function tintOf(accent: string, theme: keyof ColourPair): string {
   const [colour, paper] = [toOklch(accent), toOklch(PAPER[theme])];
   const share = 0.07;
@@ -115,10 +115,10 @@ export function colourMistakes({ accent, plate }: Colours): { entry: string[]; m
   });
 }
 
-/** Rounded down, because 4.49 must not read as 4.5. */
+/** Rounds down, because 4.49 must not read as 4.5. */
 const roundedDown = (contrast: number): string => (Math.floor(contrast * 10) / 10).toFixed(1);
 
-/** Returns CSS that overrides the tokens of web/styles/tokens.css. */
+/** Returns CSS that overrides the tokens in web/styles/tokens.css. */
 export function colourStyles({ accent, plate }: Colours): string {
   const towards: ColourPair = { light: '#000000', dark: '#ffffff' };
   const tokens = (theme: keyof ColourPair) => ({
@@ -129,7 +129,7 @@ export function colourStyles({ accent, plate }: Colours): string {
     plate: plate[theme],
     'on-plate-muted': mutedOn(plate[theme]),
     'play-mark': plate.light,
-    // The guide's cover is paper in both themes.
+    // The guide's cover has the paper's light colour in both themes.
     spine: accent.light,
   });
   const rule = (selector: string, theme: keyof ColourPair) =>

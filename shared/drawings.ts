@@ -1,7 +1,7 @@
-/** Two lines on a grid of 26 by 20. */
+/** The logo as two lines, on a grid of 26 by 20. */
 export const MARK_LINES = ['M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12', 'M1.5 4.5l8.5 8 14-11'] as const;
 
-/** A letter in an open envelope, on a grid of 200 by 200. Each part's name is its class in the style sheet. */
+/** A letter in an open envelope, on a grid of 200 by 200. The name of each part is its CSS class. */
 export const ENVELOPE_PARTS = [
   ['back', 'M6 88 94 24q6-4 12 0l88 64-94 62z'],
   ['sheet', 'M36.1 18.2 151.9 10.1 161.3 145.8 45.6 153.9z'],
@@ -12,6 +12,6 @@ export const ENVELOPE_PARTS = [
   ['seal', 'M100 138a11 11 0 1 0 .01 0z'],
 ] as const;
 
-/** The logo for large print, on a grid of 16 by 16. */
+/** The logo for large sizes, on a grid of 16 by 16. */
 export const MARK_SHAPES =
   'M1 5.2 6.3 9.9q.8.7 1.55-.05L15 2.7v10.1q0 1.2-1.2 1.2H2.2Q1 14 1 12.8zM2.3 3h8.6L7 6.9q-.3.25-.6 0z';

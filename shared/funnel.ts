@@ -9,13 +9,13 @@ export type ReportedStep = (typeof REPORTED_STEPS)[number];
 /** The server counts `seen`; the browser reports the others. */
 export type FunnelStep = 'seen' | ReportedStep;
 
-/** The page reports when a browser sees its first variant, because only the browser knows. */
+/** The page reports the first variant that a browser sees, because the server cannot recognise a browser. */
 export const FIRST_SEEN = 'first-seen';
 export type VariantStep = typeof FIRST_SEEN;
 
 export type CountedStep = 'seen' | 'opened' | 'asked' | 'entered';
 
-/** `variant=b` previews a variant; `kept-variant=b` requests the one that this browser was given before. */
+/** `variant=b` previews a variant; `kept-variant=b` requests the one that this browser was given earlier. */
 export const variantAskedFor = (url: string): string | null =>
   /[?&](?:kept-)?variant=([\w-]{0,40})/.exec(url)?.[1] ?? null;
 

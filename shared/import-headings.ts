@@ -1,6 +1,6 @@
-// Column headings that an import recognises. A custom question must not have the same name.
+// Column headings that an import recognises. A custom question must not use one of these names.
 
-/** Lower case, single spaces. The first heading found in the file wins. */
+/** Lower case, single spaces. The first one that occurs in the file is used. */
 export const IMPORT_HEADINGS = {
   email: [
     'email',
@@ -29,7 +29,7 @@ export const IMPORT_HEADINGS = {
     'firma',
     'unternehmen',
   ],
-  // "created at" is missing, because being in a tool is not consent.
+  // "created at" is missing, because being listed in a tool is not consent.
   consentGivenAt: [
     'consent given at',
     'consent date',
@@ -63,8 +63,8 @@ export const plainHeading = (heading: string): string =>
 const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
 
 /**
- * Columns about permission to mail: in words, as yes, no or a date, or any value that shows that the person left, bounced or
- * complained.
+ * Columns about permission to mail. `status`: in words. `consent`: yes, no or a date. `left`: any value means that the
+ * person unsubscribed, bounced or complained.
  */
 export type StatusKind = 'status' | 'consent' | 'left';
 
@@ -113,21 +113,27 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
   'einwilligung',
 ]);
 
-/** A pattern, because every tool has its own columns for this. */
+/** Columns that mark an unsubscribed, bounced or blocked contact. A pattern, because every tool names them differently. */
 const LEFT =
   /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
 /** Links and counters that {@link LEFT} would match, such as our own unsubscribe_url. */
 const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|soft/;
 const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whatsapp|push|postal)\b/;
 
-/** Takes a heading from {@link plainHeading}. Returns null for a heading of another subject. */
+/**
+ * @param heading a result of {@link plainHeading}
+ * @returns null for a heading about another subject
+ */
 export function statusKind(heading: string): StatusKind | null {
   if (STATUS_HEADINGS.has(heading)) return 'status';
   if (CONSENT_HEADINGS.has(heading)) return 'consent';
   return LEFT.test(heading) && !NO_STATUS.test(heading) && isAboutMail(heading) ? 'left' : null;
 }
 
-/** False for columns about another channel, such as SMS. Takes a heading from {@link plainHeading}. */
+/**
+ * Returns false for columns about another channel, such as SMS.
+ * @param heading a result of {@link plainHeading}
+ */
 export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(heading);
 
 export function isImportHeading(heading: string): boolean {

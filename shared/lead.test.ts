@@ -35,7 +35,7 @@ describe('lead schemas', () => {
     fc.assert(
       fc.property(fc.emailAddress(), (address) => {
         const result = Verification.safeParse({ email: ` ${address} `, code: '123456' });
-        // The generator also makes addresses that no mail server accepts, such as !#$%@a.aa.
+        // The generator also produces addresses that no mail server accepts, such as !#$%@a.aa.
         if (/^[A-Za-z0-9._+-]+@/.test(address) && !/\.\.|^\.|\.@/.test(address))
           assert.ok(result.success, address);
         assert.equal(normaliseEmail(address.toUpperCase()), normaliseEmail(` ${address}`));

@@ -29,7 +29,7 @@ const typeErrorOf = (issue: { readonly input?: unknown }): OtherFieldError =>
   issue.input === undefined ? 'required' : 'invalid';
 const INVALID: OtherFieldError = 'invalid';
 
-/** One tidied line of 2 to 200 visible characters, such as a name. */
+/** Accepts one line, tidied, of 2 to 200 visible characters, such as a name. */
 const lineOfText = (tooShort: FieldError, tooLong: FieldError, notOneLine: FieldError) =>
   z.string({ error: typeErrorOf }).check(
     z.overwrite(tidyLine),
@@ -42,10 +42,11 @@ const EMAIL: FieldError = 'email';
 const CONSENT: FieldError = 'consent';
 
 const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
-/** Conversion to ASCII would hide such a hyphen. */
+/** Tested before conversion to ASCII, which would hide a hyphen at the edge of a label. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * Addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label is letters or international (RFC 5890, section 2.3.2.1).
+ * Addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label consists of letters or is internationalised (RFC 5890,
+ * section 2.3.2.1).
  */
 const ASCII_ADDRESS = new RegExp(
   `^${LOCAL_PART}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$`,
@@ -64,8 +65,8 @@ const asciiDomain = (typed: string): string | null => {
 };
 
 /**
- * The tidied address to send mail to, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for a local part
- * beyond ASCII, because few servers support SMTPUTF8 (RFC 6531).
+ * Tidies the e-mail address for sending mail and converts its domain to ASCII (UTS 46, RFC 5890).
+ * @returns null for an invalid e-mail address, and for a non-ASCII local part, because few servers support SMTPUTF8 (RFC 6531)
  */
 export function asciiAddress(typed: string): string | null {
   const address = tidyEmail(typed);
@@ -73,7 +74,7 @@ export function asciiAddress(typed: string): string | null {
   const domain = asciiDomain(address.slice(at + 1));
   if (domain === null) return null;
   const ascii = address.slice(0, at + 1) + domain;
-  // Mail servers refuse longer addresses, which the visitor would not learn after a 202.
+  // Mail servers refuse longer addresses, and after a 202 the visitor would not find out.
   return ASCII_ADDRESS.test(ascii) &&
     at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
     ascii.length <= EMAIL_MAX_LENGTH &&
@@ -85,12 +86,12 @@ export function asciiAddress(typed: string): string | null {
 
 const email = z.string({ error: typeErrorOf }).check(
   z.overwrite(tidyEmail),
-  // Checked before the regular expressions, so that these never run on long text.
+  // Checked before the regular expressions, so that they never run on long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
   z.refine((address) => asciiAddress(address) !== null, { error: EMAIL }),
 );
 
-/** Answers to custom questions, by field ID. Fields with several choices have a list; empty means unanswered. */
+/** Answers to custom questions, by field ID. Fields with several choices have a list. An empty value means unanswered. */
 export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
 
 export const Lead = z.object({
@@ -104,7 +105,7 @@ export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | un
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON (own-fields.ts), or null. */
+  /** As JSON (own-fields.ts); null without custom questions. */
   readonly answers: string | null;
 };
 
@@ -122,7 +123,12 @@ export type Verification = z.infer<typeof Verification>;
 
 const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
 
-/** Takes an issue's `message` and the operator's sentences by key. Returns null for an unknown key. */
+/**
+ * Finds the operator's sentence for an error.
+ * @param words the sentences by key
+ * @param error the `message` of an issue
+ * @returns null for an unknown key
+ */
 export function errorIn(words: Readonly<Record<string, string>>, error: string): string | null {
   const text = words[error];
   return text === undefined ? null : fill(text, NUMBERS);
@@ -137,5 +143,5 @@ export function normaliseEmail(address: string): string {
   return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
-/** A hidden field that robots fill in, and sometimes form fillers. Filling it in costs a proof of work, about a second. */
+/** A hidden field that bots, and sometimes autofill, fill in. Filling it in costs a proof of work of about a second. */
 export const HONEYPOT_FIELD = 'website';

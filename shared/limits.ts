@@ -1,12 +1,12 @@
-// Lengths of what people type, and the seconds of Resend, on page and server (specification, sections 5 and 9). Limits that
-// only the server uses are in server/settings/fixed-limits.ts.
+// Lengths of typed text and the waiting time for Resend, for the page and the server (specification, sections 5 and 9).
+// Limits used only by the server are in server/settings/fixed-limits.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;
 export const NAME_MAX_LENGTH = 200;
-/** RFC 5321, section 4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
+/** RFC 5321, section 4.5.3.1.3: a path of 256 octets, minus its angle brackets. */
 export const EMAIL_MAX_LENGTH = 254;
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2, and RFC 1035, section 2.3.4. Octets of UTF-8. */
+/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2, and RFC 1035, section 2.3.4. In UTF-8 octets. */
 export const EMAIL_LOCAL_PART_MAX_OCTETS = 64;
 export const DOMAIN_MAX_OCTETS = 255;
 export const DOMAIN_LABEL_MAX_OCTETS = 63;

@@ -1,4 +1,4 @@
-// One schema checks an answer in the form, on the server and in the desk.
+// One schema checks custom answers in the form, on the server and in the desk.
 import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
@@ -14,10 +14,10 @@ declare const URL: new (url: string) => {
 };
 
 const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
-// 1,000 and 1.000 are refused, because the meaning of the sign depends on the country.
+// 1,000 and 1.000 are refused, because the meaning of the separator depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
-/** Slashes are required, because example.com:8080 is a host and its port. */
+/** Slashes are required, because example.com:8080 is a host with a port. */
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 
 function isWebAddress(text: string): boolean {
@@ -87,7 +87,7 @@ export function answerSchema(
   const { fits = () => true, messageKey = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
     z.string({ error }).check(
-      // Checked before the regular expressions, so that none runs on long text.
+      // Checked before the regular expressions, so that they never run on long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
       z.overwrite(tidyLine),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
@@ -103,7 +103,10 @@ export function answerSchema(
   );
 }
 
-/** Takes the database column. Returns the answers that the current questions still accept, for a resend. */
+/**
+ * Returns the stored answers that the current questions still accept, for a resend.
+ * @param text the database column
+ */
 export function typedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
   const kept = readAnswers(text);
   return Object.fromEntries(
@@ -124,7 +127,7 @@ export function leadSchema({ fields, messages }: OwnForm): z.ZodMiniType<Lead> {
   return z.extend(Lead, { answers: z.prefault(answers, {}) });
 }
 
-// Answers to custom questions, as stored and exported. Each keeps its label, which outlives the question.
+// Answers to custom questions, as stored and exported. Each answer keeps its label, because the question may be removed.
 export type OwnAnswer = { readonly label: string; readonly answer: string | readonly string[] };
 export type OwnAnswers = Readonly<Record<string, OwnAnswer>>;
 
@@ -143,8 +146,8 @@ export const readAnswers = (text: string | null): OwnAnswers =>
   text === null ? {} : (JSON.parse(text) as OwnAnswers);
 
 /**
- * Merges the stored answers of a lead who sends the form again. Answers to removed questions stay; questions left empty this
- * time lose their old answer. Takes two database columns and the IDs of the current questions.
+ * Merges the stored answers of a lead who sends the form again. Keeps answers to removed questions. Drops previous answers
+ * to questions that are now left empty. Takes two database columns and the IDs of the current questions.
  */
 export function mergedAnswers(
   before: string | null,
@@ -155,7 +158,7 @@ export function mergedAnswers(
   return answersText({ ...Object.fromEntries(former), ...readAnswers(after) });
 }
 
-/** Fills a new lead's empty answers with imported ones. Takes two database columns. */
+/** Fills a new lead's unanswered questions from the import. Takes two database columns. */
 export const withImportedAnswers = (imported: string | null, answers: string | null): string | null =>
   mergedAnswers(imported, answers, []);
 

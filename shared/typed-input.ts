@@ -1,7 +1,8 @@
 // Tidies and checks typed text.
 
-// Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). Lone surrogates
-// by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay, because names and emoji need them.
+// Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). \p{Cs} matches
+// lone surrogates, because isWellFormed() is too new for build/browsers.ts. Joiners are allowed, because names and emoji need
+// them.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 export const isSingleLine = (text: string): boolean => text.search(FORBIDDEN) < 0;
@@ -9,8 +10,8 @@ export const isSingleLine = (text: string): boolean => text.search(FORBIDDEN) < 
 export const singleLine = (text: string): string => text.replace(FORBIDDEN, '');
 
 /**
- * Removes characters that other programs add to copied text: direction marks of phones and address books, tabs of spreadsheets,
- * line breaks of Word.
+ * Removes characters that programs add to copied text: direction marks from phones and address books, tabs from spreadsheets,
+ * line breaks from Word.
  */
 export const tidyLine = (text: string): string =>
   text
@@ -18,15 +19,15 @@ export const tidyLine = (text: string): string =>
     .replace(/[\t\v]/g, ' ')
     .trim();
 
-/** Unicode counts fillers and the Braille blank as letters, though they look empty. */
+/** Counts visible characters. Unicode classifies fillers and the Braille blank as letters, though they look empty. */
 export const visibleLength = (text: string): number =>
   text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '').trim().length;
 
-/** Invisible marks in text from Teams, Word, PDFs and address books. */
+/** Invisible characters in text copied from Teams, Word, PDFs and address books. */
 const INVISIBLE = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202D\u2060-\u2064\u2066-\u2069\uFEFF]/g;
 const JOINERS = /[\u200C\u200D]/g;
 const ASCII_WITH_JOINERS = /^[\x20-\x7E\u200C\u200D]*$/;
-/** Full-width `!` to `~` of Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
+/** Full-width `!` to `~`, as typed on Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
 const FULL_WIDTH = /[\uFF01-\uFF5E]/g;
 const LONGEST = 1_000;
 
@@ -45,7 +46,7 @@ export function tidyEmail(typed: string): string {
   return text.replace(/^\s*mailto:([^?]*).*/i, '$1').replace(/^[\s<"]+|[\s>";,.\u3002]+$/g, '');
 }
 
-/** Unquoted local part (RFC 5321, section 4.1.2, Dot-string), as the inside of a character class. */
+/** Characters of an unquoted local part (RFC 5321, section 4.1.2, Dot-string), for use in a character class. */
 const ATEXT = "\\w!#$%&'*+/=?^`{|}~-";
 export const LOCAL_PART = `[${ATEXT}]+(?:\\.[${ATEXT}]+)*`;
 /** Letters and full stops of every script. */
@@ -54,7 +55,7 @@ export const IN_DOMAIN = '\\p{L}\\p{M}\\p{Nd}\\u200C-\\u200D.\\u3002\\uFF0E\\uFF
 const STRAY_BEFORE_AT = new RegExp(`[^.@${ATEXT}]`, 'u');
 const STRAY_IN_DOMAIN = new RegExp(`[^${IN_DOMAIN}]`, 'u');
 
-/** Returns the first character that an e-mail address cannot have there, or null. */
+/** Returns the first character that an e-mail address cannot contain at its position, or null. */
 export function strayCharacter(typed: string): string | null {
   const text = tidyEmail(typed);
   const at = text.lastIndexOf('@');

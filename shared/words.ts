@@ -1,7 +1,7 @@
 export type Counted =
   string | ({ readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string | undefined>>);
 
-/** Placeholders without a value stay unchanged. */
+/** Fills in placeholders. Those without a value stay unchanged. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
 }
@@ -29,13 +29,17 @@ export function yearIn(language: string): string {
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
-/** Makes a link of the landing page work on another page. Takes a valid link and the path of PUBLIC_URL. */
+/**
+ * Makes a link from the landing page work on another page.
+ * @param href a valid link
+ * @param path the path of PUBLIC_URL
+ */
 export const fromOtherPage = (href: string, path: string): string =>
   /^#./.test(href) ? `${path}/${href}` : href;
 
 /**
- * Returns an error as a phrase to follow the name of the entry; null for a working link.
- * @param places targets within the page; null accepts any, before they are known
+ * Returns an error as a phrase that follows the name of the entry; null for a working link.
+ * @param places targets within the page; null while they are unknown, to accept any
  */
 export function linkMistake(href: string, places: readonly string[] | null): string | null {
   if (href === '#') return null;

@@ -15,11 +15,11 @@ import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
-/** The actor of a session without an address in DESK_PEOPLE. */
+/** Names the actor in a session that has no e-mail address. */
 export const AT_THE_MACHINE = 'at the machine';
 const COMMAND_LINE = 'command line';
 
-/** An open page asks for the same person repeatedly; these requests share one line. */
+/** An open page requests the same person repeatedly; these requests share one line. */
 const ONE_LOOK_MS = 10 * MINUTE_MS;
 
 /** `who`: an e-mail address; `from`: an IP address or machine name. */
@@ -28,7 +28,7 @@ export type Actor = { readonly who: string; readonly from: string };
 type Line = Actor & {
   readonly deed: DeskAction;
   readonly about: string | null;
-  /** Never personal data. */
+  /** Contains no personal data. */
   readonly details?: string | undefined;
 };
 
@@ -83,7 +83,7 @@ export async function changeAndNote<Done>(
 }
 
 /**
- * Like {@link changeAndNote}, with the person locked against a parallel change or erasure.
+ * Like {@link changeAndNote}, but with the person locked against a parallel change or erasure.
  * @param person an ID, or the e-mail address as stored
  * @returns null if the ID is unknown
  */
@@ -98,7 +98,7 @@ export const changePerson = <Done>(
     const seen = await find();
     if (seen === undefined) return null;
     await lockAddress(tx, service.database.engine, seen);
-    // The person may have been erased while this waited for the lock.
+    // The person may have been erased while this transaction waited for the lock.
     const email = await find();
     return email === undefined ? null : change(tx, email, note);
   });

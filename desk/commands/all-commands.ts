@@ -40,7 +40,7 @@ import { addWebhooks } from '#desk/commands/webhooks.ts';
 export const INTERRUPTED = 130;
 
 export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
-  // Filters control characters even if a command forgets to.
+  // Filters control characters here, in case a command forgets to.
   const desk: Desk = {
     ...bare,
     print: (text) => bare.print(withoutC1(text)),
@@ -68,7 +68,7 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
   }
 }
 
-/** An error's type, codes and source positions, without its message, which can quote personal data. */
+/** Prints an error's type, codes and source positions, but not its message, which can quote personal data. */
 export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({

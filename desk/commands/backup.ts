@@ -75,7 +75,7 @@ export function addBackup(program: Command, desk: Desk): void {
     });
 }
 
-/** Continues a sentence that begins with the database's name. */
+/** Returns the rest of a sentence that begins with the database's name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
@@ -95,7 +95,7 @@ export function sayContents({ leads, imported }: Contents): string {
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
-/** Omits the password, because every user of the machine can list processes with their arguments. */
+/** Omits the password, because every user of the machine can see the arguments of processes. */
 function sayPgDump(url: string, file: string): string {
   const address = withParameters(url, (parameters) => {
     // pg_dump does not know these parameters.

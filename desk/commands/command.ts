@@ -8,7 +8,7 @@ import { openService, readInstance, type Instance, type Service } from '#server/
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
-  /** @param database replaces the configured one, and stays open when the service closes */
+  /** @param database replaces the configured database, and stays open when the service closes */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
   readonly print: (text: string) => Promise<void>;
   readonly note: (line: string) => void;

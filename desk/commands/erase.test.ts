@@ -247,7 +247,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
     const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
     writeFileSync(path.join(disk, 'leads.db'), '');
     assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
-    // Leaves room to open the database, but not for a second copy.
+    // Leaves enough room to open the database, but not for a second copy.
     const filler = fillDisk(disk);
     truncateSync(filler, statSync(filler).size - 128 * 1024);
     const { exitCode, notes } = await deskIn(disk, env, ['compact']);

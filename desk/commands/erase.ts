@@ -31,7 +31,7 @@ export function addErase(program: Command, desk: Desk): void {
       const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
-      // Printing comes last, because the reader of a pipe may have quit.
+      // Printing comes last, because the program that reads the output may have quit.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
       for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);

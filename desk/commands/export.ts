@@ -79,7 +79,7 @@ Examples:
         );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
-      // An unknown source is only a note: a nightly job may start before the first visitor arrives.
+      // An unknown source only causes a note, because a nightly job may start before the first visitor arrives.
       const complaint =
         source === undefined || state === 'imported'
           ? null
@@ -112,7 +112,7 @@ Examples:
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
-      // Remembered last: after a failure, the next export repeats these leads.
+      // Remembered last, so that after a failure the next export repeats these leads.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
@@ -123,7 +123,10 @@ Examples:
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
       if (isLeft) desk.note(`${out} was not changed and still contains the leads of an earlier export.`);
 
-      /** Copies the previous --since-last file to another name first, because later exports don't repeat its leads. */
+      /**
+       * Before the previous --since-last file is replaced, copies it to another name, because later exports don't repeat its
+       * leads.
+       */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
@@ -141,7 +144,7 @@ Examples:
         return true;
       }
 
-      /** Omits the search text and the source: they may be personal data, and lines of the audit log are not erased. */
+      /** Omits the search text and the source: they may be personal data, and lines in the audit log are not erased. */
       function sayExport(): string {
         const { flag } = selection;
         const said = { format, state, flag, sinceLast, again };

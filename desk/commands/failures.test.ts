@@ -106,7 +106,7 @@ describe('desk commands on an unusable database', () => {
       const { file, list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const bytes = readFileSync(file);
-      // Spares the pages that the start reads.
+      // Leaves the pages intact that are read at the start.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
       const sentence = `${file} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in DATABASE_URL.`;
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);

@@ -16,7 +16,7 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
-/** People per transaction, which takes a few milliseconds. */
+/** Number of people per transaction, which then takes a few milliseconds. */
 const AT_ONCE = 500;
 const BAD_LINES_SHOWN = 20;
 const STATUSES_SHOWN = 20;
@@ -112,7 +112,7 @@ Example:
       };
       for (let at = 0; at < people.length; at += AT_ONCE) {
         desk.signal.throwIfAborted();
-        // In the order of the file.
+        // Inserted in the order of the file.
         const batch = people.slice(at, at + AT_ONCE).map((person, index) => ({
           ...person,
           id: uuid({ msecs: now, seq: at + index }),
@@ -120,7 +120,7 @@ Example:
         }));
         const fileName = path.basename(file);
         const written = await importPeople(database, batch, { consentSource, fileName, now, dryRun });
-        // Logged with the first people, because the import may be stopped before the last.
+        // Logged with the first batch, because the import may be stopped before the last one.
         if (written.imported > 0 && counts.imported === 0 && !dryRun)
           await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
         for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
@@ -141,7 +141,7 @@ function readConsentSource(typed: string): string {
   );
 }
 
-/** Reads the file before anything is imported, because any row may say that a person unsubscribed. */
+/** Reads the whole file before importing anyone, because any row may say that a person unsubscribed. */
 async function readWholeFile(
   desk: Desk,
   source: PeopleFile,

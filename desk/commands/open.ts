@@ -26,7 +26,7 @@ export function addOpen(program: Command, desk: Desk): void {
     })
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
     .action(async ({ port: wanted }) => {
-      // Loaded late, because other commands need no HTTP.
+      // Loaded here, because other commands don't need HTTP.
       const { buildDeskApp } = await import('#desk/server/desk-app.ts');
       const service = await desk.service();
       const release = findRelease(PROJECT_FOLDER, readCampaignFolder());

@@ -1,4 +1,5 @@
-// Writes files under another name, then renames them, so they are complete or absent. Devices and pipes are written directly.
+// Writes files under another name, then renames them, so they are complete or absent. Devices and pipes are written
+// directly.
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, rename, rm, stat } from 'node:fs/promises';
@@ -12,8 +13,8 @@ const WRITTEN_AT_ONCE = 60_000;
 
 /**
  * Writes a file readable only by its owner; follows the caller's own links.
- * @param write receives a function that appends
- * @param mayReplace asked at the end with the path; false keeps the previous file
+ * @param write receives a function that appends text
+ * @param mayReplace called at the end with the path; false keeps the previous file
  * @throws {CommandFailure} if the file cannot be written
  */
 export async function writeWhole(
@@ -145,7 +146,7 @@ const namesIn = (file: string): string[] => file.split('/').filter((name) => nam
 
 const WRITABLE_BY_OTHERS = constants.S_IWGRP | constants.S_IWOTH;
 
-/** Another user may have created the link in a folder open to all. */
+/** Refuses links that another user may have created in a shared folder. */
 async function refuseForeignLink(file: string, link: string, { uid }: Stats): Promise<void> {
   if (uid === 0 || uid === process.getuid?.()) return;
   const folder = await stat(path.dirname(link));
@@ -169,7 +170,7 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-/** A random name in the same folder, and therefore on the same disk. */
+/** Returns a random name in the same folder, and therefore on the same disk. */
 export const besideOf = (file: string): string =>
   path.join(path.dirname(file), `desk-${randomBytes(4).toString('hex')}.part`);
 

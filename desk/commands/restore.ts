@@ -1,4 +1,4 @@
-// Tries everything on a copy before it replaces the database.
+// Tries everything on a copy before replacing the database.
 import {
   closeSync,
   constants,
@@ -96,13 +96,13 @@ function mustBeBackup(file: string, live: string): void {
   if (found.dev === current?.dev && found.ino === current.ino)
     throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   const real = realpathSync(file);
-  // Without its log, the file is out of date or in the middle of a change.
+  // Without its log, the file is outdated or contains half a change.
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
       `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
-  // Fails here if unreadable, so later failures concern the copy.
+  // An unreadable file fails here, so later failures concern the copy.
   closeSync(openSync(file, 'r'));
 }
 

@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.exitCode, 1);
         assert.match(refused.notes, /own decision, so only a newly verified consent/);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-        // An operator cannot undo a complaint, and a suppression without a lead stores no reason.
+        // An operator cannot undo a complaint, and without a lead the reason isn't stored.
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');

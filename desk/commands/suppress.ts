@@ -190,7 +190,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
           if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
-          // Logged with the first entry, because the import may be stopped before the last.
+          // Logged with the first entry, because the import may be stopped before the last one.
           if (added === 0) await note('suppressed', null, 'suppress import');
           return true;
         });
@@ -203,7 +203,7 @@ function addImportList(list: Command, desk: Desk): void {
     });
 }
 
-/** Reads the whole file before anything changes. */
+/** Reads the whole file before changing anything. */
 async function readList(
   file: string,
   otherwise: GivenReason,

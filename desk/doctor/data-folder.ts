@@ -28,7 +28,7 @@ export async function examineDisk(folder: string): Promise<Finding> {
   return judgeRoom(place, { freeBytes: bavail * bsize, filesLeft: mostFiles === 0 ? null : ffree });
 }
 
-/** @param room filesLeft is null on a disk without a limit of files */
+/** @param room filesLeft is null if the disk doesn't limit the number of files */
 export function judgeRoom(
   folder: string,
   { freeBytes, filesLeft }: { freeBytes: number; filesLeft: number | null },
@@ -47,7 +47,7 @@ export function judgeRoom(
   return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Free some space.`) : disk.ok(sentence);
 }
 
-/** 32 random characters contain at least this many different ones, whatever the alphabet. */
+/** Whatever the alphabet, 32 random characters almost always include at least this many different ones. */
 const FEW_CHARACTERS = 10;
 const SHORT_PERIOD = 22;
 
@@ -91,7 +91,7 @@ export function examineFiles(config: Config, folder: string): Findings {
     : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')];
 }
 
-/** Detects few different characters, repetition and common words; randomness cannot be proven. */
+/** Detects too few different characters, repetition and common words; randomness cannot be proven. */
 function isGuessable(typed: string): boolean {
   if (new Set(typed).size < FEW_CHARACTERS) return true;
   for (let period = 1; period <= Math.min(SHORT_PERIOD, typed.length / 2); period += 1)

@@ -12,7 +12,7 @@ import { sayHost } from '#server/platform/database-url.ts';
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
 
-/** Enough to read a gigabyte. */
+/** Long enough to read a gigabyte. */
 const LOOK_WITHIN_MS = 15_000;
 const LOOKER = path.resolve(import.meta.dirname, 'database-process.ts');
 
@@ -82,7 +82,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   return { findings, look };
 }
 
-/** @param where name of the database in the sentence */
+/** @param where the database's name in the sentence */
 function sayWriteFault(
   engine: Config['database']['engine'],
   where: string,

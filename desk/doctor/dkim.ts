@@ -63,7 +63,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   return findings.length > 0 ? findings : [ok(`The key published at ${name} matches ours.`)];
 }
 
-/** @returns the rest of a sentence; null if mail servers can verify our signature */
+/** @returns the fault as the rest of a sentence; null if mail servers can verify our signature */
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   const listed = (tag: string, wanted: readonly string[]) =>
     tags

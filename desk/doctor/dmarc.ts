@@ -10,7 +10,7 @@ const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
 /**
  * @param domain of MAIL_FROM
- * @param signs DKIM_DOMAIN; null without signing
+ * @param signs DKIM_DOMAIN; null if mail is not signed
  */
 export async function examineDmarc(
   dns: Dns,
@@ -71,7 +71,7 @@ export async function examineDmarc(
   return [ok(`The DMARC policy of ${domain} (${name}) is p=${policy}.`), ...rest];
 }
 
-/** Alignment of the signing domain with From (RFC 7489, section 3.1.1). */
+/** Checks the alignment of the signing domain with From (RFC 7489, section 3.1.1). */
 function alignment(
   domain: string,
   { signs, isStrict, isEnforced }: { signs: string | null; isStrict: boolean; isEnforced: boolean },

@@ -1,4 +1,4 @@
-// Runs all examinations in parallel, without changes and without the service, which may not open.
+// Runs all examinations in parallel. Changes nothing, and does not use the service, which may fail to open.
 import path from 'node:path';
 import { isIP } from 'node:net';
 
@@ -181,7 +181,7 @@ function examineSender(config: Config, dns: Dns): readonly Examination[] {
     return [found];
   }
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
-  // SPF applies to the envelope sender (RFC 7208, section 2.4).
+  // SPF checks the envelope sender (RFC 7208, section 2.4).
   const returnDomain = config.bounceDomain ?? domain;
   if (returnDomain !== domain)
     findings.push(

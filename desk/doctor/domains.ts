@@ -1,4 +1,4 @@
-// Compares domains by the Public Suffix List, as DMARC does (RFC 7489, section 3.2).
+// Compares domains by the Public Suffix List, as in DMARC (RFC 7489, section 3.2).
 import { domainToASCII } from 'node:url';
 
 import { getDomain } from 'tldts';

@@ -1,7 +1,7 @@
-/** `problem`: codes do not arrive, or are not safe. `warning`: fix it soon. `note`: nothing to do. */
+/** `problem`: codes may fail to arrive, or may be insecure. `warning`: to be fixed soon. `note`: requires no action. */
 type State = 'ok' | 'note' | 'warning' | 'problem';
 
-/** A DNS record as providers' forms expect it: full names without a trailing dot. */
+/** A DNS record as DNS providers' forms expect it: with full names and no trailing dot. */
 export type DnsRecord = { readonly name: string; readonly type: string; readonly value: string };
 
 export type Finding = {

@@ -44,7 +44,7 @@ export async function examineMailAccount(
   });
   const connection = new SMTPConnection(transport.options);
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  // Handled here, because it may reject before the first await.
+  // Handled here, because the promise may reject before it is awaited.
   broken.catch(() => {});
   connection.on('error', breakOff);
   connection.once('end', () => breakOff(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
@@ -115,8 +115,8 @@ function judgeEncryption(
 }
 
 /**
- * @param title product title, as in code mails
- * @param folder of the instance
+ * @param title the product title, as in code mails
+ * @param folder the instance's folder
  */
 export async function sendSample(
   config: Config,
@@ -130,7 +130,7 @@ export async function sendSample(
     title,
     folder: path.join(folder, 'data', 'mail'),
     announce: () => {},
-    // Uses the envelope domain of codes, so that SPF is checked for it. Bounces to this e-mail address are ignored.
+    // Uses the same envelope domain as codes, so that SPF is checked for it. Bounces to this address are ignored.
     returnPathOf: bounceDomain === null ? undefined : () => `sample@${bounceDomain}`,
   });
   try {

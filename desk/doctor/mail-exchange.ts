@@ -9,7 +9,7 @@ const { ok, warning, problem } = about('MX');
 
 /**
  * @param domain of MAIL_FROM, or BOUNCE_DOMAIN
- * @param mailHost of SMTP_URL, or null
+ * @param mailHost the host in SMTP_URL, or null
  */
 export async function examineMailExchange(
   dns: Dns,

@@ -1,5 +1,5 @@
-// Asks the running site for its health, because only that process notices a deleted database file or stuck mail. Checks
-// PUBLIC_URL as a visitor reaches it: DNS, a trusted certificate, and plain http.
+// Asks the running site for its health, because only its process notices a deleted database file or stuck mail. Checks
+// PUBLIC_URL as visitors use it: DNS, a trusted certificate, and plain http.
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { isIP } from 'node:net';

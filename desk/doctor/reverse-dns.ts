@@ -1,4 +1,4 @@
-// Mail servers distrust an IP address whose name does not lead back to it.
+// Mail servers distrust an IP address whose name does not resolve to the same address.
 import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -14,7 +14,7 @@ const MOST_ADDRESSES = 4;
 
 /**
  * @param domain of MAIL_FROM
- * @param mailHost name or IP address in SMTP_URL, or null
+ * @param mailHost the name or IP address in SMTP_URL, or null
  */
 export async function examineReverseDns(
   dns: Dns,

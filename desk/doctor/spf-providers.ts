@@ -1,15 +1,15 @@
-// Finds the SPF term for the sending machines, as far as SMTP_URL shows it.
+// Finds the SPF term for the sending machines, if it can be derived from SMTP_URL.
 import { isIP } from 'node:net';
 
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 
 type Provider = {
   readonly domain: string;
-  /** True if the envelope sender keeps our domain, which SPF checks. */
+  /** True if the provider keeps our domain in the envelope sender, which SPF checks. */
   readonly keepsSender: boolean;
 };
 
-/** Large providers by the domain of their mail servers, from their SPF instructions. */
+/** Large providers by the domain of their mail servers, taken from their SPF instructions. */
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
   'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },

@@ -12,7 +12,7 @@ export const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text);
 const MECHANISM =
   /^([+\-~?]?)(all|include|a|mx|ptr|exists)(?::((?:[^/\s%]|%\{[^}]*\}|%[%_-])+))?((?:\/\d{1,3})?(?:\/\/\d{1,3})?)$/i;
 
-/** @returns the terms, or the first invalid text */
+/** @returns the terms, or the first invalid part */
 export function parseRecord(
   record: string,
 ): { type: 'terms'; terms: Term[] } | { type: 'broken'; text: string } {
@@ -57,7 +57,7 @@ export const replaceTerm = (record: string, term: string, replacement: string): 
 
 export const withoutTerm = (record: string, term: string): string => replaceTerm(record, term, '');
 
-/** Fixes a misspelt term (`ipv4:`, or a bare IP address); removes any other broken term. */
+/** Corrects a misspelt term (`ipv4:`, or a bare IP address); removes any other invalid term. */
 export function correctTerm(record: string, term: string): string {
   const ip = term.replace(/^[+\-~?]?(?:ip(?:v?[46])?:)?/i, '');
   const mended = ip.includes(':') ? `ip6:${ip}` : `ip4:${ip}`;

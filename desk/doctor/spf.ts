@@ -1,5 +1,5 @@
-// SPF (RFC 7208) needs one record that can be parsed with at most ten lookups. Only the mail provider knows which machines send
-// for the domain.
+// Checks SPF (RFC 7208), which needs exactly one record, valid and with at most ten lookups. Only the mail provider knows which
+// machines send for the domain.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
@@ -18,18 +18,18 @@ const { ok, warning, problem } = about('SPF');
 
 /** RFC 7208, section 4.6.4. */
 const LOOKUPS_LIMIT = 10;
-/** Counting stops here, because mail servers already ignore such a record. */
+/** Counting stops here, because mail servers ignore the record long before. */
 const FOLLOWED_LOOKUPS = 40;
 
 /**
- * @param domain of the envelope sender: BOUNCE_DOMAIN, or that of MAIL_FROM
- * @param mailHost of SMTP_URL, or null
+ * @param domain of the envelope sender: BOUNCE_DOMAIN, or the domain of MAIL_FROM
+ * @param mailHost the host in SMTP_URL, or null
  */
 export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
-  // Removing a term must not leave a record without senders.
+  // After removing a term, the record must still allow a sender.
   const publish = (text: string): DnsRecord => ({
     name: domain,
     type: 'TXT',
@@ -96,7 +96,7 @@ export async function examineSpf(
 }
 
 type Followed = {
-  /** Reasons why mail servers ignore the whole record, with the responsible term of our record. */
+  /** Reasons why mail servers ignore the whole record, with the term of our record that causes each. */
   readonly faults: { readonly sentence: string; readonly term: string }[];
   readonly unanswered: Set<string>;
   readonly included: Set<string>;
@@ -104,14 +104,17 @@ type Followed = {
   readonly costs: Map<string, number>;
 };
 
-/** Counts lookups in the worst case: no match until the end of the record. */
+/** Counts lookups in the worst case, when nothing matches before the end of the record. */
 async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]): Promise<Followed> {
   const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), costs: new Map() };
   let lookups = 0;
   await follow(terms, [domain], null);
   return followed;
 
-  /** @param path of domains to this record; own is the term of our record that led here, null in our record */
+  /**
+   * @param path domains that lead to this record
+   * @param own the term of our record that leads here; null in our record itself
+   */
   async function follow(record: readonly Term[], path: readonly string[], own: string | null): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
     // Terms after "all", and then also "redirect", have no effect (section 6.1).

@@ -5,8 +5,8 @@ import { get, post, type Role } from '#desk/endpoints/endpoint.ts';
 const NOTHING = z.object({});
 
 /**
- * Headers replace cookies on plain http, where other ports of the host would receive cookies. The browser keeps these values in
- * sessionStorage; an empty value deletes one.
+ * Headers that replace cookies on plain http, where other ports of the host would receive cookies. The browser stores their
+ * values in sessionStorage; an empty value deletes the stored one.
  */
 export const KEPT_BY_BROWSER = {
   session: 'x-desk-session',
@@ -15,12 +15,12 @@ export const KEPT_BY_BROWSER = {
 } as const;
 
 export type Me = {
-  /** Null for the person at the machine, signed in with the link of `desk open`. */
+  /** Null for the person at the machine, who signed in with the link from `desk open`. */
   readonly email: string | null;
   readonly role: Role;
   readonly title: string;
   readonly publicUrl: string;
-  /** ISO 8601 in UTC, like all times. */
+  /** In ISO 8601 and UTC, like all times. */
   readonly sessionEndsAt: string;
   readonly fields: readonly {
     readonly id: string;
@@ -32,7 +32,7 @@ export type Me = {
   readonly hasWebhooks: boolean;
 };
 
-/** 401 `no-session` without a session. */
+/** Error without a session: 401 `no-session`. */
 export const me = get<Me>()({ path: '/api/me', needs: 'read', asked: NOTHING });
 
 /** Mails a code to an e-mail address in DESK_PEOPLE. The response is the same for any other address. */
@@ -42,14 +42,14 @@ export const askCode = post<{ readonly resendSeconds: number }>()({
   asked: z.object({ email: z.string().check(z.minLength(3), z.maxLength(254)) }),
 });
 
-/** Works only in the browser that asked for the code. 400 `wrong-code`, 429 `too-many-tries`. */
+/** Works only in the browser that requested the code. Errors: 400 `wrong-code`, 429 `too-many-tries`. */
 export const enterCode = post<Record<string, never>>()({
   path: '/api/sign-in/code',
   needs: null,
   asked: z.object({ code: z.string().check(z.regex(/^\d{6}$/)) }),
 });
 
-/** The token of `desk open` works once within ten minutes; otherwise 401 `no-session`. */
+/** The token from `desk open` works once, within ten minutes. Otherwise the error is 401 `no-session`. */
 export const enterLink = post<Record<string, never>>()({
   path: '/api/sign-in/link',
   needs: null,
@@ -109,7 +109,7 @@ export type LogEntry = {
   readonly deed: DeskAction;
   /** An e-mail address, or the pseudonym of an erased one; null if the action concerned nobody. */
   readonly about: string | null;
-  /** Never personal data. */
+  /** Contains no personal data. */
   readonly details: string;
   readonly from: string;
 };

@@ -1,14 +1,15 @@
-// Defines an endpoint once for browser and server. GET takes its input from the query, POST from a JSON body; responses are JSON.
+// Defines an endpoint once for browser and server. The input is the query of a GET or the JSON body of a POST; responses are
+// JSON.
 import * as z from 'zod/mini';
 
-/** `read` allows viewing; `all` also export, correction, erasure and suppression. */
+/** `read` allows viewing; `all` also allows export, correction, erasure and suppression. */
 const ROLES = ['read', 'all'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Removes control characters, which a terminal would execute. */
 export const oneLine = z.overwrite((text: string) => text.replaceAll(/\p{Cc}+/gu, ' '));
 
-/** The minimum role; null allows anyone. */
+/** The minimum role required; null allows anyone. */
 export type Needs = Role | null;
 
 export type Call<What, Answered> = {

@@ -1,4 +1,4 @@
-// The status of each x-error-code. The body is a text/plain sentence that tells the reader what to do.
+// The HTTP status of each x-error-code. The body is a text/plain sentence that tells the reader what to do.
 
 export const DESK_ERRORS = {
   'invalid-input': 400,

@@ -22,7 +22,7 @@ export type Steps = {
   readonly read: number | null;
 };
 
-/** `page` is the path with details, such as `/mail`; `place` is a file of the campaign and a line, such as `campaign/site.yaml:15`. */
+/** `page` is the path with details, such as `/mail`; `place` is a campaign file and a line, such as `campaign/site.yaml:15`. */
 export type ToDo = {
   readonly state: 'problem' | 'warning' | 'note';
   readonly sentence: string;
@@ -118,7 +118,7 @@ export type Finding = {
   readonly sentence: string;
   readonly publish?: { readonly name: string; readonly type: string; readonly value: string };
 };
-/** Runs the doctor if `again` is set or the findings are ten minutes old; takes up to 30 seconds. */
+/** Runs the doctor if `again` is set or the findings are ten minutes old. This takes up to 30 seconds. */
 export const doctor = get<{ readonly findings: readonly Finding[]; readonly lookedAt: string }>()({
   path: '/api/doctor',
   needs: 'read',

@@ -30,13 +30,13 @@ export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()({
   needs: 'read',
   asked: NOTHING,
 });
-/** 422 for the person at the machine, who has no e-mail address. */
+/** Error for the person at the machine, who has no e-mail address: 422. */
 export const newPasskey = post<PasskeyOptions>()({
   path: '/api/passkeys/options',
   needs: 'read',
   asked: NOTHING,
 });
-/** Must come from the browser that began the registration. 400 `wrong-passkey` */
+/** Must come from the browser that began the registration. Error: 400 `wrong-passkey` */
 export const addPasskey = post<Record<string, never>>()({
   path: '/api/passkeys/add',
   needs: 'read',
@@ -55,7 +55,7 @@ export const askPasskey = post<PasskeyOptions>()({
   needs: null,
   asked: NOTHING,
 });
-/** Must come from the browser that began the sign-in. 400 `wrong-passkey` */
+/** Must come from the browser that began the sign-in. Error: 400 `wrong-passkey` */
 export const enterPasskey = post<Record<string, never>>()({
   path: '/api/sign-in/passkey',
   needs: null,

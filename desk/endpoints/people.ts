@@ -13,7 +13,7 @@ export const Filter = z.object({
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
-  /** First and last day (2026-11-23, UTC, both included). */
+  /** First and last day, both included (UTC; example: 2026-11-23). */
   from: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
   to: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
 });
@@ -41,9 +41,9 @@ export type Person = {
 /** Newest first. The server searches for about 150 ms, so a page can be short or empty although `next` is set. */
 export type PeoplePage = {
   readonly people: readonly Person[];
-  /** The `after` of the next page; null at the end. */
+  /** Value of `after` for the next page; null at the end. */
   readonly next: string | null;
-  /** Everything newer has been searched; null at the end. */
+  /** Everyone newer than this time has been checked; null at the end. */
   readonly lookedBackTo: string | null;
 };
 export const people = get<PeoplePage>()({
@@ -52,7 +52,7 @@ export const people = get<PeoplePage>()({
   asked: z.extend(Filter, { after: z.optional(z.string()) }),
 });
 
-/** Counts the leads of a period, with suppressed ones; other filters would need a search. */
+/** Counts the leads in a period, including suppressed ones. Other filters would require a search. */
 export const leadCount = get<{ readonly atMost: number }>()({
   path: '/api/leads/count',
   needs: 'read',
@@ -76,7 +76,7 @@ export const choices = get<{
   }[];
 }>()({ path: '/api/choices', needs: 'read', asked: z.object({}) });
 
-/** Streams a file, for the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
+/** Streams a file. Requires the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
 export const PEOPLE_HEADER = 'x-people-at-most';
 
@@ -106,7 +106,7 @@ export type Story = {
     readonly givenAt: string | null;
     readonly version: string | null;
   } | null;
-  /** `canUndo`: the entry can be removed as a mistake, with a reason. */
+  /** `canUndo`: the entry can be removed as a mistake, for a given reason. */
   readonly suppressions: readonly {
     readonly reason: string;
     readonly since: string;
@@ -135,7 +135,7 @@ export const correct = post<typeof Changed>()({
     answers: z.optional(z.record(z.string(), z.string())),
   }),
 });
-/** @returns the number of erased rows, in words */
+/** @returns a sentence with the number of erased rows */
 export const erase = post<{ readonly erased: string }>()({
   path: '/api/person/erase',
   needs: 'all',
@@ -151,7 +151,7 @@ export const suppress = post<typeof Changed>()({
     note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
 });
-/** Removes a mistaken entry and seals the reason in the chain. `staysStopped`: another entry still stops mail. */
+/** Removes a mistaken entry and adds the reason to the chain. `staysStopped`: another entry still stops mail. */
 export const unsuppress = post<{ readonly staysStopped: boolean }>()({
   path: '/api/person/unsuppress',
   needs: 'all',

@@ -1,6 +1,6 @@
-// CSV (RFC 4180) with an apostrophe before text that a spreadsheet would run as a formula.
+// Writes CSV (RFC 4180), with an apostrophe before text that a spreadsheet would run as a formula.
 
-/** `figure`: digits such as a telephone number. */
+/** `figure`: digits, such as a telephone number. */
 export type Cell = string | { readonly figure: string };
 
 /**
@@ -14,7 +14,7 @@ const UNSAFE = new RegExp(`${BEGIN}(?='*${FORMULA})`, 'g');
 const MADE_SAFE = new RegExp(`${BEGIN}'(?='*${FORMULA})`, 'g');
 /** This quick check saves 6 s per million exported leads. */
 const MAY_BE_UNSAFE = /^['=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[;\t\r\n]/;
-/** These digits cannot call a function or name a cell; an apostrophe would damage them. */
+/** These characters cannot call a function or name a cell, and an apostrophe would damage them. */
 const HARMLESS = /^[+-]?[\d ()-]+(?:\.\d+)?$/;
 const QUOTED = /[",\r\n]/;
 

@@ -262,7 +262,7 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-/** The JSON of events (docs/webhooks.md), plus the state. */
+/** The same JSON as in events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
   readonly state: LeadState;
   /** Time of verification, of the newest request for a code, or of import. */
@@ -311,7 +311,10 @@ const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Google hashes Gmail addresses without dots before the @ (https://support.google.com/google-ads/answer/13262500). */
+/**
+ * Removes dots before the @, because Google hashes Gmail addresses without them
+ * (https://support.google.com/google-ads/answer/13262500).
+ */
 function withoutGmailDots(email: string): string {
   const [, local, domain] = /^(.*)@(gmail\.com|googlemail\.com)$/.exec(email) ?? [];
   return local === undefined || domain === undefined ? email : `${local.replaceAll('.', '')}@${domain}`;

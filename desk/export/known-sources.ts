@@ -1,4 +1,4 @@
-// Rejects misspelt sources, whose empty lists would look like a failed campaign.
+// Rejects misspelt sources, because an empty list would look like a failed campaign.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -15,7 +15,7 @@ const KINDS = {
 
 /**
  * Searches leads, requests for codes and views.
- * @returns a sentence that suggests the nearest name; null if the name is known, or no source is
+ * @returns a sentence that suggests the nearest name; null if the name is known, or if no source is known
  */
 export async function complainOfOrigin(
   db: Db,

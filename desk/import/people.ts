@@ -31,7 +31,7 @@ type StatusColumn = {
 
 export type Headings = { readonly used: readonly string[]; readonly unused: readonly string[] };
 
-/** Order of day and month in a date such as 3/4/2024. */
+/** The order of day and month in a date such as 3/4/2024. */
 type DateOrder = 'dmy' | 'mdy';
 
 export type ReadOptions = {
@@ -48,7 +48,7 @@ export type FoundPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/** @param form a column may be headed with the ID, label or CRM property of a custom question */
+/** @param form the heading of a column may be the ID, label or CRM property of a custom question */
 export function findColumns(
   headings: readonly string[],
   { fields }: Pick<OwnForm, 'fields'>,
@@ -62,7 +62,7 @@ export function findColumns(
   if (email === undefined) return null;
   const taken = new Set(places.map(([, place]) => place));
   const own = fields.flatMap(({ id, label, properties = {} }): (readonly [id: string, place: number])[] => {
-    // A status column stays one even if a question maps to it.
+    // A status column remains a status column even if a question is mapped to it.
     const inPrograms = Object.values(properties).flatMap((name = '') =>
       isImportHeading(name) ? [] : [name],
     );
@@ -118,7 +118,7 @@ const YES = words('yes y true t 1 on x ja oui checked given granted agreed accep
 const NO = words(
   'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
 );
-/** Matches 0, 0.0 and 0000-00-00 as {@link statusKey}. */
+/** Matches 0, 0.0 and 0000-00-00 after {@link statusKey}. */
 const ZERO = /^[0 ]+$/;
 const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
 
@@ -152,7 +152,7 @@ const LEFT: ReadonlySet<string> = new Set([
   'by hand',
 ]);
 
-/** Ignores case and punctuation, unless nothing would be left. */
+/** Removes case and punctuation, unless nothing would be left. */
 export const statusKey = (status: string): string => plainHeading(status) || status;
 
 export type LeftOut = {
@@ -175,8 +175,8 @@ const REASONS: FormMessages = {
 };
 
 /**
- * @param options now: upper limit of consent, milliseconds since 1970
- * @returns a reason that continues "line 5", if the row is unusable
+ * @param options now: latest possible time of consent, milliseconds since 1970
+ * @returns for an unusable row, a reason that continues "line 5"
  */
 export function readPerson(
   cells: readonly string[],
@@ -188,7 +188,7 @@ export function readPerson(
   | {
       readonly type: 'bad';
       readonly reason: string;
-      /** Every e-mail address in the row may belong to an unsubscribed person. */
+      /** All e-mail addresses in the row, because each may belong to an unsubscribed person. */
       readonly emails: readonly string[];
     } {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
@@ -260,7 +260,7 @@ function notPlain(text: string): string | null {
   return `with an invisible control character (U+${point})`;
 }
 
-/** Lost letters (U+FFFD), or UTF-8 decoded as windows-1252 (Ã¼ for ü). */
+/** Matches lost letters (U+FFFD), and UTF-8 decoded as windows-1252 (Ã¼ for ü). */
 const GARBLED = /\uFFFD|[ÂÃ][\u0080-\u00BF\u0152-\u0178\u02C6\u02DC\u2013-\u203A\u20AC\u2122]|â€/;
 
 export const isGarbled = ({ name, company }: FoundPerson): boolean => GARBLED.test(`${name} ${company}`);
@@ -303,7 +303,7 @@ const DAY_FIRST = new RegExp(`^(?<day>\\d{1,2})\\.(?<month>\\d{1,2})\\.(?<year>\
 const SLASHED = new RegExp(`^(?<one>\\d{1,2})/(?<two>\\d{1,2})/(?<year>\\d{4})${TIME}${ZONE}$`, 'i');
 
 /**
- * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024; UTC without a zone.
+ * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024; without a zone, as UTC.
  * @returns milliseconds since 1970; `ambiguous` if day and month could be swapped
  */
 function readDate(text: string, order: DateOrder | undefined): number | 'ambiguous' | 'none' {

@@ -1,4 +1,4 @@
-// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16.
+// Reads CSV as a stream, with commas, semicolons or tabs, in UTF-8 or UTF-16.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
@@ -13,11 +13,11 @@ export type CsvEvent =
       readonly line: number;
       readonly cells: readonly string[];
     }
-  /** Ends the reading. The sentence continues after the file's name and tells the operator what to do. */
+  /** Stops reading. The sentence follows the file's name and tells the operator what to do. */
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** Characters. A longer row usually has an unclosed quotation mark. */
+/** In characters. A longer row usually contains an unclosed quotation mark. */
 const LONGEST_ROW = 100_000;
 const HEAD_LENGTH = 64_000;
 
@@ -73,7 +73,7 @@ async function* decode(file: FileHandle, encoding: string): AsyncGenerator<strin
   yield text + decoder.decode();
 }
 
-/** Without a byte order mark, zero bytes reveal UTF-16. */
+/** Detects the encoding. Without a byte order mark, zero bytes reveal UTF-16. */
 async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf-16be'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
   if (bytesRead < 2) return 'utf-8';
@@ -108,7 +108,7 @@ const LOOKED_AT_BYTES = 4 * 1024 * 1024;
 /** Unlikely in windows-1252: three such letters in a row, or control characters where Mac and DOS have letters. */
 const NOT_WESTERN = /[\xC0-\xFF]{3}|[\x81-\x84\x86-\x90\x98-\x9F]/;
 
-/** Hedged, because wrong advice would store wrong names. */
+/** Returns cautious advice, because wrong advice would lead to wrong names. */
 async function explainBytes(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0);
   const text = buffer.toString('latin1', 0, bytesRead);

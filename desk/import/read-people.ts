@@ -36,7 +36,7 @@ export async function* readPeople(
     const found = findColumns(cells, options.form);
     if (found === null)
       throw new CommandFailure(
-        // Not quoted, because it may be someone's e-mail address.
+        // The cell is not quoted, because it may contain someone's e-mail address.
         cells.some((cell) => asciiAddress(cell) !== null)
           ? `${file} has no headings, because its first line contains an e-mail address. Add a first line that names the columns, such as: email,name,company`
           : `${file} has no column of e-mail addresses. The headings in its first line are ${sayHeadings(cells)}. Name the column with the addresses "email".`,

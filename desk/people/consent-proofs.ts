@@ -10,7 +10,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-fields.ts';
 
-/** Checking the whole chain takes seconds per 100,000 consents. */
+/** Reports progress, because checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
   readonly signal: AbortSignal;
   readonly onSealed: (count: number) => void;
@@ -149,7 +149,7 @@ ${sealOf(hash)}
 const grouped = (hash: string | null): Hash | null =>
   hash === null ? null : { hash: hash.match(/.{1,8}/g)?.join(' ') ?? '' };
 
-/** A spoke for each hexadecimal digit: two entries with different hashes look different. */
+/** Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. */
 function sealOf(hash: string): string {
   const spokes = Array.from(hash, (digit, at) => {
     const angle = (at / hash.length) * 2 * Math.PI;

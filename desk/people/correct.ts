@@ -17,15 +17,15 @@ import {
   splitChoices,
 } from '#shared/own-fields.ts';
 
-/** Characters; the maximum of form.yaml. */
+/** In characters; the maximum that form.yaml allows. */
 const LONGEST = 2000;
 
-/** `text` separates choices with ; and is empty to delete the answer. */
+/** In `text`, choices are separated by ";". An empty text deletes the answer. */
 export type AnswerChange = { readonly id: string; readonly text: string };
 
 /**
- * The timeline keeps the previous answers.
- * @param tx holds the lock of the e-mail address
+ * Corrects answers. The timeline keeps the previous ones.
+ * @param tx must have locked the e-mail address
  */
 export async function correctAnswers(
   tx: Db,

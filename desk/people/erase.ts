@@ -18,7 +18,7 @@ type Erasure = {
 /**
  * Erases rows, mail files and traces in database files. After the rows are deleted, all remaining steps run even if one fails.
  * @param person an ID, or the e-mail address as stored
- * @param options check: throws to cancel; details: for the audit log
+ * @param options check: throws to cancel; details: returns the details for the audit log
  * @returns null if the ID is unknown
  */
 export async function erasePerson(

@@ -2,10 +2,12 @@ import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/backup/compact.ts';
 
 export const COMPACT = 'npm run -s desk -- compact';
-/** Larger databases are not rewritten at once, because visitors must get a response in time. */
+/** Larger databases are not rewritten immediately, because visitors must get a response in time. */
 const LARGEST_BYTES = 100_000_000;
 
-/** Traces that may remain, and how to remove them. `isFailure` is false if the operator should choose the time. */
+/**
+ * Traces that may remain, and how to remove them. `isFailure` is false if the operator should choose when to remove them.
+ */
 export type Remains = { readonly isFailure: boolean; readonly sentence: string };
 
 export async function removeRemains(database: Config['database']): Promise<Remains | null> {

@@ -37,7 +37,7 @@ export function selectionOf({
   };
 }
 
-/** Lists filters for the audit log, without texts that may name a person. */
+/** Describes filters for the audit log, without texts that may name a person. */
 export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string =>
   [
     state,
@@ -50,7 +50,7 @@ export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string 
     ...(others.domain ? ['of a domain'] : []),
   ].join(', ');
 
-/** @returns UTC midnight, milliseconds since 1970 */
+/** @returns midnight in UTC, in milliseconds since 1970 */
 export function firstMomentOf(day: string): number {
   const ms = readWhen(day, 0);
   if (ms === null) throw new CommandFailure(`The date ${day} does not exist. Choose another day.`, 2);

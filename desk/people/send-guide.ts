@@ -6,7 +6,7 @@ import { sendGuideAgain, type GuideAgain } from '#server/mail/templates/guide-ma
 import type { Service } from '#server/startup/service.ts';
 
 /**
- * @param tx holds the lock of the e-mail address
+ * @param tx must have locked the e-mail address
  * @returns `waiting` if a guide is already queued
  */
 export async function sendGuideTo(

@@ -19,8 +19,8 @@ export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
 /**
- * Also withdraws a lead's consent, if the reason implies it.
- * @param tx holds the lock of the e-mail address
+ * Suppresses an e-mail address, and withdraws a lead's consent if the reason implies it.
+ * @param tx must have locked the e-mail address
  * @returns false if already suppressed for this reason
  */
 export async function suppressAddress(
@@ -58,7 +58,7 @@ export const entriesOf = (
 export const isMistake = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
-/** @param note why they were mistakes, or null */
+/** @param note why the suppressions were mistakes, or null */
 export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
@@ -78,7 +78,7 @@ export async function sealBeforeRemoval(
   signal.throwIfAborted();
 }
 
-/** @param tx holds the lock of the e-mail address */
+/** @param tx must have locked the e-mail address */
 export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,

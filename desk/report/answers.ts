@@ -1,4 +1,5 @@
-// Counts new leads by choice. Answers no longer offered are grouped, because they may be free text that names a person.
+// Counts new leads by answer. Answers that are no longer offered are grouped, because they may be free text that names a
+// person.
 import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/attribution.ts';
@@ -9,7 +10,7 @@ import { readAnswers } from '#shared/own-fields.ts';
 export type AnswerCounts = {
   readonly id: string;
   readonly label: string;
-  /** If true, rows can add up to more than all leads. */
+  /** True if a lead can give several answers, so that the rows can add up to more than all leads. */
   readonly areSeveral: boolean;
   readonly rows: readonly { readonly name: string; readonly leads: number }[];
 };
@@ -17,7 +18,7 @@ export type AnswerCounts = {
 export const OTHER_ANSWERS = 'other answers';
 export const NO_ANSWER = 'no answer';
 
-/** @param onCounted receives the leads counted since the last call; throws to stop */
+/** @param onCounted receives the number of leads counted since the last call; throws to stop counting */
 export async function countAnswers(
   database: Pick<OpenDatabase, 'db'>,
   span: Span,

@@ -104,7 +104,7 @@ describe('comparison of variants', () => {
 
 describe('confidence interval', () => {
   it("the confidence interval of a share is Wilson's", () => {
-    // From R: prop.test(15, 148, correct = FALSE).
+    // Expected values computed in R: prop.test(15, 148, correct = FALSE).
     const found = shareOf({ views: 148, leads: 15 });
     assert.deepEqual(
       [found?.low, found?.high].map((value) => value?.toFixed(4)),

@@ -1,8 +1,8 @@
-// Judges variants by verified leads, with a test that stays valid however often one looks. Variants are drawn with equal probability, so if
-// two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias distributed as Beta(10, 10). Their
-// likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it ever reaches 1/α is at most α (Ville 1939).
-// This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for counts in Lindon and Malek (NeurIPS 2022). Views
-// that a stranger adds have no effect.
+// Judges variants by verified leads, with a test that stays valid however often its result is checked. Variants are chosen with equal
+// probability, so if two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias distributed as
+// Beta(10, 10). Their likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it ever reaches 1/α is at
+// most α (Ville 1939). This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for counts in Lindon and Malek
+// (NeurIPS 2022). Views that a stranger adds have no effect.
 
 /** Probability of a false winner. */
 const ALPHA = 0.05;
@@ -10,7 +10,7 @@ const ALPHA = 0.05;
 const ALPHA_OF_ALARM = 0.001;
 /** Expects most biases between 0.3 and 0.7. */
 const PRIOR = 10;
-/** Normal quantile of a 95 % interval. */
+/** Normal quantile for a 95 % interval. */
 const Z_95 = 1.959964;
 /** Beyond this multiple of the present views, waiting is pointless. */
 const WORTH_WAITING_TIMES = 100;
@@ -25,10 +25,10 @@ export type Verdict =
   /** The distribution of visitors is not random, so leads cannot be compared. */
   | { readonly type: 'uneven' }
   | { readonly type: 'differ'; readonly better: string; readonly worse: string }
-  /** `moreViews`: estimated further views of both variants; null if waiting is pointless. */
+  /** `moreViews`: estimated number of further views of both variants; null if waiting is pointless. */
   | { readonly type: 'open'; readonly leading: string | null; readonly moreViews: number | null };
 
-/** The Wilson score interval (Journal of the American Statistical Association 22, 1927). */
+/** Returns the Wilson score interval (Journal of the American Statistical Association 22, 1927). */
 export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share | null {
   if (views <= 0) return null;
   // Browsers without storage can bring leads without counted views.
@@ -39,7 +39,7 @@ export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share |
   return { share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** @param comparisons number of pairs; α is divided by it */
+/** @param comparisons number of pairs; divides α */
 export function compareTwo(one: VariantFigures, other: VariantFigures, comparisons = 1): Verdict {
   if (one.leads + other.leads === 0) return { type: 'nothing yet' };
   if (logEvidence(one.views, other.views) >= -Math.log(ALPHA_OF_ALARM)) return { type: 'uneven' };
@@ -70,14 +70,14 @@ function timesNeeded(better: number, worse: number, needed: number): number | nu
   return high;
 }
 
-/** Log likelihood ratio of a biased coin to a fair one. */
+/** Returns the log likelihood ratio of a biased coin to a fair one. */
 const logEvidence = (one: number, other: number): number =>
   logBeta(PRIOR + one, PRIOR + other) - logBeta(PRIOR, PRIOR) + (one + other) * Math.LN2;
 
 const logBeta = (a: number, b: number): number => logGamma(a) + logGamma(b) - logGamma(a + b);
 
 /**
- * Stirling's series from 8 on, where five terms give twelve digits.
+ * Uses Stirling's series from 8 on, where five terms yield twelve digits.
  * @param x greater than 0
  */
 function logGamma(x: number): number {

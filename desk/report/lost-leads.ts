@@ -12,7 +12,7 @@ import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   /** By question ID; absent without custom questions. */
   readonly answers?: OwnAnswers;
-  /** Time of the newest request; ISO 8601 in UTC. */
+  /** Time of the newest request, ISO 8601 in UTC. */
   readonly asked_at: string;
   readonly email: string;
   readonly source: string;
@@ -20,7 +20,7 @@ export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   readonly reason: LostLead['fate'];
   readonly why: string;
   readonly reply: string | null;
-  /** `4xx` for a temporary refusal, or the name of an error; null without one. */
+  /** `4xx` for a temporary refusal, otherwise the name of the error; null without an error. */
   readonly error_class: string | null;
   readonly codes: number;
   readonly wrong_tries: number;

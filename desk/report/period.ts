@@ -7,7 +7,7 @@ export type Period = Span & {
   readonly before: Span;
 };
 
-/** Ten years. */
+/** About ten years. */
 const DAYS_LIMIT = 3_660;
 
 /**

@@ -118,7 +118,7 @@ const legendHtml = ({ legend: { value, rest } }: Section): string =>
   ].join(' ');
 
 const DAYS_HEIGHT = 150;
-/** Pixels. */
+/** In pixels. */
 const FIGURE_HEIGHT = 20;
 const MOST_WITH_FIGURE = 14;
 const MOST_NAMES = 8;
@@ -157,7 +157,7 @@ function daysSvg(rows: readonly SectionRow[]): string {
   return `<svg class="report-days" aria-hidden="true" width="100%" height="${base + 26}">${columns.join('\n')}<line x2="100%" y1="${base}" y2="${base}"/></svg>`;
 }
 
-/** @param x percent */
+/** @param x position in percent */
 function textAt(x: number, y: number, text: string, name: string): string {
   const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];
   return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;

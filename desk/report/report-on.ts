@@ -13,7 +13,7 @@ import type { Service } from '#server/startup/service.ts';
 export const PERIODS =
   'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), or a month that has already begun (2026-10).';
 
-/** @returns the report, and a sentence about skipped mail domains, or null */
+/** @returns the report, and either a sentence about skipped mail domains or null */
 export async function reportOn(
   { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
   period: Period,
@@ -57,7 +57,7 @@ async function readOnly(
   const { variant } = wanted;
   if (variant === undefined) return origin;
   const names = campaign.variants.map(({ name }) => name);
-  // After a comparison ends, its leads still have a variant.
+  // Leads keep their variant after a comparison ends.
   if (!names.includes(variant) && !(await isVariantOfLeads(database.db, variant)))
     throw new CommandFailure(
       names.length === 0

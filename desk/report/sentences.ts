@@ -76,7 +76,7 @@ export function shownSteps(report: FunnelParts): readonly ShownStep[] {
   });
 }
 
-/** Example: 62%; a dash if the whole is 0. */
+/** Example: 62%; returns a dash if the whole is 0. */
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((100 * part) / whole)}%`;
 
@@ -124,7 +124,7 @@ const leftOut = ({ source, campaign }: Only): string =>
     ? 'People who entered no code are left out if their form was erased or has expired.'
     : 'People whose form was erased or has expired are left out, because their source is no longer known.';
 
-/** Percentages of fewer people mean little. */
+/** Percentages of fewer people are not meaningful. */
 const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
@@ -181,7 +181,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   ];
 }
 
-/** Views of the previous period are unknown, because it may end within a day. */
+/** Views for the previous period are unknown, because it may end in the middle of a day. */
 function conversion(report: Report): KeyFigure {
   const name = 'Views that became leads';
   const seen = countIn(report.funnel, 'seen');
@@ -367,7 +367,7 @@ const waitingFor = (moreViews: number | null): string =>
     ? 'A difference this small is not worth waiting for.'
     : `If the shares stay the same, about ${number(roughly(moreViews))} more first views would show a clear result.`;
 
-/** Two digits, because it is an estimate from few leads. */
+/** Rounds to two digits, because the number is an estimate from few leads. */
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
 
 export function notes({

@@ -1,4 +1,5 @@
-// Compares variants since the day the newest was first seen. A moving period would be a new sample for each look.
+// Compares variants from the day on which the newest one was first seen. A moving period would be a new sample on each
+// check.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -19,7 +20,7 @@ export type Comparison = {
   /** First day of the comparison, ISO 8601 in UTC; null if a variant was never seen. */
   readonly since: string | null;
   readonly variants: readonly ComparedVariant[];
-  /** Each variant against the campaign's own page. */
+  /** Compares each variant with the campaign's own page. */
   readonly verdicts: readonly (Verdict & { readonly variant: string })[];
 };
 

@@ -53,7 +53,7 @@ const OTHER_SITES = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
   { 'sec-fetch-site': 'same-site', origin: DESK_URL },
-  // The attacker's name resolves to this machine.
+  // The attacker's domain name resolves to this machine.
   { origin: 'http://evil.example:3001', host: 'evil.example:3001' },
 ];
 
@@ -633,7 +633,7 @@ for (const engine of ENGINES) {
       });
       await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
         withDesk(server, async (app) => {
-          /** Ignores mail, which is queued after the response. */
+          /** Returns the statements of a request, without those for its mail, which is queued after the response. */
           const ofRequest = (from: number) =>
             statements
               .slice(from)

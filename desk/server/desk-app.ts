@@ -26,7 +26,7 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
   readonly dnsServers?: readonly string[] | undefined;
 };
 
-/** Replaces the campaign's sentences, which address visitors in their language. */
+/** These sentences replace the campaign's, which address visitors in the campaign's language. */
 const SENTENCES: Partial<Errors> = {
   'invalid-input': 'The desk did not understand this request. Reload the page, and try again.',
   'malformed-body': 'The desk did not understand this request. Reload the page, and try again.',
@@ -45,13 +45,13 @@ const SENTENCES: Partial<Errors> = {
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
 const MAY_NOT =
   'Your role only allows viewing. To make changes, ask the operator for the role "all" in DESK_PEOPLE.';
-/** Rendering a report blocks the event loop for up to two seconds; the few desk users wait instead of being refused. */
+/** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
-/** As in nginx: the client has closed the connection. */
+/** Status used by nginx if the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** No valid input is nested this deeply. */
+/** Valid input is never nested this deeply. */
 const MOST_LEVELS = 20;
 
 /** PostgreSQL cannot store NUL in text. */
@@ -90,7 +90,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const kept = createKeptByBrowser(secrets, door.url);
   const sessions = door.kind === 'people' ? createStoredSessions(database.db, secrets) : door.sessions;
 
-  // A person restored to DESK_PEOPLE must not regain an old session or passkey.
+  // Someone who returns to DESK_PEOPLE must not regain an old session or passkey.
   if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -117,7 +117,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return role === undefined ? null : { session, role };
   };
 
-  /** Runs before the body is read. */
+  /** Checks the person before the body is read. */
   const checkPerson = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (needs === null) return;
     const person = await findSignedIn(request);
@@ -184,7 +184,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
         if (!read.success) return sendError(reply, 'invalid-input');
         try {
           const answer = await handle(request, reply, read.data);
-          // A reply is thenable: awaiting it would lose it.
+          // A reply is thenable, so it is returned without being awaited.
           if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {

@@ -4,7 +4,7 @@ import type { Actor } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
 type SignedIn = {
-  /** Null for the person at the machine, signed in with the link of `desk open`. */
+  /** Null for the person at the machine, who signed in with the link from `desk open`. */
   readonly email: string | null;
   readonly role: Role;
 };
@@ -15,17 +15,20 @@ export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
   readonly actor: Actor;
-  /** @param details never personal */
+  /**
+   * Adds a line to the audit log.
+   * @param details must not contain personal data
+   */
   readonly note: Note;
-  /** Like `note`, after a completed action: if it fails, the error is logged and the response still succeeds. */
+  /** Like `note`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
   readonly noteDone: Note;
   readonly signal: AbortSignal;
   readonly dnsServers?: readonly string[] | undefined;
 };
 
 /**
- * A CommandFailure becomes the response: its sentence with status 422, or 400 for exit code 2.
- * @returns null for 404
+ * Handles a call. A CommandFailure is sent as the response: its sentence with status 422, or 400 for exit code 2.
+ * @returns null to respond with 404
  */
 export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
 
@@ -33,7 +36,7 @@ export type FileAnswer = {
   readonly type: string;
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Content of inline `<style>` elements, for the Content-Security-Policy. */
+  /** Contents of inline `<style>` elements, for the Content-Security-Policy. */
   readonly styles?: readonly string[];
   readonly body: string | AsyncIterable<string>;
 };

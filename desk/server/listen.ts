@@ -31,7 +31,7 @@ export async function listenPatiently(
 }
 
 /**
- * Uses a plain server, because Fastify can only listen once.
+ * Tries the port with a plain server, because Fastify can listen only once.
  * @returns the reason for a failure
  */
 const listen = (

@@ -1,4 +1,5 @@
-// Runs before the first paint to avoid a flash of the wrong theme. A separate file, because the policy forbids inline scripts.
+// Runs before the first paint to avoid a flash of the wrong theme. It is a separate file, because the Content-Security-Policy
+// forbids inline scripts.
 import { readTheme, showTheme } from '#web/theme/theme.ts';
 
 showTheme(

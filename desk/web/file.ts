@@ -1,7 +1,7 @@
-// Fetches files, because links cannot send headers (ask.ts) or show failures on the page.
+// Fetches files with scripts, because links cannot send headers (ask.ts) or show failures on the page.
 import { CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
 
-/** By then the browser has read the file. */
+/** By then, the browser has read the file. */
 const TAKEN_AFTER_MS = 60_000;
 
 async function fetchFile(url: string): Promise<{ readonly file: Blob; readonly name: string | undefined }> {
@@ -33,7 +33,7 @@ function urlOf(file: Blob): string {
 
 /**
  * Call this directly in a click handler.
- * @param name used if the server gives none
+ * @param name used if the server does not name the file
  */
 export async function openFile(url: string, name: string, how: 'save' | 'show'): Promise<void> {
   // Opened before waiting, because browsers block later pop-ups.

@@ -11,7 +11,7 @@ export const number = (value: number): string => NUMBERS.format(value);
 
 const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** At most five characters: 9,999, then 12.3K. */
+/** Uses at most five characters: 9,999, then 12.3K. */
 export const shortNumber = (value: number): string => (value < 10_000 ? NUMBERS : SHORT).format(value);
 
 const PERCENT = new Intl.NumberFormat('en-GB', { style: 'percent' });

@@ -1,4 +1,4 @@
-// Endpoints as TanStack queries, cached briefly and without retries. When a session has ended, the user must sign in again.
+// Endpoints as TanStack queries, cached briefly and without retries. After a session has ended, the user must sign in again.
 import {
   QueryCache,
   MutationCache,
@@ -70,7 +70,7 @@ const meQuery = {
     }
   },
   staleTime: Infinity,
-  // Another tab may have changed the user.
+  // Someone else may have signed in using another tab.
   refetchOnWindowFocus: 'always' as const,
 };
 
@@ -121,7 +121,7 @@ export function usePagesOf<What extends { readonly after?: string | undefined },
 }
 
 /**
- * Retries the failed page, or all pages if the refresh failed. Asking for a next page that does not exist would succeed without a request.
+ * Retries the failed page, or all pages if the refresh failed. Requesting a next page that does not exist would succeed without a request.
  */
 export const retry = ({
   isFetchNextPageError,

@@ -33,7 +33,7 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   notify();
 }
 
-/** Browsers do not announce a new page after client-side navigation. */
+/** Returns true after client-side navigation, which browsers do not announce. */
 export const hasMoved = (): boolean => moved;
 
 export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> & { readonly href: string }) {

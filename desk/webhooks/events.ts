@@ -14,7 +14,7 @@ export type ShownEvent = Omit<
   readonly created_at: string;
   readonly queued_at: string;
   readonly finished_at: string | null;
-  /** Null if it is not retried automatically. */
+  /** Null if the event is not retried automatically. */
   readonly due_at: string | null;
 };
 

@@ -6,7 +6,7 @@ export type Attribution = Touch & { readonly first?: Touch };
 const HEADER_MAX_LENGTH = 8_192;
 
 /**
- * Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin.
+ * Reads the campaign header or, without it, the URL in Referer, which browsers send in full to the same origin.
  * @param headers the values of `x-visit` and `referer`
  */
 export function attributionOf(headers: {
@@ -27,7 +27,7 @@ export function attributionOf(headers: {
   return isAnother ? { ...last, first } : last;
 }
 
-/** The advertiser that adds each click identifier to a URL. */
+/** Click identifiers that advertisers add to URLs, with the name of the advertiser. */
 const CLICK_IDS = [
   ['gclid', 'google-ads'],
   ['gbraid', 'google-ads'],
@@ -44,7 +44,8 @@ export type KeptAttribution = Touch & { readonly first?: Touch };
 export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
 
 /**
- * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site; otherwise `direct`.
+ * Returns the first of these that the last informative touch has: `utm_source`, the advertiser, the linking site. Otherwise
+ * returns `direct`.
  */
 export const sourceOf = (last: KeptAttribution): string =>
   sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
@@ -68,7 +69,7 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
 }
 
 /**
- * A cheap first filter: the attribution of everyone from a source contains one of these texts.
+ * Returns texts for a cheap first filter: the attribution of everyone from a source contains one of them.
  * @returns undefined for `direct`
  */
 export function hintsOf(source: string): readonly string[] | undefined {
@@ -83,12 +84,12 @@ function sourceOfTouch(touch: Touch): string | undefined {
   return click?.[1] ?? touch.referrer;
 }
 
-/** Replaces sources beyond the limit, and those that must not be shown. */
+/** Stands for sources beyond the limit, and those that must not be shown. */
 export const OTHERS = 'others';
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 
-/** @returns a word or two, never an e-mail address */
+/** @returns the source as a short name, never an e-mail address */
 export function shownSource(source: string): string {
   const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
   // Some mailing tools write the recipient's e-mail address into their links.

@@ -22,9 +22,9 @@ export type MailReport = {
 export type ReportOutcome =
   | 'suppressed'
   | 'already'
-  /** The owner has verified the address since. */
+  /** The owner verified the address after the bounce or complaint. */
   | 'outdated'
-  /** Without data about the e-mail address, the report isn't stored either. */
+  /** The report isn't stored, because nothing is stored about the e-mail address. */
   | 'unknown';
 
 export type ReportParts = {
@@ -35,7 +35,7 @@ export type ReportParts = {
 
 export type Once = {
   readonly key: string;
-  /** The time when its age makes it invalid. */
+  /** When the call becomes too old to be accepted. */
   readonly until: number;
 };
 
@@ -50,7 +50,7 @@ export async function takeReport(
 }
 
 /**
- * Key and reports share a transaction, so a failed call can be repeated.
+ * Stores the key and the reports in one transaction, so a failed call can be repeated.
  * @returns null if the key was used before
  */
 export async function takeReportsOnce(
@@ -94,8 +94,8 @@ async function takeIn(
   return 'suppressed';
 }
 
-// Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path, or anyone
-// could suppress any e-mail address.
+// Accepts bounces and complaints sent by mail. They must identify one of our mails by Message-ID or signed return path.
+// Otherwise anyone could suppress any e-mail address.
 export type MessageOutcome =
   | { readonly type: 'no report' }
   | { readonly type: 'unreadable report'; readonly program: string }

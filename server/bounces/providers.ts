@@ -1,4 +1,4 @@
-// For each provider: the shape of its events, the proof that a call is its own, and which events count.
+// Defines for each mail provider the shape of its events, how a call proves its origin, and which events count.
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -11,7 +11,7 @@ import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import type { Config } from '#server/settings/settings.ts';
 
 type Call = {
-  /** Raw bytes, because signatures cover them. */
+  /** In raw bytes, because signatures cover them. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
   readonly now: number;
@@ -21,14 +21,14 @@ type Verdict =
   | {
       readonly type: 'reports';
       readonly reports: readonly MailReport[];
-      /** Set if the signature doesn't cover the reports, so it may be used once. */
+      /** Set if the signature doesn't cover the reports, so it is accepted only once. */
       readonly once?: Once;
       /** Number of bounces and complaints in an unknown shape. */
       readonly unread?: number;
     }
   | { readonly type: 'unsigned' }
   | { readonly type: 'unreadable' }
-  /** A certificate cannot be fetched now. */
+  /** The certificate cannot be fetched at the moment. */
   | { readonly type: 'later' };
 
 export type Provider = {
@@ -54,10 +54,10 @@ const LATER: Verdict = { type: 'later' };
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
-/** An older signature may have been overheard, and one from the future comes from a wrong clock. */
+/** An older signature may have been intercepted, and one from the future comes from a wrong clock. */
 const FRESH_FOR_MS = 15 * 60_000;
 
-/** @param signedAt NaN is never fresh */
+/** @param signedAt NaN never counts as fresh */
 const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
 function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null {
@@ -70,7 +70,7 @@ function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): S
 
 /**
  * Reports a dead e-mail address unless the mail server's reply contradicts the provider.
- * @param bounce isSure: the provider calls the bounce final and about the address
+ * @param bounce isSure: according to the provider, the bounce is permanent and caused by the address
  */
 function bounced(
   email: string,
@@ -129,7 +129,7 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
     read: async ({ body, now }) => {
       const message = readJson(SnsMessage, body);
       if (message === null) return UNREADABLE;
-      // Checked first, so an old message causes no certificate download.
+      // Checked first, so old messages don't cause certificate downloads.
       if (!isFresh(Date.parse(message.Timestamp), now)) return UNSIGNED;
       const judged = await sns.judge(message, now);
       if (judged !== 'genuine') return judged === 'later' ? LATER : UNSIGNED;
@@ -152,7 +152,7 @@ function sesReports(notification: z.infer<typeof SesNotification>): MailReport[]
   const { notificationType, eventType, bounce, complaint } = notification;
   const type = notificationType ?? eventType;
   if (type === 'Bounce' && bounce?.bounceType === 'Permanent') {
-    // The e-mail address exists; its owner unsubscribed at SES.
+    // The e-mail address exists, but its owner unsubscribed at SES.
     if (bounce.bounceSubType === 'UnsubscribedRecipient') return [];
     return bounce.bouncedRecipients.flatMap(({ emailAddress, status, diagnosticCode }) =>
       bounced(emailAddress, {
@@ -178,12 +178,12 @@ const PostmarkEvent = z.object({
   Details: z.optional(z.string()),
 });
 
-/** Other types are temporary, blocked, or caused by the operator. */
+/** Other types are temporary, caused by a block, or caused by the operator. */
 const POSTMARK_DEAD = new Set(['HardBounce', 'BadEmailAddress']);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Postmark signs nothing, so the user and password in its URL are the only proof of origin. */
+/** Postmark doesn't sign its calls, so the user and password in the webhook URL are the only proof of origin. */
 function createPostmark(login: string): Provider {
   const expected = digest(`Basic ${Buffer.from(login).toString('base64')}`);
   return {
@@ -227,10 +227,10 @@ const MailgunCall = z.object({
   }),
 });
 
-/** Refused now, or suppressed after an earlier refusal. */
+/** Addresses refused now, or suppressed by Mailgun after an earlier refusal. */
 const MAILGUN_DEAD = new Set(['bounce', 'suppress-bounce']);
 
-/** Mailgun signs a time and a token but not the event, so each token is accepted once. */
+/** Mailgun signs a time and a token but not the event, so each token is accepted only once. */
 function createMailgun(key: string): Provider {
   return {
     name: 'mailgun',
@@ -249,9 +249,9 @@ function createMailgun(key: string): Provider {
         type: 'reports',
         reports: mailgunReports(call['event-data']),
         once: {
-          // The same digits can be divided differently into time and token, so the signature is the key.
+          // The same digits could be split differently into time and token, so the signature serves as the key.
           key: `mailgun: ${expected}`,
-          // The token isn't fresh for any process by then.
+          // By then, no process accepts the token as fresh.
           until: signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS,
         },
       };
@@ -279,7 +279,7 @@ const sameLength = (text: string, length: number): Buffer => {
   return bytes.length === length ? bytes : Buffer.alloc(length);
 };
 
-/** Other events in the batch need not have this shape. */
+/** Other events in the batch may have other shapes. */
 const SendGridReport = z.object({ event: z.enum(['bounce', 'spamreport']) });
 
 const TextOrNull = z.optional(z.nullable(z.string()));
@@ -287,7 +287,7 @@ const TextOrNull = z.optional(z.nullable(z.string()));
 const SendGridEvent = z.extend(SendGridReport, {
   email: z.string(),
   timestamp: z.coerce.number().check(z.positive()),
-  /** `bounce`, or `blocked` if the address isn't the reason. */
+  /** `bounce`, or `blocked` if the address isn't the cause. */
   type: TextOrNull,
   status: TextOrNull,
   reason: TextOrNull,
@@ -320,7 +320,7 @@ function createSendGrid(key: string): Provider {
       return {
         type: 'reports',
         reports: events.flatMap(sendGridReports),
-        // Counted instead of refused, because the rest of the batch comes only once.
+        // Counted instead of refused, because SendGrid sends the rest of the batch only once.
         unread: read.length - events.length,
       };
     },

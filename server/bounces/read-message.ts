@@ -1,25 +1,25 @@
-// Reads failed deliveries (RFC 3464) and complaints (RFC 5965); accept-report.ts decides whether to believe them.
+// Reads reports of failed deliveries (RFC 3464) and complaints (RFC 5965); accept-report.ts decides whether to believe them.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 type RecipientStatus = {
   readonly address: string;
-  /** `failed`, `delayed`, `delivered` …, in lower case. */
+  /** Such as `failed`, `delayed` or `delivered`, in lower case. */
   readonly action: string;
   readonly answers: readonly string[];
 };
 
 type Named = {
-  /** Unchecked. */
+  /** As claimed by the message. */
   readonly messageIds: readonly string[];
-  /** Unchecked; one may be our signed return path. */
+  /** As claimed by the message. One may be our signed return path. */
   readonly cameTo: readonly string[];
-  /** Unchecked. */
+  /** As claimed by the message. */
   readonly writtenAt: number | null;
 };
 
 export type ReturnedMessage =
   | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
-  /** `feedback` is its type, such as `abuse` or `not-spam`. */
+  /** `feedback` is the type of feedback, such as `abuse` or `not-spam`. */
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
@@ -36,12 +36,12 @@ const PARSING = {
   maxHeadersSize: MAX_HEADER_BYTES,
 } as const;
 
-/** RFC 3464, and RFC 6533 for addresses beyond ASCII. */
+/** RFC 3464, and RFC 6533 for non-ASCII addresses. */
 const DELIVERY_STATUS = ['message/delivery-status', 'message/global-delivery-status'];
 const FEEDBACK = ['message/feedback-report'];
 const RETURNED = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'];
 
-/** A relay that replaces the Message-ID keeps ours in another header. */
+/** A relay that replaces our Message-ID copies it to another header. */
 const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-id', 'references'];
 
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
@@ -50,7 +50,7 @@ const MBOX_LINE = /^From \S.*\d\d:\d\d/;
 const LINE_FEED = 0x0a;
 
 /**
- * Several messages in an mbox, otherwise one.
+ * Splits an mbox into its messages; any other input is one message.
  * @returns the first {@link READ_BYTES} of each
  */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
@@ -95,7 +95,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (bytes > 0) yield Buffer.concat(begun);
 }
 
-/** @returns `other` for any other or broken message */
+/** @returns `other` for a broken or unrelated message */
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
   try {

@@ -1,4 +1,4 @@
-// A call must prove its origin, and gets success only once it is stored; it may come twice.
+// A call must prove its origin, and is answered with success only after it has been stored. The same call may arrive twice.
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -25,7 +25,7 @@ type MailEventParts = ReportParts & {
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
 
-/** A batch of thousands in one transaction would block the database. */
+/** One transaction for a batch of thousands would block the database. */
 async function takeEach(
   parts: ReportParts,
   reports: readonly MailReport[],
@@ -79,7 +79,7 @@ export async function addMailEventRoutes(
                 { provider: name, unread },
                 'Bounces or complaints from a mail provider could not be read, because their format differs from the documented one. Check for an update of this software.',
               );
-            // Postmark and Mailgun accept no other success.
+            // Postmark and Mailgun accept only 200 as success.
             return reply.code(200).send();
           }
         }

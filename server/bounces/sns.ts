@@ -1,5 +1,5 @@
 // Verifies Amazon SNS messages: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html The library
-// sns-validator has no timeout or size limit, and trusts any region and path.
+// sns-validator has no timeout or size limit, and accepts certificates from any region and path.
 import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -59,7 +59,7 @@ type Sns = {
   readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
 };
 
-/** @param topic an ARN; messages of other topics are refused */
+/** @param topic an ARN; messages for other topics are refused */
 export function createSns(topic: string, fetchIt: Fetch): Sns {
   const origin = originOf(topic);
   const certificates = new Map<string, X509Certificate>();

@@ -1,4 +1,4 @@
-// Raw HTML is escaped, so the result is safe to insert.
+// Renders the article. Raw HTML is escaped, so the result is safe to insert.
 import path from 'node:path';
 
 import { micromark, parse, postprocess, preprocess } from 'micromark';
@@ -45,16 +45,20 @@ export function readArticle(folder: string): ReadArticle {
   };
 }
 
-/** What is understood beyond CommonMark: tables, and ~~two tildes~~. */
+/** Extensions to CommonMark: tables, and strike-through with two tildes. */
 const MARKDOWN_EXTENSIONS = [gfmTable(), gfmStrikethrough({ singleTilde: false })];
 const HTML_EXTENSIONS = [gfmTableHtml(), gfmStrikethroughHtml()];
 
-/** Title and body of the article; null when it does not begin with a title. Lines end with \n. */
+/**
+ * Splits the article into title and body.
+ * @param markdown lines end with \n
+ * @returns null if the article does not begin with a title
+ */
 function partsOfArticle(markdown: string): { title: string; body: string; bodyLine: number } | null {
   const blank = markdown.length - markdown.trimStart().length;
   const [whole, title = '', body = ''] = /^# +(.+)(?:\n([\s\S]*))?$/.exec(markdown.slice(blank)) ?? [];
   if (whole === undefined) return null;
-  // The line that follows the title, counted from 1.
+  // Line number of the line after the title.
   return { title: title.trim(), body, bodyLine: markdown.slice(0, blank).split('\n').length + 1 };
 }
 
@@ -73,27 +77,27 @@ export function renderArticle(markdown: string): Article | null {
   return { title: parts.title, html: withPictureSizes(withScrollingTables(html)) };
 }
 
-/** What is wider than a telephone scrolls within itself, by keyboard too. */
+/** Tables wider than a phone scroll horizontally, also by keyboard. */
 const withScrollingTables = (html: string): string =>
   html.replaceAll('<table>', '<div tabindex="0"><table>').replaceAll('</table>', '</table></div>');
 
-/** A picture whose name ends with its size, as chart-640x280.webp, keeps its place on the page while it loads. */
+/** Reserves space for a picture whose name ends with its size, such as chart-640x280.webp, while it loads. */
 const withPictureSizes = (html: string): string =>
   html.replaceAll(
     /<img src="[^"]*-(\d{1,4})x(\d{1,4})\.\w+"/g,
     (img, width: string, height: string) => `${img} width="${width}" height="${height}" loading="lazy"`,
   );
 
-/** A mistake in the body, whose first line is 1. */
+/** A mistake in the article's body. Lines are counted from 1. */
 type BodyMistake = {
   readonly line: number;
-  /** The fact, and what to do. */
+  /** States the fact, then the action. */
   readonly phrase: string;
-  /** The text is shown, if not well. */
+  /** True if the text is shown, though not as intended. */
   readonly isWarning: boolean;
 };
 
-/** Parts whose characters mean something, or are code. */
+/** Markdown elements, and parts that are code. Their characters are not text. */
 const UNDERSTOOD = new Set([
   'autolink',
   'characterEscape',
@@ -117,7 +121,7 @@ const UNDERSTOOD = new Set([
 
 type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, isWarning?: true];
 
-/** Text that still looks like Markdown outside of the parts that the parser understood was written nearly right. */
+/** Outside the elements that the parser recognised, text that still looks like Markdown contains a mistake. */
 const LEFTOVERS: readonly Leftover[] = [
   [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'checkboxes are not supported. Write a plain list'],
   [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported. Put the note into the text`],
@@ -144,9 +148,9 @@ const LEFTOVERS: readonly Leftover[] = [
 ];
 
 /**
- * Finds what would not be shown as it was meant, in the order of the lines.
+ * Finds text that would not be shown as intended, in line order.
  * @param body the Markdown below the title
- * @param isPicture whether media/ holds a file
+ * @param isPicture returns true if media/ contains the file
  */
 function mistakesInBody(body: string, isPicture: (name: string) => boolean): BodyMistake[] {
   const found: BodyMistake[] = [];
@@ -156,7 +160,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       .document()
       .write(preprocess()(body, undefined, true)),
   );
-  // UTF-16 units, as the parser counts.
+  // Split into UTF-16 units, because the parser counts these.
   const rest = body.split('');
   let level = 1;
   let inImage = 0;
@@ -178,7 +182,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
       const isHash = type === 'atxHeadingSequence';
-      // Signs after the words of a heading only close it.
+      // Number signs after a heading's text close the heading.
       if (isHash && !/^ {0,3}$/.test(lineBefore(body, start.offset))) continue;
       const written = isHash ? sign.length : sign.startsWith('=') ? 1 : 2;
       if (written === 1) add(line, 'is a second title. Write ## for a section');
@@ -217,7 +221,7 @@ function pictureMistake(href: string, isPicture: (name: string) => boolean): str
     : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
 }
 
-/** The other mistakes on a line, and the same one on the next, follow from the first. */
+/** Keeps one mistake per line, because the others, and the same mistake on the next line, usually follow from it. */
 function firstOfEachLine(all: readonly BodyMistake[]): BodyMistake[] {
   const found = new Map<number, BodyMistake>();
   for (const mistake of all) {

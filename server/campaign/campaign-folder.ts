@@ -71,9 +71,9 @@ export function namesIn(folder: string): string[] {
 }
 
 export const OWN_PAGE = 'a';
-/** Mails, errors and form questions are the same for all variants. */
+/** All variants share the mails, error messages and form questions. */
 export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] as const;
-/** More variants would get too few visitors each to be compared. */
+/** With more variants, each would get too few visitors for a comparison. */
 const MOST_VARIANTS = 4;
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;

@@ -160,7 +160,7 @@ function filesIn(folder: string, within = ''): string[] {
     });
 }
 
-/** Measured on a phone of 375 by 667 pixels, and slightly below what fits. */
+/** Measured on a phone of 375 by 667 pixels, with a small margin. */
 const MOST_CHARACTERS = {
   header: 34,
   badge: 42,

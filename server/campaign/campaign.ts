@@ -125,7 +125,7 @@ export function pageMistakes(folder: string): string[] {
 }
 
 /**
- * Shared by build and server, so they cannot disagree about the version.
+ * Used by build and server, so they cannot disagree about the version.
  * @param variant null for the campaign itself
  */
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {
@@ -135,7 +135,7 @@ export function readConsent(folder: string, variant: string | null = null): Read
   return { type: 'words', words: { text, version: consentVersion(text) } };
 }
 
-/** A hash of the words, so nobody can forget to change it. */
+/** Hashes the consent wording, so a change of wording always changes the version. */
 export const consentVersion = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12);
 

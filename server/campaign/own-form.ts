@@ -8,7 +8,7 @@ const FILE = 'form.yaml';
 
 /**
  * @param language of the page, such as `pt-BR`
- * @returns no questions if the file is missing or holds only comments
+ * @returns no questions if the file is missing or contains only comments
  */
 export function readForm(folder: string, language: string): ReadWords<OwnForm> {
   const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;

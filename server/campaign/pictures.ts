@@ -1,5 +1,5 @@
-// Finds the pictures and films that landing.yaml needs, their sizes, and whether their content matches their extension. Also
-// provides the Tabler icons that a campaign may name (decision 0032), whose package only the build needs.
+// Finds the pictures and videos that landing.yaml needs and their sizes, and checks that their content matches their
+// extension. Also provides the Tabler icons that a campaign may name (decision 0032). Only the build needs the icon package.
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ export const MEDIA = {
   promise: both(['guide-400', 'guide-800']),
 } as const;
 
-/** @param index its place in the list, from 0 */
+/** @param index of the page in the list, from 0 */
 export const mediaOfPages = (index: number): string[] =>
   both([480, 960].map((width) => `inside-${index + 1}-${width}`));
 
@@ -64,8 +64,8 @@ const WANTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param files their names in media/
- * @returns phrases that follow the name of the entry that needs them
+ * @param files file names in media/
+ * @returns phrases that follow the name of the entry that needs the files
  */
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
@@ -127,7 +127,7 @@ type IconSet = {
   readonly aliases: Readonly<Record<string, { readonly parent: string }>>;
 };
 
-/** Every outline icon begins with this. Filled icons do not match the page's own. */
+/** Every outline icon begins with these lines. Filled icons do not match the page's icons. */
 const LINES =
   /^<(?<tag>g|path) fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round" stroke-width="2"/;
 
@@ -160,14 +160,14 @@ function readDrawings(): Drawings | null {
 
 const isDrawnHere = (name: string): boolean => (DRAWN_ICONS as readonly string[]).includes(name);
 
-/** @returns SVG markup on a grid of 24 by 24; undefined for an icon of the page */
+/** @returns SVG markup on a grid of 24 by 24; undefined for one of the page's own icons */
 export function iconDrawing(name: string): string | undefined {
   if (isDrawnHere(name)) return undefined;
   if (drawings === undefined) drawings = readDrawings();
   return drawings?.get(name);
 }
 
-/** @returns a phrase with the nearest name; null if the name is right or the set is not installed */
+/** @returns a phrase with the nearest name; null if the name is right or the icon package is not installed */
 export function iconMistake(name: string): string | null {
   if (isDrawnHere(name)) return null;
   if (drawings === undefined) drawings = readDrawings();
@@ -182,7 +182,7 @@ const shortest = (names: readonly string[]): string | undefined =>
     undefined,
   );
 
-/** A misspelt name, a longer one (chart-bar for chart), or a shorter one (bulb for lightbulb). */
+/** Corrects a misspelt name, a longer one (chart-bar for chart), or a shorter one (bulb for lightbulb). */
 function meantBy(written: string, names: readonly string[]): string {
   const misspelt = nearestName(written, names, Math.max(1, Math.ceil(written.length / 4) - 1));
   if (misspelt !== null) return misspelt;

@@ -77,13 +77,13 @@ function placesOf(folder: string, variant: string | null): string[] {
 
 type FileLimit = { readonly megabytes: number; readonly reason: (most: number) => string };
 
-/** During a restart two processes hold the file in memory. */
+/** During a restart, two processes have the file in memory. */
 const DOWNLOAD: FileLimit = {
   megabytes: 50,
   reason: (most) => `the limit is ${most} MB, because the server keeps the file in memory`,
 };
 
-/** Base64 adds a third, and many mail servers limit mail to 10 MB. */
+/** Base64 adds a third to the size, and many mail servers limit mails to 10 MB. */
 const ATTACHMENT: FileLimit = {
   megabytes: 7,
   reason: (most) => `many mail servers refuse attachments of more than ${most} MB`,

@@ -95,7 +95,7 @@ function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: num
 const isGroup = (words: unknown): words is Record<string, unknown> =>
   typeof words === 'object' && words !== null && !Array.isArray(words);
 
-/** Groups are merged entry by entry; a list or a text is replaced. An empty file changes nothing. */
+/** Merges groups entry by entry; replaces lists and texts. An empty file changes nothing. */
 function layOver(lower: unknown, upper: unknown): unknown {
   if (upper === null || upper === undefined) return lower;
   if (!isGroup(lower) || !isGroup(upper)) return upper;
@@ -176,7 +176,7 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
   };
 }
 
-/** @param options comment: the text after an empty entry on its line; written: the value as spelled in the file */
+/** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */
 function sayIssue(
   issue: z.core.$ZodIssue,
   found: unknown,

@@ -1,4 +1,4 @@
-// Visitors read only words from campaign/. This searches the server's code for prose; exceptions are listed with their reasons.
+// Visitors see only text from campaign/. This test searches the server's code for prose; exceptions are listed with reasons.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/platform/system-errors.ts': 'errors of the operating system',
   'server/http/health.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
-  // The desk is in English, and older campaigns have no words for it.
+  // The desk is in English, and older campaigns contain no text for it.
   'server/mail/templates/desk-code-mail.ts': 'for the people of DESK_PEOPLE',
   'server/mail/dkim-key.ts': 'why the DKIM key does not work',
   'server/mail/mailer.ts': 'why the mail account does not work',
@@ -38,7 +38,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/words-and-files.ts': 'mistakes in campaign/',
   'server/campaign/words-file.ts': 'mistakes in campaign/',
   'server/campaign/yaml-mistakes.ts': 'mistakes in campaign/',
-  // Defaults for visitors; form.yaml replaces each of them.
+  // Default texts for visitors; form.yaml can replace them all.
   'server/campaign/own-form.ts': 'mistakes in form.yaml, and its default sentences in English and German',
 };
 
@@ -48,7 +48,7 @@ const SAID_TO_OTHERS =
   /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|mistakes)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  // Written to the bare socket, where no campaign is known.
+  // Written directly to the socket, before the campaign is known.
   'server/http/errors.ts': [
     'Request Timeout',
     'Request Header Fields Too Large',

@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Finds all mistakes; of those on one line, the first. */
+/** Finds all mistakes, but only the first on each line. */
 export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
   if (document.errors.length > 0 && merge)
@@ -106,7 +106,7 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   );
 }
 
-/** Mistakes that the parser reports. */
+/** Returns mistakes that the parser reports. */
 function parserMistakes(document: Document, text: string): YamlMistake[] {
   const wronglyIndented = new Set<number>();
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
@@ -123,7 +123,7 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
     if (kind === undefined) return [{ at: offset, message: message.replace(/\.$/, '') }];
     const said = typeof kind.message === 'string' ? kind.message : kind.message(place);
     if (kind.isIndent !== true) return [{ at: offset, message: said }];
-    // Entries at the edge begin a block.
+    // An entry without indentation begins a block.
     const block = text.slice(0, start).split(/^\w/m).length;
     if (wronglyIndented.has(block)) return [];
     wronglyIndented.add(block);
@@ -131,7 +131,7 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
   });
 }
 
-/** Where the quoted text begins that has not ended at an offset. */
+/** Returns the beginning of a quoted text that is still open at an offset. */
 function openQuoteBefore(document: Document, offset: number): number | null {
   let found: number | null = null;
   visit(document, {
@@ -142,7 +142,7 @@ function openQuoteBefore(document: Document, offset: number): number | null {
   return found;
 }
 
-/** Mistakes in text that the parser accepts. */
+/** Returns mistakes that the parser accepts. */
 function silentMistakes(document: Document, text: string): YamlMistake[] {
   const found: YamlMistake[] = [];
   visit(document, {
@@ -176,7 +176,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
   return found;
 }
 
-/** Whether the text means nothing at all. A name that is there twice does not keep the rest from being checked. */
+/** Returns true if the text cannot be interpreted at all. A duplicate name does not prevent checking the rest. */
 export function isUnreadable(document: Document): boolean {
   let hasBrokenAlias = false;
   visit(document, {

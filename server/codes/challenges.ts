@@ -1,5 +1,5 @@
-// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a
-// stranger cannot use them up.
+// A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
+// so a stranger cannot use up a visitor's.
 import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -86,7 +86,7 @@ export async function prolongChallenges(
 }
 
 /**
- * One statement, so parallel attempts cannot exceed the limit.
+ * Uses one statement, so parallel attempts cannot exceed the limit.
  * @param most attempts per row; 0 for no limit
  */
 const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: number) =>

@@ -21,8 +21,8 @@ export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<vo
 }
 
 /**
- * The caller also ends the other codes of its challenge.
- * @returns false if another call has just used it
+ * Marks a code as used. The caller must end the challenge's other codes.
+ * @returns false if another call has just used the code
  */
 export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
   return hasChanged(
@@ -56,7 +56,7 @@ const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
     .orderBy('id', 'desc')
     .limit(most);
 
-/** Includes used codes; newest first. */
+/** Returns the newest codes first, including used ones. */
 export async function codesOfChallenge(
   db: Db,
   challengeId: string,
@@ -67,8 +67,8 @@ export async function codesOfChallenge(
 }
 
 /**
- * Includes used codes; newest first.
- * @param emails the address, and the pseudonyms under which its codes are kept after an erasure
+ * Returns the newest codes first, including used ones.
+ * @param emails the e-mail address, and the pseudonyms under which its codes are kept after an erasure
  */
 export async function codesOfAddress(
   db: Db,
@@ -88,14 +88,14 @@ const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => isAhead(code, now)),
 ];
 
-/** Includes challenges that share the code. Never shortens a life or revives a code. */
+/** Extends a code's life for all challenges that share the code. Never shortens its life or revives a code. */
 export async function prolongCode(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   code: Code,
   { expiresAt, now }: { expiresAt: number; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // Entering another code of this e-mail address updates the same rows in another order.
+    // Entering another code for this e-mail address updates the same rows in another order.
     await lockAddress(tx, engine, code.email);
     await tx
       .updateTable('codes')
@@ -138,8 +138,8 @@ export const newestCodes = (
 ): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
   newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();
 
-// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. For anyone else, the row has no name
-// and no code opens it.
+// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. If an address isn't listed there,
+// its row has no e-mail address and accepts no code.
 export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
 
 type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;

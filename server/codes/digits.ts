@@ -11,7 +11,7 @@ export type CodeKey = {
 };
 
 /**
- * HMAC-SHA-256 of the ID, truncated as in RFC 4226, section 5.3.
+ * Computes HMAC-SHA-256 of the ID, truncated as in RFC 4226, section 5.3.
  * @returns six digits, or null if the secret has been retired
  */
 export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
@@ -26,7 +26,7 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');
 }
 
-// Without vowels, no word appears by accident. Easily confused letters are missing too.
+// Vowels are missing, to avoid accidental words, and so are easily confused letters.
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;
 
@@ -38,10 +38,7 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
     .join('');
 }
 
-/**
- * Takes constant time and makes at least `atLeast` comparisons, so timing reveals neither the match nor the number of
- * candidates.
- */
+/** Compares in constant time, at least `atLeast` times, so timing reveals neither a match nor the number of candidates. */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
   candidates: readonly Candidate[],

@@ -27,12 +27,12 @@ export type Contents = RowFacts & {
   readonly acceptance: { readonly errors: readonly ChainError[]; readonly accepted_at: string };
 };
 
-/** Contains nothing personal, because an accepted error stays in the chain. */
+/** Contains no personal data, because an accepted error stays in the chain. */
 export type ChainError = {
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
-  /** First and last entry that remain unproved. */
+  /** First and last of the entries that the error leaves unproven. */
   readonly unproves: readonly [first: number, last: number];
   /** Hash of the finding, so accepting an error accepts no other at this position. */
   readonly fingerprint: string;
@@ -41,7 +41,7 @@ export type ChainError = {
 export type NewEntry = {
   readonly [Kind in ChainEntry['kind']]: {
     readonly kind: Kind;
-    /** An acceptance has a number instead. */
+    /** The ID of the entry's row. An acceptance has a number instead. */
     readonly rowId: string;
     readonly content: Contents[Kind];
   };
@@ -50,7 +50,7 @@ export type NewEntry = {
 const SALT_BYTES = 16;
 export const sha256 = (text: string): string => hashOf('sha256', text);
 
-/** The salt is erased with the content; without it, nobody can guess the content from the hash. */
+/** The salt is erased with the content. Without the salt, nobody can guess the content from the hash. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 export const hashOfEntry = ({
   previous,
@@ -76,7 +76,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-/** Holds the lock until the transaction ends. SQLite has only one writer anyway. */
+/** Locks the chain until the transaction ends. SQLite has only one writer anyway. */
 export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
@@ -145,8 +145,8 @@ async function isUnused(db: Db): Promise<boolean> {
 }
 
 /**
- * Signs the new head if the previous one was signed, because only the operator may accept an unsigned entry. The caller has
- * locked the chain.
+ * Appends entries, and signs the new head if the previous one was signed: only the operator may accept an unsigned entry.
+ * The caller must have locked the chain.
  * @returns the position of the newest entry
  */
 export async function appendEntries(
@@ -218,7 +218,7 @@ export const createProofEraser =
 const ERRORS_PER_ENTRY = 1_000;
 const acceptanceId = (number: number): string => `acceptance-${number}`;
 
-/** Also signs the whole chain. */
+/** Accepts errors and signs the whole chain. */
 export async function acceptErrors(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { errors, secrets, now }: { errors: readonly ChainError[]; secrets: Secrets; now: number },

@@ -41,7 +41,7 @@ export type CheckOptions = {
   readonly anchor?: ChainHead | undefined;
   readonly mostErrors?: number;
   readonly onChecked?: (entries: number) => void;
-  /** Called before the entry's errors. `content` is null if unreadable. */
+  /** Called before the entry's errors are reported. `content` is null if unreadable. */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
   readonly onError?: (error: ChainError, isAccepted: boolean) => void;
 };
@@ -89,7 +89,7 @@ export async function verifyChain(
     return entries > before;
   };
 
-  // Read after its entries, so entries appended meanwhile are covered.
+  // The signature is read after the entries, so it covers entries appended meanwhile.
   let signed;
   do signed = await signedHead(db, secrets);
   while (await checkRest());
@@ -102,7 +102,7 @@ export async function verifyChain(
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
-/** Reads only entries below the signed head, because a stranger may append others. */
+/** Reads only entries below the signed head, because a stranger may have appended others. */
 async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly ChainError[]> {
   const signed = await signedHead(db, secrets);
   if (signed === null || !signed.isGenuine) return [];
@@ -111,7 +111,7 @@ async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly Chain
     .flatMap((entry) => (readContent(entry) as Contents['acceptance'] | null)?.errors ?? []);
 }
 
-/** @returns null if the content is missing, unreadable or doesn't fit its hash */
+/** @returns null if the content is missing, unreadable or doesn't match its hash */
 function readContent({ content, salt, content_hash: hash }: ChainEntry): object | null {
   if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
   try {
@@ -145,7 +145,7 @@ function errorAt(
 
 function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
-  // Covers all earlier entries, so accepting this error accepts them as well.
+  // The hash covers all earlier entries, so accepting this error accepts them as well.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
   const error = (expected: string, found: string) => [
     errorAt(position, expected, found, state, [0, position]),
@@ -157,7 +157,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
   const { position, kind, erased_at: erasure, facts } = entry;
-  // The salt is erased with the person, so this state reveals nothing.
+  // The salt is erased with the person, so the hash of this state reveals nothing.
   const state = [entry.salt, entry.content, facts];
   const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];
   if (erasure !== null) {
@@ -183,7 +183,7 @@ async function checkHead(
   newest: ChainHead,
 ): Promise<readonly ChainError[]> {
   const { position, hash, isGenuine } = signed ?? { ...BEGINNING, isGenuine: true };
-  // Accepting an error changes the newest entry, so none of these is known.
+  // The fingerprint contains the newest hash, which an acceptance changes, so these errors never count as accepted.
   const error = (at: number, expected: string, found: string, from: number) =>
     errorAt(at, expected, found, newest.hash, [from, newest.position]);
   const found = isGenuine
@@ -201,7 +201,7 @@ async function checkHead(
   return found;
 }
 
-/** The newest may wait for their mail. A foreign ID has no time. */
+/** The newest consents may still be waiting for their mail. An ID in a foreign format has no time. */
 const isRecent = (id: string, now: number): boolean => Math.abs(now - timeOfId(id)) <= OVERLAP_MS;
 
 const unsealed = (id: string): ChainError => {

@@ -1,4 +1,4 @@
-// A stranger who can write to the database but lacks APP_SECRET cannot change a proof unnoticed.
+// A stranger with write access to the database but without APP_SECRET cannot change a proof unnoticed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -66,7 +66,7 @@ const swap = (columns: string) => [
   'drop table swapped',
 ];
 
-/** Ada, Eve, Bob and Dan agreed: entries 1 to 4. Dan withdrew: 6. Fay's entry 5 was erased by entry 7. */
+/** Entries 1 to 4: Ada, Eve, Bob and Dan agreed. Entry 5: Fay agreed; erased by entry 7. Entry 6: Dan withdrew. */
 const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[], ...errors: string[]])[] = [
   ['content changed', entry(1, "content = replace(content, 'Ada', 'Eva')"), content(1)],
   ['salt changed', entry(1, "salt = '00'"), content(1)],
@@ -391,8 +391,8 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
 }
 
 /**
- * Also updates the hashes from there on.
- * @param to the last entry; all by default
+ * Changes text in the entries and updates the hashes that follow.
+ * @param to the last entry; by default, the last of the chain
  */
 function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {

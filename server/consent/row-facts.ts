@@ -1,11 +1,11 @@
-// What is sealed of a consent, a withdrawal or a removed suppression, read from the rows themselves.
+// Reads the sealed facts about a consent, a withdrawal or a removed suppression from the rows themselves.
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 
 import type { Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-/** Times are ISO 8601 in UTC; null is unknown. */
+/** Times are ISO 8601 in UTC; null means unknown. */
 type Facts = Pick<
   Selectable<Schema['consent_receipts']>,
   'consent_version' | 'client_address' | 'verified_from_address' | 'user_agent' | 'same_browser'
@@ -73,7 +73,7 @@ export async function readRows<Key extends { readonly kind: string }>(
   });
 }
 
-/** A forged number may be too large, so times are read as text. */
+/** A forged time may be too large for a number, so times are read as text. */
 const timeOf = (column: string) => sql`cast(${sql.ref(column)} as text) as ${sql.ref(column.slice(2))}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {

@@ -22,19 +22,22 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** By then the code mail's result is stored, or never will be. */
+/** By then, the result of sending the code mail is stored, or never will be. */
 const MAIL_PATIENCE_MS = 60_000;
-/** A row may be committed this much later than one with a higher ID. */
+/** A row may be committed this long after one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
 /**
- * During a change of APP_SECRET, processes without it leave sealing to the others. After this time the signature counts as a
- * stranger's, and consents are sealed unsigned.
+ * During a change of APP_SECRET, processes without the new secret leave sealing to the others. After this time, they
+ * consider the signature foreign and seal consents unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
 const BATCH_SIZE = 100;
 
-/** Starts where the last complete round may have left rows, so a suspended process or a moved clock omits none. */
+/**
+ * Starts where the last complete round may have left rows, so none are missed if the process is suspended or the clock
+ * changes.
+ */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let begin = '';
   return async () => {
@@ -44,7 +47,7 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
       shouldStop,
       rest: createRests(),
     });
-    // Null after a stop too, because the process then ends.
+    // After a stop, null is harmless, because the process then ends.
     begin = left === null ? newest : lower(newest, lowestIdAt(timeOfId(left) - OVERLAP_MS));
   };
 }
@@ -106,7 +109,7 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
-/** With a join, PostgreSQL would read a long chain for a few rows. */
+/** With a join, PostgreSQL would read the whole chain to find a few rows. */
 const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 

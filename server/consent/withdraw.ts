@@ -35,7 +35,7 @@ type Withdrawal = {
   readonly now: number;
 };
 
-/** `already`: withdrawn before. `outdated`: the lead agreed again since. `unknown`: no such lead. */
+/** `already`: withdrawn earlier. `outdated`: the lead agreed again since. `unknown`: no such lead. */
 type WithdrawalOutcome = 'withdrawn' | 'already' | 'outdated' | 'unknown';
 
 export async function withdrawConsent(
@@ -47,7 +47,7 @@ export async function withdrawConsent(
   return outcome;
 }
 
-/** The caller wakes the webhooks after its transaction. */
+/** Call this in a transaction; wake the webhooks after it. */
 export async function withdrawIn(
   tx: Db,
   { database, secrets, webhooks }: WithdrawalParts,
@@ -55,7 +55,7 @@ export async function withdrawIn(
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
-  // A code or an erasure may be in progress.
+  // Another transaction may be accepting a code or erasing the lead.
   await lockAddress(tx, database.engine, seen);
   const email = await addressOfLead(tx, leadId);
   if (email === undefined) return 'unknown';
@@ -66,7 +66,7 @@ export async function withdrawIn(
   const keys = pseudonymsOf(secrets, email);
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
   const isNew = await suppress(tx, { keys, reason, email, note, now });
-  // The operator can undo their own note, so the person's later withdrawal must be recorded too.
+  // The operator can undo their own note, so the person's later withdrawal is recorded too.
   if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
   await noteWithdrawal(tx, {
     // The sealer finds new withdrawals by ID.
@@ -90,10 +90,10 @@ async function isKnownAsTheirs(
   return ownWithdrawalSince(tx, { email: address.email, since: listed?.created_at ?? 0 });
 }
 
-// A person's own suppression stays until a new verified consent.
+// A person's own suppression remains until the person verifies a new consent.
 /**
- * `operator`: not about consent. `noted`: the operator noted that the person unsubscribed. `person`: unsubscribed, complained or
- * erased.
+ * `operator`: unrelated to consent. `noted`: the operator noted that the person unsubscribed. `person`: unsubscribed, complained
+ * or erased.
  */
 type SuppressionOwner = 'operator' | 'noted' | 'person';
 
@@ -124,14 +124,15 @@ async function ownerOf(
   wasErased: boolean,
 ): Promise<SuppressionOwner> {
   if (reason === 'by-hand' || reason === 'bounced') return 'operator';
-  // A complaint is the person's. After an erasure nobody knows who withdrew the consent.
+  // Complaints always come from the person. After an erasure, it is unknown who withdrew the consent.
   if (reason !== 'unsubscribed' || email === null || wasErased) return 'person';
   return (await ownWithdrawalSince(db, { email, since })) ? 'person' : 'noted';
 }
 
 /**
- * The person's own suppressions stay. The caller holds the lock of the e-mail address, because the person may be unsubscribing.
- * @param options note: reason, sealed if the address is a lead's
+ * Removes the operator's suppressions and keeps the person's own. The caller must have locked the e-mail address, because the
+ * person may be unsubscribing.
+ * @param undo note: the reason, which is sealed if the address belongs to a lead
  * @returns removed and remaining reasons, and the note's position in the chain, or null
  */
 export async function undoSuppressions(

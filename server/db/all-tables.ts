@@ -1,10 +1,10 @@
-// Every table, described once: types, migrations, erasing, expiry and moving follow from it or are compared with it by tests.
-// Times are milliseconds since 1970 (UTC). IDs are UUIDs of version 7, which sort by time.
+// Describes every table once. Types, migrations, erasure, expiry and moving are derived from this, or compared with it by
+// tests. Times are milliseconds since 1970 (UTC). IDs are UUIDs of version 7, which sort by time.
 import { sql, type ColumnType, type Generated, type RawBuilder } from 'kysely';
 
 type Fixed<Type> = ColumnType<Type, Type, never>;
 
-/** Updated only by an erasure (queries/personal-data.ts). */
+/** A column that only an erasure updates (queries/personal-data.ts). */
 type Erasable<Type> = ColumnType<Type, Type, Type>;
 
 /** `personal`: about a person. `link`: joins rows. `plain`: anonymous once the personal columns are gone. */
@@ -15,21 +15,24 @@ const plain = <Type>(): Column<Type> => ({ kind: 'plain' });
 
 type Description<Name extends string> = {
   readonly key: readonly Name[];
-  /** Absent if no row is about an e-mail address. */
+  /** Absent if the rows don't concern an e-mail address. */
   readonly isAbout?: (email: string) => RawBuilder<boolean>;
-  /** `custom`: handled in queries/personal-data.ts. `keep`: a desk user's account isn't part of the lead. */
+  /** `custom`: handled in queries/personal-data.ts. `keep`: belongs to a desk user, not to the lead. */
   readonly erasure?: 'delete' | 'custom' | 'keep';
-  /** Deletes rows whose column is before the cutoff. `custom`: handled in queries/expiry.ts. Absent: rows stay until erased. */
+  /**
+   * Rows whose column is before the cutoff are deleted. `custom`: handled in queries/expiry.ts. Absent: rows remain until
+   * erased.
+   */
   readonly expiry?: { readonly column: Name; readonly cutoff: keyof Cutoffs } | 'custom';
-  /** The first start writes rows, so a move may replace them. */
+  /** The first start adds rows to this table, so a move may replace them. */
   readonly isFilledAtStart?: true;
 };
 
-/** Rows before a cutoff expire; null keeps them. */
+/** Rows older than a cutoff expire; null keeps them. */
 export type Cutoffs = {
   readonly unverified: number | null;
   readonly mail: number | null;
-  /** Windows expire by their end. Daily checks pass the present. */
+  /** Windows expire when they end. Daily checks pass the current time. */
   readonly windows: number;
   readonly funnel: number;
 };
@@ -73,10 +76,10 @@ const jobColumns = <State extends string>() => ({
   finished_at: plain<Generated<number | null>>(),
 });
 
-/** `dropped`: no longer needed when its turn came, such as an expired code. `failed`: refused permanently. */
+/** `dropped`: no longer needed when it was due, such as the mail for an expired code. `failed`: refused permanently. */
 export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 
-/** `dead`: no further attempts until the operator retries it. */
+/** `dead`: not attempted again until the operator retries it. */
 type WebhookState = 'queued' | 'sent' | 'dead';
 export const LEAD_EVENT_TYPES = [
   'lead.verified',
@@ -88,14 +91,14 @@ export const LEAD_EVENT_TYPES = [
 ] as const;
 export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
 
-/** `by-hand`: added by the operator. `erased`: only the address's owner can lift it. */
+/** `by-hand`: added by the operator. `erased`: only the owner of the address can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
 export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
 
-/** A table comes after those it refers to. An erasure runs from the last to the first. */
+/** A table follows those it refers to. An erasure runs from the last table to the first. */
 export const TABLES = {
-  /** A new wording gets a new row. The row NOT_STATED is reserved. */
+  /** Each new wording gets a row. The row NOT_STATED is reserved. */
   consent_wordings: table({
     key: ['version'],
     isFilledAtStart: true,
@@ -114,7 +117,8 @@ export const TABLES = {
     },
   }),
   /**
-   * One browser's claim to one e-mail address, with its latest form. It isn't a lead yet, because anyone can type any address.
+   * One browser's claim to one e-mail address, with the latest form. The visitor isn't a lead yet, because anyone can type any
+   * address.
    */
   submissions: table({
     key: ['id'],
@@ -131,7 +135,7 @@ export const TABLES = {
       client_address: personal<string>(),
       user_agent: personal<string | null>(),
       attribution: personal<Fixed<string>>(),
-      /** Any of `free-mail`, `disposable`, separated by spaces. */
+      /** Any of `free-mail` and `disposable`, separated by a space. */
       flags: personal<Fixed<string>>(),
       /** Null if the page had no variants. */
       variant: plain<Fixed<string | null>>(),
@@ -139,7 +143,7 @@ export const TABLES = {
       /** Time of form and consent. Sending the same form again doesn't change it. */
       given_at: plain<number>(),
       asked_at: plain<number>(),
-      /** Can be 0, because challenges of one address can share a code. */
+      /** Can be 0, because challenges for one address can share a code. */
       codes_sent: plain<number>(),
       wrong_attempts: plain<Generated<number>>(),
       expires_at: plain<number>(),
@@ -160,13 +164,13 @@ export const TABLES = {
       secret_id: plain<Fixed<string>>(),
       created_at: plain<Fixed<number>>(),
       expires_at: plain<number>(),
-      /** Set only when the code is entered, not when it is replaced. */
+      /** Set when the code is entered, but not when it is replaced. */
       used_at: plain<Generated<number | null>>(),
     },
   }),
   outbox: table({
     key: ['id'],
-    // Each half has an index. Joined with "or", PostgreSQL would scan the whole table.
+    // Each half of the union has an index. With "or", PostgreSQL would scan the whole table.
     isAbout: (email) => sql<boolean>`id in (
       select id from outbox where lower(recipient) = ${email}
       union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
@@ -178,15 +182,15 @@ export const TABLES = {
       /** The mail server's last reply, which often contains the e-mail address. */
       reply: personal<Generated<string | null>>(),
       kind: plain<Fixed<string>>(),
-      /** JSON, never with the digits of a code. */
+      /** As JSON, without the digits of the code. */
       payload: personal<Fixed<string>>(),
       code_id: link<Fixed<string | null>>(),
       recipient: personal<Fixed<string>>(),
       /** Result of {@link networkOf}. Null for notices. */
       network: personal<Fixed<string | null>>(),
-      /** In lower case. */
+      /** Domain in lower case. */
       recipient_domain: personal<Fixed<string | null>>(),
-      /** A network that sends much mail gets later turns. */
+      /** A network that requests many mails gets later turns. */
       turn_at: plain<Generated<number>>(),
       /** `4xx`, `stalled` after silence, or the error's name. */
       error_class: plain<Generated<string | null>>(),
@@ -199,14 +203,14 @@ export const TABLES = {
     expiry: { column: 'id', cutoff: 'mail' },
     columns: {
       ...jobColumns<WebhookState>(),
-      /** The last error's status, without the receiver's text. */
+      /** Status of the last error, without the receiver's text. */
       reply: plain<Generated<string | null>>(),
       type: plain<Fixed<LeadEventType>>(),
       lead_id: link<Fixed<string>>(),
-      /** A hash, because the URL is secret. */
+      /** Hash of the URL, which is secret. */
       endpoint: plain<Fixed<string>>(),
       position: plain<Fixed<number>>(),
-      /** JSON. Empty once sent. */
+      /** As JSON; empty once sent. */
       payload: personal<string>(),
       /** Time of the first attempt, or of the operator's retry. */
       queued_at: plain<number>(),
@@ -282,7 +286,7 @@ export const TABLES = {
     columns: {
       position: plain<Fixed<number>>(),
       kind: plain<Fixed<'consent' | 'withdrawal' | 'removal' | 'erasure' | 'acceptance'>>(),
-      /** Stays when the row is erased. An acceptance has a number. */
+      /** Kept when the row is erased. An acceptance has a number. */
       row_id: link<Fixed<string>>(),
       content: personal<Erasable<string | null>>(),
       /** Deleted with the content, so the hash reveals nothing. */
@@ -294,7 +298,7 @@ export const TABLES = {
       sealed_at: plain<Fixed<number>>(),
     },
   }),
-  /** One row. Each hash covers all earlier entries. */
+  /** Has one row, whose hash covers all entries. */
   consent_chain_head: table({
     key: ['id'],
     isFilledAtStart: true,
@@ -326,7 +330,7 @@ export const TABLES = {
       lead_id: link<Fixed<string>>(),
     },
   }),
-  /** Contacts imported from another tool, not verified here. Missing fields are empty. */
+  /** Contacts imported from another tool, not verified here. Missing answers are empty. */
   imported_leads: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -335,7 +339,7 @@ export const TABLES = {
       ...answerColumns(),
       id: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
-      /** As the operator worded it. */
+      /** In the operator's words. */
       consent_source: personal<Fixed<string>>(),
       consent_given_at: plain<Fixed<number | null>>(),
       file_name: personal<Fixed<string>>(),
@@ -416,7 +420,7 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       browser_id: personal<Fixed<string>>(),
       address_key: personal<Fixed<string>>(),
-      /** Null if the address isn't in DESK_PEOPLE: no code is mailed or accepted. */
+      /** Null if the address isn't in DESK_PEOPLE; then no code is mailed or accepted. */
       email: personal<Fixed<string | null>>(),
       secret_id: plain<Fixed<string>>(),
       wrong_attempts: plain<Generated<number>>(),
@@ -434,7 +438,7 @@ export const TABLES = {
     expiry: { column: 'ends_at', cutoff: 'windows' },
     columns: {
       id: link<Fixed<string>>(),
-      /** HMAC-SHA-256 of token and row (desk/server/auth/sessions.ts). */
+      /** HMAC-SHA-256 of the token and the row (desk/server/auth/sessions.ts). */
       token_hash: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
       begun_at: plain<Fixed<number>>(),
@@ -453,7 +457,7 @@ export const TABLES = {
       email: personal<Fixed<string>>(),
       name: personal<Fixed<string>>(),
       public_key: personal<string>(),
-      /** Detects copied passkeys. */
+      /** Helps to detect copied passkeys. */
       counter: plain<number>(),
       created_at: plain<Fixed<number>>(),
       used_at: plain<Generated<number | null>>(),
@@ -493,6 +497,9 @@ export const descriptionOf = (name: keyof Schema): Description<string> => TABLES
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
 
-/** Columns are named, because a prepared `select *` fails in PostgreSQL once a migration adds a column (decision 0018). */
+/**
+ * Queries name the columns, because in PostgreSQL a prepared `select *` fails after a migration adds a column (decision
+ * 0018).
+ */
 export const columnsOf = <Table extends keyof Schema>(name: Table): readonly (keyof Schema[Table])[] =>
   Object.keys(TABLES[name].columns) as (keyof Schema[Table])[];

@@ -33,7 +33,7 @@ const TRY_EVERY_MS = 5_000;
 const TRY_WITHIN_MS = 1_000;
 const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
-/** Judges by the last writes. While they fail, it tries one at intervals. */
+/** Judges by the latest writes. While these fail, tries a write at intervals. */
 export function createWriteCheck(
   { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
@@ -62,13 +62,13 @@ const MOST_DAMAGE = 3;
 
 export type Look = {
   readonly pending: readonly string[];
-  /** Migrations of a newer release. */
+  /** Migrations from a newer release. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
   readonly newestAt: number | null;
   readonly deadEvents: number;
   readonly refusesEverybody: boolean;
-  /** Checked without writing to SQLite's file. */
+  /** Checked without writing to SQLite's database file. */
   readonly writeFault: WriteFault | 'denied' | null;
   readonly clockAheadMs: number | null;
 };
@@ -120,7 +120,7 @@ function findFileFault(file: string): Look['writeFault'] {
   }
 }
 
-/** More than the free space in existing pages. */
+/** Needs more than the free space in existing pages. */
 const ROWS_TO_TRY = 40;
 
 async function tryToWrite(db: Db): Promise<Look['writeFault']> {

@@ -65,7 +65,7 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
   return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
 };
 
-/** The page is answered before Fastify sees the request, so the server must listen on a port. */
+/** Requests for the page are answered before they reach Fastify, so the server must listen on a port. */
 const withSite = (
   options: ServerOptions,
   test: (

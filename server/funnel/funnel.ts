@@ -46,10 +46,10 @@ export type FunnelCounter = {
   readonly write: () => Promise<void>;
 };
 
-/** Distinct visits (IP address, link, browser) that wait for their check; further ones are not counted. */
+/** Maximum number of distinct visits (IP address, link, browser) waiting for their check. Further visits are not counted. */
 const MOST_WAITING = 5_000;
 const AT_ONCE = 100;
-/** Sources with their own row per day and step; further ones are counted together. */
+/** Maximum number of sources with separate rows per day and step. Further sources are counted together. */
 const MOST_SOURCES = 200;
 const MOST_COUNTS = 5_000;
 const NAME_MAX_LENGTH = 500;
@@ -57,7 +57,7 @@ const LINK_MAX_LENGTH = 500;
 const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 
-/** @param config publicUrl: a link from there is not a source */
+/** @param config publicUrl: links from there are not sources */
 export function createFunnelCounter({
   database,
   clock,
@@ -80,7 +80,7 @@ export function createFunnelCounter({
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // V8 keeps a whole string alive as long as a part cut from it, so this is a copy.
+    // Copied, because V8 keeps a whole string alive as long as any part cut from it.
     waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 
@@ -144,7 +144,8 @@ export function createFunnelCounter({
       note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
     },
     write: () => {
-      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the rest.
+      // Only one write runs at a time and at most one waits: a stop waits for the current write, then writes the remaining
+      // counts.
       const begin = () => {
         next = null;
         return writeCounts();
@@ -155,7 +156,7 @@ export function createFunnelCounter({
   };
 }
 
-/** The user agent; null if absent or if the visitor sent Global Privacy Control or Do Not Track. */
+/** Returns the user agent; null if absent or if the visitor sent Global Privacy Control or Do Not Track. */
 const browserIn = (headers: IncomingHttpHeaders): string | null =>
   headers['sec-gpc'] === '1' || headers['dnt'] === '1'
     ? null
@@ -177,7 +178,7 @@ function touchOf(address: string, link: string, own: readonly string[]): ReturnT
   return readTouch(parameters);
 }
 
-/** Further fields are refused, so a report cannot name a person. */
+/** Unknown fields are refused, so a report cannot name a person. */
 const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
 const VariantReport = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
@@ -192,7 +193,7 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
 
-/** Answers 204 whether it is counted or not. Errors: 400 `invalid-input`, 429 `too-many-requests`. */
+/** Responds with 204 whether or not the report is counted. Errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
   { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,

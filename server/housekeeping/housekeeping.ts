@@ -14,7 +14,7 @@ import type { Config } from '#server/settings/settings.ts';
 
 const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
-/** A killed process loses its counts since the last write. */
+/** A killed process loses the counts since its last write. */
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
 
@@ -25,7 +25,7 @@ type HousekeepingService = SealerParts & {
   readonly logger: Logger;
 };
 
-/** @returns stop: starts no further round and does not wait; each round can be cut off and repeated */
+/** @returns stop: prevents further rounds and does not wait for the current one, which can be cut off and repeated */
 export function startHousekeeping(service: HousekeepingService): { readonly stop: () => void } {
   const { config, logger } = service;
   let stopping = false;
@@ -34,7 +34,8 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   const loops = [
     startWakeLoop({
       pollMs: HOUSEKEEPING_MS,
-      // Also runs at the start, because a process restarted more often than hourly would otherwise never delete anything.
+      // Deletion also runs at the start, because a process restarted more often than hourly would otherwise never delete
+      // anything.
       work: createHousekeeping({
         ...service,
         shouldStop,
@@ -77,7 +78,7 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   };
 }
 
-// Transactions are small, so no request waits for them. On PostgreSQL one process at a time deletes.
+// Transactions are small, so no request waits for them. On PostgreSQL, only one process at a time deletes.
 /** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
 const BATCH_SIZE = 500;
@@ -93,7 +94,7 @@ export type HousekeepingParts = {
 };
 
 /**
- * Returns one round of housekeeping, which must not run twice at once.
+ * Returns a function that runs one round of housekeeping. Rounds must not run concurrently.
  * @throws the database error
  */
 export function createHousekeeping({

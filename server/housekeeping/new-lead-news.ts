@@ -1,5 +1,5 @@
-// Mails the operator the numbers of a day, a week, or an hour with too many leads for single mails. The mail's ID comes from
-// its period, so several processes queue it only once.
+// Mails the operator the numbers of a day, a week, or an hour with too many leads for separate mails. The mail's ID is
+// derived from its period, so several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
@@ -18,7 +18,7 @@ export type NewLeadNewsParts = {
 };
 
 /**
- * Returns one round, to be called about every minute, one at a time.
+ * Returns a function that runs one round. Call it about once a minute, never concurrently.
  * @throws the database error
  */
 export function createNewLeadNews({
@@ -34,7 +34,7 @@ export function createNewLeadNews({
     const now = clock();
     const period = days === 1 ? yesterday(now) : lastWeek(now);
     if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
-    // Housekeeping may have deleted the row that proves it was mailed.
+    // Housekeeping may have deleted the row that proves that this period was mailed.
     if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
     const id = digestId({ from: period.from, days });
     const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;

@@ -4,11 +4,10 @@ import type { Resource } from '#server/http/send-resource.ts';
 import { variantAskedFor } from '#shared/funnel.ts';
 
 /**
- * Chooses a variant at random and keeps it without a cookie: the entity tag in the browser's cache begins
- * with the variant's name. For a URL without a cached copy, the page requests its variant itself
- * (web/keep-variant.ts).
- * @param pages by variant name, two or more
- * @param random from 0 up to 1
+ * Chooses a variant at random. The browser keeps its variant without a cookie: the entity tag in its cache begins with the
+ * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
+ * @param pages at least two, by variant name
+ * @param random returns numbers from 0 (inclusive) to 1 (exclusive)
  */
 export function createChooseVariant(
   pages: ReadonlyMap<string, Resource>,

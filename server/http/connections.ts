@@ -1,5 +1,5 @@
-// Limits connections per network and in total. Idle connections cost an attacker nothing, so the longest idle one makes room
-// for the newest.
+// Limits connections per network and in total. Idle connections cost an attacker nothing, so the one idle for longest is
+// closed to make room for a new one.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -35,8 +35,8 @@ type ConnectionParts = {
 };
 
 /**
- * At a limit, ends the longest idle connection; if none is idle, the one that has left its response unread longest; otherwise
- * the new one. A complete request is always answered first.
+ * At a limit, closes the connection that has been idle for longest; if none is idle, the one that has left its response
+ * unread for longest; otherwise the new one. A complete request is always answered before its connection is closed.
  */
 export function boundConnections(
   server: Server,
@@ -72,7 +72,7 @@ export function boundConnections(
   const makeRoom = (among: Iterable<Connection>): boolean => {
     const leaving = findExpendable(among);
     if (leaving === null) return false;
-    // The close event would come after the next connection is counted.
+    // Counted here, because the close event would arrive after the next connection is counted.
     leave(leaving);
     leaving.socket.destroy();
     return true;
@@ -111,7 +111,7 @@ export function boundConnections(
     enter(socket, network);
   });
 
-  // Runs before the application's listener, which may answer at once.
+  // Runs before the application's listener, which may respond immediately.
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
@@ -137,7 +137,7 @@ export function boundConnections(
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Takes up to 0.36 ms for 5,000 connections, but runs only at a limit. */
+/** Takes up to 0.36 ms with 5,000 connections, but only runs at a limit. */
 function findExpendable(among: Iterable<Connection>): Connection | null {
   let idle: Connection | null = null;
   let unread: Connection | null = null;

@@ -9,13 +9,13 @@ export type Cookies = {
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
   /** True if only a link in a mail opened the session, which link scanners open too. */
   readonly cameByLink: (request: FastifyRequest) => boolean;
-  /** Keeps the challenge cookie, because the browser may still wait for a code to another e-mail address. */
+  /** Keeps the challenge cookie, because the browser may still be waiting for a code sent to another e-mail address. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number, way?: 'code' | 'link') => void;
 };
 
 /**
- * @param config secure: over https, cookies are Secure and prefixed `__Host-`, so sibling domains cannot set them (RFC 6265bis,
- * section 4.1.3.2). Under a path the prefix is `__Secure-`, because `__Host-` requires the path `/`
+ * @param config secure: on https, cookies are Secure and have the prefix `__Host-`, so sibling domains cannot set them (RFC
+ * 6265bis, section 4.1.3.2). Under a path the prefix is `__Secure-`, because `__Host-` requires the path `/`
  */
 export function createCookies(
   secrets: Secrets,
@@ -27,7 +27,7 @@ export function createCookies(
   const sessionCookie = name('session');
   const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  // The signature covers the purpose, so one kind of cookie never passes for the other.
+  // The signature covers the purpose, so one kind of cookie is never accepted as the other.
   const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
     const value = unsign(secrets, request.cookies[cookie] ?? '');
     return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
@@ -41,7 +41,7 @@ export function createCookies(
     readSession: (request, now) => {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
-      // If the clock was set back, a session opened in the future neither ends nor lasts forever.
+      // Math.abs limits the life of a session opened in the future, in case the clock was set back.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
     cameByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,

@@ -8,9 +8,9 @@ import { createRequestLogs, type RequestLogParts } from '#server/http/request-lo
 import { API } from '#shared/api.ts';
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** Cookies of the whole domain can fill more than Node's default of 16 kB. */
+/** All cookies of a domain together can exceed Node's default of 16 kB. */
 const HEADERS_LIMIT_BYTES = 32 * 1024;
-/** A slower request is an attack or a lost connection. */
+/** A slower request comes from an attack or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
 const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
@@ -19,7 +19,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 const NOWHERE = '/nowhere';
 
-/** Monitors and load balancers use the port directly and need not know the path. */
+/** Monitors and load balancers can request probes on the port directly, without knowing the site's path. */
 const isProbe = (url: string): boolean =>
   [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
 
@@ -67,7 +67,7 @@ export function createFastify(
   const app = Fastify({
     loggerInstance: logger,
     childLoggerFactory: requestLogs.childLoggerFactory,
-    // Fastify's own lines contain IP addresses and full URLs.
+    // Fastify's own log lines contain IP addresses and full URLs.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -75,7 +75,7 @@ export function createFastify(
     http: {
       maxHeaderSize: HEADERS_LIMIT_BYTES,
       requireHostHeader: false,
-      // Node applies the larger of the two timeouts to the whole request, and this one defaults to 60 s.
+      // Node applies the larger of the two timeouts to the whole request, and headersTimeout defaults to 60 s.
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
@@ -87,7 +87,7 @@ export function createFastify(
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
-    // zod validates every body, and Fastify's compilers would use 2 MiB.
+    // zod validates every body, and Fastify's compilers would use 2 MiB of memory.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     rewriteUrl: rewriteUrlOf(basePath),
     frameworkErrors: (error, request, reply) => {

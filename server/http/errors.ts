@@ -54,14 +54,14 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 
 const RETRY_AFTER_FAILURE_SECONDS = 30;
 
-/** The thrown error is logged, never sent. */
+/** Logs the thrown error and never sends it. */
 export function createHandleError(sendError: SendError) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error.statusCode ?? 500;
     const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
     if (known) {
-      // Closing while the body arrives could reset the connection and hide the response from a proxy that is still writing.
-      // Node discards the rest of the body.
+      // Closing the connection while the body arrives could reset it, so a proxy that is still writing would miss the
+      // response. Node discards the rest of the body.
       void reply.removeHeader('connection');
       return sendError(reply, known);
     }
@@ -77,7 +77,10 @@ export function createHandleError(sendError: SendError) {
 const TOO_MANY_COOKIES =
   'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
 
-/** Responds to requests that Node cannot parse. They have no request object, so hooks, logging and routes don't run. */
+/**
+ * Responds to requests that Node cannot parse. No hooks, logging or routes run for these requests, because they have no
+ * request object.
+ */
 export function answerBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },
@@ -98,6 +101,6 @@ export function answerBrokenRequest(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
   );
-  // With `end`, a peer that never closes its half would keep the socket open.
+  // With `end`, a peer that never closes its side would keep the socket open.
   socket.destroySoon();
 }

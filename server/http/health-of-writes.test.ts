@@ -30,7 +30,7 @@ const health = async ({ app }: ServerUnderTest) => {
 const WELL = { status: 200, body: '{"status":"ok"}', retryAfter: undefined };
 const sick = (body: string) => ({ status: 503, body, retryAfter: '5' });
 
-/** Advances only the clock, because a mail that cannot be recorded as sent would block. */
+/** Advances only the clock, because waiting would block on a mail that cannot be recorded as sent. */
 const pass = (server: ServerUnderTest, seconds: number): void =>
   server.setClock(server.now() + seconds * 1_000);
 
@@ -40,7 +40,7 @@ async function untilWell(server: ServerUnderTest): Promise<void> {
     server.wakeWorker();
     return (await health(server)).status === 200;
   });
-  // After the jump of the clock, mail in the queue looks slow, and slow mail refuses forms.
+  // After the clock jumps, mail in the queue looks slow, and forms are refused while mail is slow.
   await until(async () => (await queuedMails(server)) === 0);
 }
 

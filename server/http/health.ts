@@ -23,7 +23,7 @@ export type HealthParts = {
   readonly sendError: SendError;
 };
 
-/** `GET /api/live`: 200 even while the process stops or sheds load, because a restart would not help. */
+/** `GET /api/live`: 200 even while the process is stopping or shedding load, because a restart would not help. */
 export function addLiveRoute(app: FastifyInstance): void {
   app.get(API.live, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
@@ -32,7 +32,7 @@ export function addLiveRoute(app: FastifyInstance): void {
 
 /**
  * `GET /api/health`: 503 if the database is unreachable or not writable, its file is gone, mail is stuck, refused or too slow,
- * or the process is stopping. Its sentences are always English.
+ * or the process is stopping. Its sentences are always in English.
  */
 export function addHealthRoute(
   app: FastifyInstance,

@@ -1,5 +1,5 @@
-// Requires exactly one Host, because a proxy and this server could read different ones. Rejects cross-site writes, and at the
-// desk cross-site reads. Against cross-site writes there are also SameSite=Lax cookies and JSON bodies.
+// Requires exactly one Host, because a proxy and this server could read different ones. Rejects cross-site writes and, at the
+// desk, cross-site reads. SameSite=Lax cookies and JSON bodies also protect against cross-site writes.
 import type { IncomingMessage } from 'node:http';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -7,12 +7,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
-/** Host and optional port (RFC 3986). */
+/** A host with an optional port (RFC 3986). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i;
 
 export const HOST_SENTENCE = 'The request must name exactly one host. Please send a single Host header.';
 
-/** @returns false if the response must be 400 (RFC 9112, section 3.2) */
+/** @returns false if the server must respond with 400 (RFC 9112, section 3.2) */
 export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -37,8 +37,8 @@ export function createHasOtherName(publicUrl: string): (request: IncomingMessage
 }
 
 /**
- * Browsers send Origin with every POST, and Sec-Fetch-Site relates the two sites; programs send neither. "another name" is our
- * page under another host name.
+ * Browsers send Origin with every POST, and Sec-Fetch-Site relates the two sites; programs send neither. `another name` means
+ * our page under another host name.
  */
 type Origin = 'ours' | 'another name' | 'another site';
 
@@ -48,7 +48,7 @@ function originOf({ headers }: FastifyRequest, ours: string): Origin {
   if (headers.origin === undefined || headers.origin === ours) return 'ours';
   const origin = URL.parse(headers.origin);
   if (origin === null || origin.host !== headers.host?.toLowerCase()) return 'another site';
-  // An operator may use localhost or 127.0.0.1. Any other matching name proves nothing, because an attacker's host name can
+  // The operator may use localhost or 127.0.0.1. Any other matching name proves nothing, because an attacker's host name can
   // resolve to this machine (DNS rebinding).
   return LOOPBACK.test(origin.hostname) ? 'ours' : 'another name';
 }
@@ -69,10 +69,10 @@ export function refuseOtherOrigins(
   const { origin: ours } = new URL(publicUrl);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
-    // Reads at the desk write to the audit log and cost time, and any site can link to them.
+    // Reads at the desk add lines to the audit log and take time, and any site can link to them.
     const mayBeRead = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
     if (mayBeRead && (request.method === 'GET' || request.method === 'HEAD')) return;
-    // Mail programs post from anywhere, without a cookie (RFC 8058).
+    // Mail programs send this request from any origin, without a cookie (RFC 8058).
     if (request.routeOptions.url === API.unsubscribe) return;
     const origin = originOf(request, ours);
     if (origin === 'ours') return;

@@ -53,7 +53,7 @@ export type HttpOptions = {
   readonly release: Release | null;
   readonly urlSetting?: UrlSetting | null;
   readonly isStopping: () => boolean;
-  /** Selects a variant; for tests. */
+  /** Selects a variant. Replaced by tests. */
   readonly random?: () => number;
   readonly loadLimits?: LoadLimits;
   readonly connectionLimits?: ConnectionLimits;
@@ -89,7 +89,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   noteAnswers(app, { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen, fileAt });
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
-    // Makes a client with an open connection send its next request elsewhere.
+    // Makes a client with an open connection send its next request to another process.
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
@@ -129,7 +129,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
         if (home !== null) return reply.redirect(home, 308);
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         if (isRead && site?.routeOf(request.url) === '/' && hasOtherName(request.raw))
-          // PUBLIC_URL may change to that name, so the redirect isn't cached.
+          // The redirect isn't cached, because PUBLIC_URL may change to the requested name.
           return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
         noteOutside(request);
         return site === null || isOfApi(request.url)
@@ -161,7 +161,7 @@ function homeFor({ method, originalUrl }: FastifyRequest, path: string): string 
     : null;
 }
 
-/** Warns once if a proxy strips the path, because every URL would get 404. */
+/** Warns once if a proxy strips the path, because every request would get 404. */
 function createStrippedPathWarning(
   path: string,
   fileAt: (url: string) => string | null,
@@ -181,7 +181,7 @@ function createStrippedPathWarning(
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Answers 405 with the allowed methods (RFC 9110, section 15.5.6). Call this after adding all routes. */
+/** Responds with 405 and the allowed methods (RFC 9110, section 15.5.6). Call this after adding all routes. */
 function refuseOtherMethods(app: FastifyInstance, sendError: SendError, urls: readonly string[]): void {
   for (const url of urls) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));

@@ -1,4 +1,5 @@
-// Answers 503 before the process is overloaded: a visitor told to wait comes back, one whose request hangs does not.
+// Responds with 503 before the process is overloaded: a visitor returns after being told to wait, but not after a request
+// that hangs.
 import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
@@ -12,7 +13,7 @@ const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 const LOOK_INTERVAL_MS = 1_000;
 const START_IS_OVER_AFTER_MS = 5 * LOOK_INTERVAL_MS;
 const MAX_HEAP_SHARE = 0.85;
-/** The rest is for growth between two samples, and for the system's cache. */
+/** Leaves the rest for growth between two samples and for the system's cache. */
 const MAX_RESIDENT_SHARE = 0.8;
 /** Code, connection buffers, SQLite and TLS use 100 MB, and twice that under attack. */
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
@@ -22,21 +23,24 @@ const TOO_MUCH_MEMORY = 'This process uses too much memory. Restart the server.'
 
 export type LoadLimits = {
   readonly maxInHand: number;
-  /** 0 for no limit. */
+  /** 0 means no limit. */
   readonly maxEventLoopDelayMs: number;
   readonly maxResidentBytes?: number;
 };
 
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
 
-/** Health and liveness report overload instead of being refused. The route is compared, because a monitor may add a query. */
+/**
+ * Probes of health and liveness report overload instead of being refused. Compares the route, because a monitor may add a
+ * query.
+ */
 const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url === API.live || routeOptions.url === API.health;
 
 /**
- * The system kills a process that exceeds a share of the container's or machine's memory. Exceeding the heap limit plus a
- * margin indicates a leak.
- * @param machine for tests; `constrained`: the container's limit in bytes, 0 or huge without one
+ * Returns the smaller of two limits: a share of the memory of the container or machine, beyond which the system kills the
+ * process, and the heap limit plus a margin, beyond which there must be a leak.
+ * @param machine replaced by tests; `constrained`: the container's limit in bytes, 0 or huge without one
  */
 export function mostResidentBytes({
   constrained = process.constrainedMemory(),
@@ -72,7 +76,7 @@ export async function addLoadShedding(
     pressureHandler: (request, reply, type) => {
       if (type === TYPE_EVENT_LOOP_DELAY && !startIsOver) return;
       if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-      // A late loop recovers, but only a restart frees memory outside the heap, so health must report it.
+      // The event loop recovers from a delay, but only a restart frees memory outside the heap, so health must report it.
       else if (type === TYPE_RSS_BYTES && request.routeOptions.url === API.health)
         sendError(reply, 'unavailable', {
           sentence: TOO_MUCH_MEMORY,
@@ -81,7 +85,8 @@ export async function addLoadShedding(
     },
   });
 
-  // Counts from the arrived body to the start of the response, so slow uploads and downloads don't take others' places.
+  // Requests count from the end of their body to the start of the response, so slow uploads and downloads don't block other
+  // requests.
   const inHand = new Set<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith('/api/') || isProbe(request)) return;

@@ -1,4 +1,4 @@
-// The published types of negotiator lack `preferred`.
+// The published types for negotiator lack `preferred`.
 declare module 'negotiator' {
   class Negotiator {
     constructor(request: { readonly headers: object });

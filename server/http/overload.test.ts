@@ -12,7 +12,7 @@ import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// SQLite finishes one request before the next, so few are ever pending.
+// SQLite finishes one request before the next, so few requests are ever pending.
 describe('load shedding', () => {
   it('an overloaded server responds with 503 but finishes accepted requests', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {

@@ -8,7 +8,10 @@ import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 export const variantPage = (variant: string): string => `variant-${variant}.html`;
 
-/** Maps the path of each source file to its digest. The campaign's path is always campaign/, wherever it is stored. */
+/**
+ * Maps the path of each source file to its digest. The campaign's path is recorded as campaign/, wherever the campaign is
+ * stored.
+ */
 export type Sources = Readonly<Record<string, string>>;
 export type ReleaseFacts = {
   readonly builtFrom: Sources;
@@ -16,8 +19,8 @@ export type ReleaseFacts = {
   readonly inlineHashes: InlineHashes;
 };
 /**
- * A folder in releases/ that never changes: release.json, pages/ with PUBLIC_URL filled in, files/ and desk/. It is renamed
- * from building/ when complete. Names are times, so the last one is the newest.
+ * A folder in releases/ that never changes. It contains release.json, pages/ with PUBLIC_URL filled in, files/ and desk/,
+ * and is renamed from building/ when complete. Names are times, so the last one is the newest.
  */
 export type Release = ReleaseFacts & {
   readonly name: string;
@@ -27,7 +30,7 @@ export type Release = ReleaseFacts & {
 
 /** A page loaded from a replaced release still finds its files for this long. */
 const GRACE_MS = DAY_MS;
-/** Builds take seconds, so an older one was killed. */
+/** Builds take seconds, so an older one must have been killed. */
 const ABANDONED_MS = HOUR_MS;
 
 /** Tests, e-mails and the article do not affect the built site. */
@@ -131,8 +134,8 @@ export type FoundRelease =
   | { readonly type: 'complaint'; readonly complaint: string };
 
 /**
- * @param sitePath the path of PUBLIC_URL that it must match; null for any
- * @returns the newest release, or a sentence why it cannot be served
+ * @param sitePath the path of PUBLIC_URL that the release must match; null for any
+ * @returns the newest release, or a sentence that explains why it cannot be served
  */
 export function findRelease(
   project: string,
@@ -170,7 +173,7 @@ export function beginRelease(dist: string, now = Date.now()): string {
 }
 
 /**
- * Publishes a finished build for the next start; running servers keep theirs.
+ * Publishes a finished build for the next start; running servers keep their release.
  * @returns the name of the release, or of the newest one if its bytes are identical
  */
 export function publishRelease(dist: string, folder: string, now = Date.now()): string {
@@ -179,12 +182,12 @@ export function publishRelease(dist: string, folder: string, now = Date.now()): 
     rmSync(folder, { recursive: true });
     return newest;
   }
-  // After a power failure the contents must be on disk, not only the names.
+  // Syncs the contents too, because after a power failure, names without contents are useless.
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     flushToDisk(path.join(folder, file));
   flushToDisk(folder);
   mkdirSync(path.join(dist, 'releases'), { recursive: true });
-  // The newest release sorts last even if the clock was set back.
+  // Makes the newest release sort last even if the clock was set back.
   const name = newName(Math.max(now, newest === undefined ? 0 : timeOf(newest) + 1));
   renameSync(folder, path.join(dist, 'releases', name));
   flushToDisk(path.join(dist, 'releases'));

@@ -1,5 +1,5 @@
-// Counts every response, and logs those of the API, limited per network and hour (LOG_LINES), so no stranger can fill the disk.
-// Refused requests have a separate limit.
+// Counts every response, and logs those from the API, limited per network and hour (LOG_LINES), so no stranger can fill the
+// disk. Refused requests have a separate limit.
 import type { IncomingMessage } from 'node:http';
 
 import type {
@@ -39,7 +39,7 @@ export function noteAnswers(
     status: reply.statusCode,
     ms: reply.elapsedTime,
   });
-  // Not after the response, which never ends if the visitor leaves during it.
+  // Counted before the response is sent, because it never ends if the visitor leaves meanwhile.
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (isPage(answerOf(request, reply))) onPageSeen(request.raw);
     done();
@@ -56,7 +56,7 @@ export function noteAnswers(
 const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
-/** Thousands of lines about pages, files, funnel steps and health checks would hide the useful ones. */
+/** Omits pages, files, funnel steps and health checks, because thousands of lines about them would hide the useful ones. */
 function isLogged(route: string, status: number): boolean {
   if (route === API.funnel) return status >= 500;
   return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
@@ -133,7 +133,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   };
 }
 
-/** Keys for all networks together, and for visitors who disconnected early. */
+/** Limit keys for all networks together, and for visitors who disconnected early. */
 const EVERYBODY = 'everybody';
 const NOBODY = 'nobody';
 
@@ -144,7 +144,7 @@ function kindOf(level: Level, first: unknown): Kind {
   return status >= 400 ? 'refused' : 'answered';
 }
 
-/** Logs events that strangers can trigger at will: the first at once, then a count once a minute. */
+/** Logs events that strangers can trigger at will: the first one immediately, then a count once a minute. */
 export function createMinuteLog<What extends string>(
   logger: { readonly warn: (counts: object, sentence: string) => void },
   kinds: readonly What[],

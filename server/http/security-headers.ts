@@ -17,7 +17,7 @@ export const hashOf = (text: string): string =>
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * @param hashes of the inline code that the build wrote; no other inline code runs
+ * @param hashes of the inline code that the build wrote; other inline code is blocked
  * @param counter origin of the operator's visit counter (`analytics` in site.yaml), the only other host the page may contact
  */
 export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, counter?: string): string {
@@ -52,7 +52,7 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =
     ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   }).flat();
 
-/** Keeps headers that a response has set itself, such as a page's policy. */
+/** Adds the headers that a response has not set itself, such as a page's policy. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
   const headers = securityHeaders(secure);
   app.addHook('onSend', (_request, reply, _payload, done) => {

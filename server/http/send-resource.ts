@@ -1,5 +1,5 @@
-// Sends a resource from memory, by encoding, range and conditions (RFC 9110, sections 12 to 14). Responses share one buffer and
-// prebuilt headers.
+// Sends a resource from memory according to encoding, range and conditions (RFC 9110, sections 12 to 14). Responses share one
+// buffer and prebuilt headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ type Representation = {
 export type Resource = {
   readonly representationFor: (accepted: string | undefined) => Representation;
   readonly vary: HeaderList;
-  /** Of each response, 304 included. */
+  /** Sent with every response, including 304. */
   readonly headers: HeaderList;
   readonly type: string;
 };
@@ -76,7 +76,7 @@ export function textResource(
   });
 }
 
-/** For uncached resources and statuses other than 200; ignores conditions. */
+/** Sends uncached resources and statuses other than 200, ignoring conditions. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
   const { body, encoding } = resource.representationFor(request.headers['accept-encoding']);
   return addHeaders(reply, [...resource.headers, ...encoding])
@@ -98,7 +98,7 @@ export function sendResource(
   if (ifMatch !== undefined && !names(ifMatch, etag))
     return sendError(addHeaders(reply, resource.vary), 'precondition-failed');
   const ifNoneMatch = headers['if-none-match'];
-  // Weak comparison: a proxy that compresses the response marks our tag as weak.
+  // Compares weakly, because a proxy that compresses the response marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
     return addHeaders(reply, resource.headers).header('etag', etag).code(304).send();
 
@@ -136,7 +136,7 @@ function names(list: string, etag: string): boolean {
 
 type Part = { readonly first: number; readonly last: number };
 
-/** Several ranges, a malformed one or another unit get the whole resource. */
+/** Returns `whole` for several ranges, a malformed range or another unit. */
 function readRange(range: string, length: number): Part | 'whole' | 'unsatisfiable' {
   const [, from, to] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';

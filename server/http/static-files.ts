@@ -12,7 +12,7 @@ import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 
-/** Replaced by PUBLIC_URL, whose host may differ from that at the build. */
+/** Replaced by PUBLIC_URL, whose host may have changed since the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
 
 type Files = ReadonlyMap<string, Resource>;
@@ -60,8 +60,8 @@ function contentType(name: string): string {
 }
 
 /**
- * Finds files of other releases, for a page loaded before a restart or from another process. A requested name never becomes a
- * path.
+ * Finds files from other releases, for a page loaded before a restart or from another process. A requested name never becomes
+ * a path.
  */
 function createOthers(
   { dist, name: own }: Release,
@@ -72,7 +72,7 @@ function createOthers(
   let others: Files = new Map();
 
   function look(): void {
-    // Listing a small folder takes less time than handing it to a thread.
+    // Listing a small folder takes less time than passing the work to a thread.
     const releases = releaseNames(dist).filter((release) => release !== own);
     if (seen === releases.join()) return;
     const found = new Map<string, Resource>();
@@ -156,7 +156,7 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
       readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(ADDRESS_PLACEHOLDER, publicUrl),
       {
         type,
-        // A new build shows at once, and an unchanged page costs a 304.
+        // With `no-cache`, a new build is visible immediately, and an unchanged page costs a 304.
         cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
         mark: variant === undefined ? '' : `${variant}.`,
         always: type === HTML ? headersOf(name) : always,

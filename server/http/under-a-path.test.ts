@@ -25,7 +25,7 @@ const NAMES = [
   ...readdirSync(filesFolder(DIST, release.name)),
   ...readdirSync(`${release.folder}/pages`),
 ].filter((name) => !/\.(?:br|gz|html)$/.test(name));
-/** Such a URL without the path. In scripts the path may be a variable, as in `${path}/media/`. */
+/** A URL on the site without its path. In scripts, the path may be a variable, as in `${path}/media/`. */
 const WITHOUT_PATH = new RegExp(
   `(?<!/guide|[\\w.}])/(?:${NAMES.filter((name) => name !== 'api').join('|')})(?![\\w.-])`,
   'g',

@@ -1,4 +1,4 @@
-// The only place that reads a visitor's IP address from a connection and X-Forwarded-For.
+// The only file that reads a visitor's IP address from a connection and X-Forwarded-For.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
@@ -10,7 +10,7 @@ import type { Config } from '#server/settings/settings.ts';
 /** Null if the connection was lost before its IP address could be read. */
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
-/** Ends a request whose connection is gone: no response can reach it, and it has no IP address to store. */
+/** Ends a request whose connection is lost: no response can reach the visitor, and there is no IP address to store. */
 export function dropRequest(reply: FastifyReply): FastifyReply {
   void reply.hijack();
   reply.raw.destroy();
@@ -40,7 +40,7 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** If a proxy is not trusted, all visitors share its limits. Logs the first request that shows it. */
+/** Logs the first request that came through an untrusted proxy, because all its visitors would share one limit. */
 export function createForgottenProxyWarning(
   trust: Config['trustProxy'],
   logger: Pick<FastifyBaseLogger, 'warn'>,
@@ -79,7 +79,7 @@ export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): s
 
 /**
  * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
- * @returns the shortest form without port and zone, IPv4 as IPv4; null if invalid
+ * @returns the shortest form, without port and zone, IPv4 as IPv4; null if invalid
  */
 export function readAddress(text: string): string | null {
   if (text.length > ADDRESS_MAX_LENGTH) return null;

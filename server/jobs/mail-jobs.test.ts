@@ -1,4 +1,4 @@
-// A 202 promises a code in time.
+// A 202 promises that a code arrives in time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -34,7 +34,7 @@ async function expectOpenForm(server: ServerUnderTest): Promise<void> {
   await server.inbox.waitForMail('honest@example.net');
 }
 
-/** Drops the connection at mail to some e-mail addresses. */
+/** Drops the connection when it receives mail for certain e-mail addresses. */
 function cutOffAt(isCutOff: (recipient: string) => boolean): InboxBehaviour {
   let recipient = '';
   return {
@@ -127,10 +127,10 @@ for (const engine of ENGINES) {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
-          // One network may use only a part of the connections, so there are two.
+          // Uses two networks, because one may use only part of the connections.
           for (let count = 1; count <= 20; count += 1) {
             await ask(server, `198.51.100.${1 + (count % 2)}`, `burst-${count}@${count}.example`);
-            // IDs of the same millisecond have no order.
+            // IDs from the same millisecond have no order.
             server.setClock(server.now() + 1);
           }
           await ask(server, '203.0.113.1', 'first@first.example');
@@ -147,7 +147,7 @@ for (const engine of ENGINES) {
 
     it('a form gets 503 with a waiting time if its code would be mailed too late', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // Five mails a second, and a code may wait for fifteen seconds.
+        // The server sends five mails a second, and a code may wait for fifteen seconds.
         const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
         await insertPast(server, { seconds: 10, sent: 50, waiting: networks.slice(0, 70) });
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
@@ -281,7 +281,7 @@ for (const engine of ENGINES) {
             return server.mailEvents.at(-1)?.type;
           };
           const wellOne = { statusCode: 200, body: '{"status":"ok"}' };
-          // One stranger can cause this with many domains or dead addresses, so it says nothing about us.
+          // One stranger can cause these errors with many domains or dead addresses, so they don't concern the site.
           for (let count = 1; count <= 5; count += 1)
             assert.equal(await askNext('198.51.100.1', `${count}.evil.example`), 'refused');
           reply = smtpError(550, '5.1.1 No such user');

@@ -14,7 +14,7 @@ export type MailJob = Job<'outbox'>;
 
 export const SMTP_CONNECTIONS = 5;
 
-/** The requesting network, from networkOf, and the recipient's lower-case domain. */
+/** The requesting network (see networkOf), and the recipient's lower-case domain. */
 export type Lane = { readonly network: string; readonly domain: string };
 
 export const laneOf = (network: string, recipient: string): Lane => ({
@@ -25,7 +25,7 @@ export const laneOf = (network: string, recipient: string): Lane => ({
 export type NewMail = {
   readonly id: string;
   readonly kind: string;
-  /** Contains no digits of codes, and nothing personal stored elsewhere. */
+  /** Contains no digits of codes, and no personal data stored elsewhere. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly codeId?: string;
   readonly recipient: string;
@@ -59,7 +59,7 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** @param lease fullLanes: networks and domains whose mail stays */
+/** @param lease fullLanes: networks and domains whose mail must wait */
 export function takeMail(
   database: OpenDatabase,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
@@ -87,7 +87,10 @@ export type Turn =
   | { readonly type: 'found'; readonly turnAt: number }
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
-/** A turn never precedes earlier mail of its lane, and is never later than a code may wait, so no mail starves. */
+/**
+ * Finds the turn of a new mail. It never precedes earlier mail in its lane, and is never later than a code may wait, so
+ * every mail is sent eventually.
+ */
 export async function findTurn(
   tx: Db,
   { network, domain }: Lane,
@@ -117,7 +120,7 @@ export async function findTurn(
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** `behind` means too slow; `still` means that no mail is sent. */
+/** `behind` means that mail is too slow; `still` means that none is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
@@ -134,13 +137,13 @@ const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * B
 // A constant instead of a parameter, so the partial index is used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** Put-off mail of this many networks counts as a queue. */
+/** Postponed mail from this many networks counts as a queue. */
 const MANY_PUT_OFF = 50;
 
 /**
- * How long a new mail would wait. Networks take turns, so each other network goes first with at most one mail more than ours has
- * waiting: with 20 mails of A, 1 of B and none in our network, 2 are ahead. Domains whose server is silent do not count, because
- * nothing waits for them.
+ * Estimates how long a new mail would wait. Networks take turns, so of each other network at most one mail more than ours has
+ * waiting goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead. Domains whose server is silent do
+ * not count, because they hold up no other mail.
  */
 async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {
   const lanes = await db
@@ -176,7 +179,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
-/** A silent mail server ends in a timeout, so earlier deliveries elsewhere mean little. */
+/** A silent mail server causes a timeout, so earlier deliveries to other servers mean little. */
 const SILENCE_MS = 15_000;
 
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
@@ -184,7 +187,7 @@ async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<n
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
-  // An earlier outage doesn't show the current pace.
+  // Excludes an earlier outage, which says nothing about the current pace.
   const from = isEnough ? Math.min(...sentAt) : since;
   return sentAt.length / Math.max(1, (now - from) / 1000);
 }

@@ -1,5 +1,5 @@
-// A job is added in its cause's transaction and leased by a worker. If the worker dies, the lease runs out and another takes
-// over, so each job is done at least once.
+// A job is added in the transaction that causes it, and leased by a worker. If the worker dies, the lease expires and
+// another worker takes over, so each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -12,7 +12,7 @@ export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 
 const QUEUES = {
   outbox: { order: ['turn_at', 'id'], times: ['due_at', 'turn_at'], longestWaitMs: 2 * MINUTE_MS },
-  // Ordered by the index only, because thousands of events can be due at once.
+  // Sorted only by the indexed column, because thousands of events can be due at once.
   webhook_events: { order: ['due_at'], times: ['due_at', 'queued_at'], longestWaitMs: 6 * HOUR_MS },
 } as const satisfies Record<
   JobTable,
@@ -104,8 +104,8 @@ async function endLease(
 }
 
 /**
- * Moves waiting times back with the clock; a job put off beyond any wait is due now.
- * @param clock leaseId: of the worker, which ends its own leases; lostMs: how far the clock went back
+ * Moves the times of waiting jobs back with the clock. A job postponed beyond the longest wait becomes due now.
+ * @param clock leaseId: of the worker, whose own leases end; lostMs: how far the clock was set back
  */
 export async function setBackTimes(
   db: Db,
@@ -116,7 +116,7 @@ export async function setBackTimes(
   const allTimes = (value: (column: string) => unknown): object =>
     Object.fromEntries(times.map((column) => [column, value(column)]));
   const farthest = now + longestWaitMs;
-  // One transaction, because a retry must not move times twice.
+  // Uses one transaction, because a retry must not move times twice.
   await jobsOf(db)
     .transaction()
     .execute(async (tx) => {

@@ -8,7 +8,7 @@ import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.
 export type WebhookJob = Job<'webhook_events'>;
 
 /**
- * The caller has locked the lead's row, so no other event comes between.
+ * Adds an event for each endpoint. The caller must have locked the lead's row, so no other event is added in between.
  * @param event ids: one per endpoint
  */
 export async function addLeadEvent(
@@ -53,7 +53,7 @@ export async function addLeadEvent(
   await tx.insertInto('webhook_events').values(rows).execute();
 }
 
-/** Takes each lead's first due event. An event being sent stays queued. */
+/** Leases each lead's first due event. An event that is being sent remains queued. */
 export const takeEvents = (
   database: OpenDatabase,
   { endpoint, ...lease }: NewLease & { readonly endpoint: string },

@@ -7,13 +7,13 @@ import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 
 const POLL_MS = 1_000;
-/** Spreads waiting jobs by 30 % either way, so they don't all reach a recovered server at once. */
+/** Spreads retries by 30 % either way, so they don't all reach a recovered server at once. */
 const JITTER = 0.3;
 
 export type JobWorker = {
   /** Call this after the commit that added a job. */
   readonly wake: () => void;
-  /** Takes no more jobs, and resolves when running ones have ended. */
+  /** Stops accepting jobs, and resolves once the running ones have finished. */
   readonly stop: () => Promise<void>;
 };
 
@@ -23,10 +23,10 @@ export type JobWorkerParts<Table extends JobTable> = {
   readonly database: OpenDatabase;
   readonly table: Table;
   readonly clock: () => number;
-  /** After this time, a stop aborts running jobs. */
+  /** Running jobs are aborted this long after stop is called. */
   readonly stopPatienceMs: number;
   readonly take: (lease: Lease) => Promise<readonly Job<Table>[]>;
-  /** Must end the lease. `cutOff` aborts once stopPatienceMs have passed. */
+  /** Runs a job and must end its lease. `cutOff` aborts stopPatienceMs after stop is called. */
   readonly run: (job: Job<Table>, worker: { leaseId: string; cutOff: AbortSignal }) => Promise<void>;
   readonly onError: (error: unknown) => void;
 };
@@ -78,8 +78,8 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
 }
 
 /**
- * @param waitsMs waits after each attempt; the last repeats
- * @param attempts made so far, at least 1
+ * @param waitsMs waiting time after each attempt; the last one repeats
+ * @param attempts number made so far, at least 1
  */
 export const backOffMs = (waitsMs: readonly number[], attempts: number, random: () => number): number =>
   Math.round((waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * (1 - JITTER + 2 * JITTER * random()));

@@ -57,7 +57,7 @@ for (const engine of ENGINES)
           const { visitor, entry } = await askForCode(server, email);
           asked.length = 0;
           assert.equal((await visitor.post(API.verify, entry, options)).statusCode, 200);
-          // The worker polls for mail and events independently.
+          // Excluded, because the worker polls for mail and events independently.
           return asked.filter((text) => !/"outbox"|"webhook_events"/.test(text)).length;
         };
         const without = await statementsOf('grace@example.com', {});

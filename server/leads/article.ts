@@ -42,7 +42,8 @@ function addArticleRoute(
     const leadId = cookies.readSession(request, clock());
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
     if (reader === undefined) return sendError(reply, 'no-session');
-    // Security gateways open links in a real browser. The page sends HEAD once such a reader has scrolled.
+    // Security gateways open links in a real browser, so after a link only HEAD counts, which the page sends once the reader
+    // has scrolled.
     const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
     if (reader.first_read_at === null && asksAsReader)
       await noteFirstReading(database.db, webhooks, reader.id, clock(), request.log);
@@ -53,8 +54,9 @@ function addArticleRoute(
 const NOTED_WITHIN_MS = 100;
 
 /**
- * Call this before sending the article. A failure is only logged; the next reading is recorded.
- * @returns once recorded, or when that takes too long
+ * Records a lead's first reading. Call this before sending the article. A failure is only logged, and the next reading is
+ * recorded instead.
+ * @returns once the reading is recorded, or if recording takes too long
  */
 export async function noteFirstReading(
   db: Db,
@@ -109,7 +111,7 @@ function readGuide(file: string): Resource {
     bodies: { identity: readFileSync(file) },
     always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
   });
-  // Hashes the file before a visitor has to wait.
+  // Hashes the file now, so that no visitor has to wait.
   guide.representationFor(undefined);
   return guide;
 }

@@ -1,4 +1,4 @@
-// One transaction. Changes nothing known about an e-mail address, because anyone can type any.
+// Uses one transaction. It changes no data about a lead, because anyone can type any e-mail address.
 import { v7 as uuid } from 'uuid';
 
 import type { Attribution } from '#server/attribution/attribution.ts';
@@ -61,7 +61,7 @@ type AskParts = {
 type Form = LeadAnswers & {
   readonly email: string;
   readonly emailTyped: string;
-  /** With an ASCII domain, because mail servers need not support others. */
+  /** The domain is in ASCII, because mail servers need not support other domains. */
   readonly recipient: string;
   readonly lane: Lane;
 };
@@ -142,7 +142,7 @@ async function ask(
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
-    // Codes are counted by the time in their ID (codeStatistics).
+    // The ID contains the time, which is used to count codes (codeStatistics).
     id: uuid({ msecs: now }),
     submission_id: challengeId,
     email,
@@ -178,7 +178,7 @@ async function findRecentCode(
 }
 
 /**
- * If the form is resubmitted unchanged, its original time, IP address and browser are kept.
+ * Stores the form. If it is resubmitted unchanged, its original time, IP address and browser are kept.
  * @returns the ID of the challenge
  */
 async function storeForm(

@@ -12,8 +12,8 @@ import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * Finds an open challenge, or a verified one whose response the page missed.
- * @param wanted challenge ID; undefined for the newest open one
+ * Finds an open challenge, or a verified one whose response did not reach the page.
+ * @param wanted a challenge ID; undefined for the newest open challenge
  */
 export async function findCodeScreen(
   db: Db,
@@ -62,8 +62,9 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
 }
 
 /**
- * Finds its own newest code, live or not; otherwise one requested from the same IP address.
- * @param codes of its e-mail address, newest first
+ * Finds the challenge's own newest code, even if no longer live. A challenge without one gets a live code requested from the
+ * same IP address.
+ * @param codes for the challenge's e-mail address, newest first
  */
 export const codeFor = (
   codes: readonly Code[],
@@ -83,7 +84,7 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
 
 export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
-/** @returns now while the mail waits; the code's creation time if the mail failed or its row is gone */
+/** @returns `now` while the mail is waiting; the code's creation time if the mail failed or its row was deleted */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
   if (mail?.state === 'queued') return now;
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;

@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         await ask(visitor, version);
         await enterCode(server, visitor);
         await server.advance(600);
-        // The code of the office computer is entered on a phone that never saw the form.
+        // The code requested on the office computer is entered on a phone that never showed the form.
         await ask(createVisitor(server, '203.0.113.2'), version, { name: 'A Stranger' });
         await enterCode(server, createVisitor(server, '203.0.113.3'), 2);
         await server.advance(600);

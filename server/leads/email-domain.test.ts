@@ -1,4 +1,4 @@
-// RFC 5890: domains with letters beyond ASCII.
+// Tests domains with non-ASCII letters (RFC 5890).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 

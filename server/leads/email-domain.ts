@@ -12,7 +12,7 @@ export type DomainVerdict =
 
 let disposableDomains: ReadonlySet<string> | undefined;
 
-/** Cached, because the library rebuilds its set of about 9,000 names per call. */
+/** Cached, because the library rebuilds its set of about 9,000 names on every call. */
 const isDisposable = (domain: string): boolean => {
   disposableDomains ??= disposableEmailBlocklistSet();
   return disposableDomains.has(domain);

@@ -258,12 +258,13 @@ for (const engine of ENGINES) {
                 return (await enter(tab, code, email)).statusCode;
               }),
             );
-            // Entering one code ends the other, unless that was already being compared.
+            // Entering one code invalidates the other, unless the other was already being compared.
             assert.ok(
               statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
               `round ${round}: ${String(statuses)}`,
             );
-            // Without a cookie, each code belongs to the challenge it was mailed for; with one, both belong to the browser's.
+            // Without a cookie, each code belongs to the challenge for which it was mailed; with a cookie, both belong to the
+            // browser's challenge.
             const proven =
               cookies.size > 0 || oneChallenge ? 1 : statuses.filter((status) => status === 200).length;
             assert.equal(await server.countRows('consent_receipts'), (receipts += proven), `round ${round}`);

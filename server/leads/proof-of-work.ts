@@ -1,4 +1,5 @@
-// Cheap for a visitor, expensive for ten thousand codes. ALTCHA protocol, version 2, without another host.
+// A proof of work is cheap for a visitor, but expensive for an attacker who requests ten thousand codes. Uses version 2 of
+// the ALTCHA protocol, without contacting another host.
 import { createChallenge, randomInt, verifySolution, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
@@ -17,7 +18,7 @@ const UINT32_MAX = 0xffff_ffff;
 const hex = (least: number, most = least) =>
   z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
 
-/** The library's checks expect honest callers. */
+/** Checked here, because the library trusts its callers. */
 const Payload = z.strictObject({
   challenge: z.strictObject({
     parameters: z.strictObject({
@@ -42,7 +43,7 @@ type Payload = z.infer<typeof Payload>;
 
 export type ProofOfWork = {
   readonly challenge: () => Promise<Challenge>;
-  /** @param header base64 of a JSON with challenge and solution; untrusted */
+  /** @param header untrusted; JSON with challenge and solution, in base64 */
   readonly accepts: (header: string | undefined) => Promise<boolean>;
 };
 
@@ -82,10 +83,10 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         algorithm: ALGORITHM,
         keyLength: KEY_BYTES,
         cost: ITERATIONS,
-        // A known answer makes the solving time similar for everyone, and checking cheap.
+        // With a known answer, solving takes a similar time for everyone, and checking is cheap.
         counter: randomInt(ATTEMPTS.most, ATTEMPTS.least),
         deriveKey,
-        // The library's expiry reads the machine's clock.
+        // Our own expiry, because the library's uses the machine's clock.
         data: { validUntil: clock() + VALID_MS },
         ...signing(secrets[0]),
       }),
@@ -94,7 +95,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
       const validForMs = data.validUntil - clock();
-      // A challenge that is valid for too long was made by a wrong clock, and outlives the record of its use.
+      // A challenge that is valid for too long was created with a wrong clock, and would outlast the record of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());

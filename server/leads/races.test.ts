@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         await ask(visitor);
         const wrong = wrongFor(await newestCode(server));
         await server.advance(60);
-        // Four, because a resend after the fifth opens a new challenge.
+        // Only four attempts, because a resend after the fifth opens a new challenge.
         const statuses = await Promise.all([
           ...[1, 2].map(() => enter(visitor, wrong)),
           ask(newTab(server, visitor)),

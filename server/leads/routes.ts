@@ -75,7 +75,7 @@ function addFormRoute(
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
     if (consentVersion === null) return sendError(reply, 'page-outdated');
-    // A visitor whose code waits has already done the work, or asked before the breaker opened.
+    // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
       mustPay &&
@@ -109,7 +109,7 @@ function addFormRoute(
 const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
 /**
- * The wording is never guessed, because it may have changed since the page was opened.
+ * Never guesses the wording, because it may have changed since the page was opened.
  * @param stated the value of x-consent-version
  * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
  */
@@ -151,7 +151,7 @@ function addVerifyRoute(
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    // A browser without cookies would lose the article at the next reload, so it gets a 401 at once.
+    // A browser without cookies would lose the article at the next reload, so it gets a 401 immediately.
     const getsArticle = browserId !== null && prefersArticle(request);
     const now = clock();
     const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
@@ -178,7 +178,7 @@ function addChallengeRoute(
     const now = clock();
     const browserId = cookies.readBrowserId(request);
     const asked = [request.query.id].flat()[0];
-    // PostgreSQL rejects a NUL, so malformed IDs are replaced.
+    // Malformed IDs are replaced, because PostgreSQL rejects NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
     const screen =
       browserId === null
@@ -191,14 +191,14 @@ function addChallengeRoute(
             resendSeconds: config.resendSeconds,
             now,
           });
-    // The page asks on every reload, so having none isn't an error.
+    // The page asks on every reload, so a missing challenge isn't an error.
     return screen === null
       ? reply.code(204).header('cache-control', 'no-store').send()
       : sendJson(reply, screen);
   });
 }
 
-/** Preferences may span several headers, each with parameters (RFC 7240, section 2). */
+/** Preferences may be spread over several headers and have parameters (RFC 7240, section 2). */
 const prefersArticle = ({ headers }: FastifyRequest): boolean =>
   [headers['prefer'] ?? []]
     .flat()
@@ -207,7 +207,9 @@ const prefersArticle = ({ headers }: FastifyRequest): boolean =>
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
-/** Our page checks answers itself, so a mismatch means the questions changed. Programs get the field's error. */
+/**
+ * Our page checks answers itself, so an invalid one means that the questions have changed. Programs get the field's error.
+ */
 function sendInvalidForm(
   campaign: Campaign,
   sendError: SendError,

@@ -150,7 +150,7 @@ for (const { engine, shared } of SERVERS) {
           API.unsubscribe,
           `${API.unsubscribe}?t=`,
           `${API.unsubscribe}?t=${leadId}`,
-          // The signature's last digit is one of sixteen, and A is one of them.
+          // The signature's last character is one of sixteen, including A.
           `${url.slice(0, -1)}${url.endsWith('A') ? 'E' : 'A'}`,
           url.slice(0, -1),
           `${url}&t=x`,
@@ -241,7 +241,7 @@ for (const { engine, shared } of SERVERS) {
         const { db } = server.database;
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await server.advance(30);
-        // The consent waits for the mail server's reply, and so does the withdrawal after it.
+        // Sealing the consent waits for the mail server's reply, and sealing the withdrawal waits for the consent.
         const dueAt = server.now() + 3_600_000;
         await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
         await press(server, url);

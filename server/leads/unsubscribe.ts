@@ -1,5 +1,5 @@
-// Opening the link does nothing, because mail scanners open all links. The page's button and a mail program's button (RFC 8058)
-// unsubscribe.
+// Opening the link changes nothing, because mail scanners open all links. Only the button on the page or in a mail program (RFC
+// 8058) unsubscribes.
 import type { FastifyInstance } from 'fastify';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';

@@ -44,7 +44,7 @@ type Refused = { readonly type: 'refused' } & (
   | {
       readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
       readonly retryAfterSeconds: number;
-      /** 0 for now. */
+      /** 0 means now. */
       readonly newCodeInSeconds: number;
     }
 );
@@ -106,7 +106,7 @@ export async function verifyCode(
   return counted.ifWrong;
 }
 
-/** Counted for the browser's own challenge, or for those that all other browsers share. */
+/** An attempt counted for the browser's own challenge, or among those that all other browsers share. */
 type Counted = {
   readonly type: 'counted';
   readonly candidates: readonly Code[];
@@ -149,7 +149,7 @@ async function countEntry(
       ifWrong: WRONG_CODE,
     };
   }
-  // From here on nobody else can enter a code of this e-mail address.
+  // From here on nobody else can enter a code for this e-mail address.
   await lockAddress(tx, database.engine, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return hasCodeOfItsOwn(open) && limits.isExhausted(open)
@@ -198,7 +198,7 @@ async function countSharedAttempt(
     challenge: open ?? verified,
     mayCompare,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
-    // The count would tell a stranger how many codes were sent.
+    // The count would reveal to a stranger how many codes were sent.
     ifWrong:
       ifWrong.type === 'exceeded'
         ? {
@@ -212,8 +212,8 @@ async function countSharedAttempt(
 }
 
 /**
- * Runs under the address lock. The challenge's first entry makes or updates the lead and writes the receipt; repetitions find
- * the lead.
+ * Completes a challenge, under the address lock. The first entry creates or updates the lead and adds the receipt; later ones
+ * find the lead.
  */
 async function enter(
   tx: Db,

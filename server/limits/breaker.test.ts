@@ -18,7 +18,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 
-/** Longer than a process trusts its cached state. */
+/** Longer than a process uses its cached state. */
 const LOOK_SECONDS = 3;
 
 let strangers = 0;
@@ -95,7 +95,10 @@ const decidedAt = (server: ServerUnderTest): number =>
 
 type Past = readonly [at: number, codes: readonly PastCode[]];
 
-/** 2,319 codes in an hour, 100 from each of 24 networks: 1,600 for strangers, the others entered at one domain. */
+/**
+ * Returns 2,319 codes from one hour, about 100 from each of 24 networks: 1,600 for strangers, the others entered at one
+ * registered domain.
+ */
 function attack(domain: (index: number) => string): PastCode[] {
   const own = list(719, (index) => ({
     email: `${index}@attacker-${index % 5}.attacker.co.uk`,
@@ -230,7 +233,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
-        // Eight days without an entered code must not count as usual.
+        // Eight days without an entered code must not count as the usual share.
         await server.advance(24 * 3_600);
         for (let day = 1; day <= 8; day += 1) {
           await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
@@ -279,7 +282,7 @@ for (const engine of ENGINES) {
         const attacker = () => createVisitor(server, '192.0.2.7');
         for (let count = 0; count < 20; count += 1)
           assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
-        // Refused at once, because codes since the last check of the database count too.
+        // Refused immediately, because codes sent since the last check of the database count too.
         const refused = await askAs(attacker(), 'stranger@victim-20.com');
         assert.equal(refused.statusCode, 428);
         assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');

@@ -1,4 +1,4 @@
-// Mailing codes to strangers harms them and our reputation with mail servers, yet each request of a list bomb looks normal.
+// Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal.
 // A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
 // proof of work (decision 0009, `npm run prove:breaker`).
 import { getDomain } from 'tldts';
@@ -18,8 +18,10 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
   /**
-   * All processes share the general state through the database.
-   * @param clientAddress a network that asks for many strangers pays by itself
+   * Returns true if a code for this visitor requires a proof of work. All processes share the general state through the
+   * database.
+   * @param clientAddress of the visitor, whose network must do the work if it requests codes for many strangers, even while
+   * the breaker is closed for others
    */
   readonly isOpen: (clientAddress: string) => Promise<boolean>;
 };
@@ -28,11 +30,11 @@ type BreakerParts = {
   readonly db: Db;
   readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds' | 'limits'>;
   readonly clock: () => number;
-  /** Called once per opening, in the process that opened it. */
+  /** Called once per opening, in the process that opened the breaker. */
   readonly onOpened: (reason: BreakerReason) => void;
 };
 
-/** A ceiling of 0 is off. */
+/** A limit of 0 disables the check. */
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
   const { leadsPerIpPerHour } = config.limits;
@@ -42,7 +44,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
   const networksPay = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
-  // Behind a proxy that hides addresses, each code counts as a network.
+  // If a proxy hides the visitors' addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
@@ -65,7 +67,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
       );
     const reason = await findReason(now);
     if (reason === null) return;
-    // Only the first process to count reports it.
+    // Only the process that counts first reports the opening.
     const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
     if (count === 1) onOpened(reason);
     open = true;
@@ -77,7 +79,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     return null;
   }
 
-  /** Ignores a minute made mostly by a few networks, which reach their own limits. */
+  /** Ignores a minute whose codes come mostly from a few networks, which reach their own limits. */
   async function areTooManyAMinute(now: number): Promise<boolean> {
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
     if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
@@ -89,9 +91,9 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Compares each domain's share of strangers with its usual one, the median of eight days. With a share of the whole page, an
-   * attacker could enter 31 % to 90 % of the codes at his own domain; this way he reaches at most 250 (quiet page) to 700 (busy
-   * page) of 1,600 strangers an hour (decision 0009).
+   * Compares each domain's share of strangers with its usual one, the median of eight days. If the whole page's share were
+   * compared, attackers could stay undetected by entering 31 % to 90 % of the codes at their own domain. This way, they reach
+   * at most 250 (quiet page) to 700 (busy page) of 1,600 strangers an hour (decision 0009).
    */
   async function areTooFewEntered(now: number): Promise<boolean> {
     const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
@@ -115,8 +117,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Ten networks with too many strangers could otherwise open the breaker for everyone (decision 0009). If not, the network has
-   * one more stranger until the next check.
+   * Returns true if only this network must do the work. Otherwise, ten networks with too many strangers could open the breaker
+   * for everyone (decision 0009). If false, one more stranger counts for the network until the next check.
    */
   function mustNetworkPay(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
@@ -141,10 +143,10 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   };
 }
 
-/** In percent. */
+/** Returns a percentage. */
 type Threshold = (domain: string) => number;
 
-/** Domains with too few people use the page's median. */
+/** For domains with too few people, the page's median is used. */
 function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
   const percentsOfPage = percentsOf(days.map(sumOf));
   const usualOfPage = median(percentsOfPage) ?? BREAKER.unknownUsualPercent;
@@ -180,8 +182,7 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-// Counts at most five strangers per network. Codes entered at one domain don't offset strangers at another
-// (decision 0009).
+// At most five strangers count per network. Codes entered at one domain don't offset strangers at another (decision 0009).
 
 type MailedCode = {
   readonly email: string;
@@ -191,7 +192,7 @@ type MailedCode = {
 
 type NetworkOfCode = (code: MailedCode) => string;
 
-/** Weighted, so not whole numbers. */
+/** Numbers are weighted, so they may be fractions. */
 type PeopleCount = { readonly strangers: number; readonly entered: number };
 
 const SMALL_DOMAINS = '';
@@ -200,8 +201,8 @@ type Person = { readonly network: string; readonly domain: string };
 type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
 
 /**
- * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. An entered code counts per mailbox, because
- * its owner can use any number of names.
+ * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. Entered codes count once per mailbox,
+ * because its owner can use any number of names.
  * @param codes newest first
  */
 function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
@@ -259,7 +260,7 @@ function countBy<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => strin
   return counts;
 }
 
-/** IPv6 by its /48 (RFC 6177), because one customer line must not look like 65,536 networks. */
+/** Groups IPv6 by /48 (RFC 6177), because one customer's line must not look like 65,536 networks. */
 const siteOf = (clientAddress: string): string =>
   networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
 

@@ -32,18 +32,19 @@ const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
 
 export type CountedLimits = {
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
-  /** Newest first, including codes from before an erasure. */
+  /** Returns the newest codes first, including codes from before an erasure. */
   readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * A code's day ends 24 hours after its life, so at most a day's codes are live in any 24 hours.
+   * A code counts until 24 hours after its expiry, so at most a day's number of codes is live in any 24 hours.
    * @param codes from {@link codesOfAddress}
    */
   readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call this under lockAddress, and commit before comparing.
-   * Attempts at a live code decide whether this one is compared, so a stranger cannot use up a later code's. All attempts
-   * decide the response, so it doesn't reveal whether a visitor waits for a code.
+   * Counts an attempt. The limits are CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under
+   * lockAddress, and commit before comparing. Only attempts made while a code is live decide whether this one is compared, so
+   * a stranger cannot use up the attempts for a later code. All attempts decide the response, so it doesn't reveal whether a
+   * visitor is waiting for a code.
    */
   readonly countSharedAttempt: (
     tx: Db,
@@ -51,21 +52,21 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** True if some of its attempts, or a day's, may be used up. */
+  /** Returns true if some of a code's shared attempts, or all of a day's, are used up. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
-   * Gives back a right attempt.
+   * Gives back a successful attempt.
    * @param mayCompare from {@link countSharedAttempt}
    */
   readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
-  /** 0 for no limit. A resend never resets wrong attempts. */
+  /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
   readonly isExhausted: (challenge: Challenge) => boolean;
   /** Asking again within this time gets the same response and sends nothing. */
   readonly resendQuietMs: number;
 };
 
-/** @param secrets e-mail addresses are counted under a pseudonym, so limits outlive an erasure */
+/** @param secrets needed to count e-mail addresses under a pseudonym, so limits outlast an erasure */
 export function createCountedLimits(
   config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>,
   secrets: Secrets,

@@ -124,7 +124,7 @@ function tests(): void {
   it('the log drops lines on a full disk and later reports how many', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
-      // The file size limit of the process simulates a full disk.
+      // The process's file size limit simulates a full disk.
       const child = spawn(
         '/bin/sh',
         [

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 
 const STANDARD_OUTPUT = 1;
 const MOST_WAITING_BYTES = 1024 * 1024;
-/** PIPE_BUF on Linux: writes up to this size are atomic, so two processes do not tear each other's lines. */
+/** PIPE_BUF on Linux: writes up to this size are atomic, so the lines of two processes don't get mixed up. */
 const CHUNK_BYTES = 4096;
 const TRY_AGAIN_MS = 1_000;
 const TRY_AGAIN_SOON_MS = 50;
@@ -22,7 +22,7 @@ export type LogOutput = {
 
 type Put = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
 
-/** @param onLost called when writing works again after lines were lost; its own line fills the gap */
+/** @param onLost called when lines were lost and writing works again; it may log a line in their place */
 export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   const put = open(STANDARD_OUTPUT);
   let waiting: Buffer[] = [];
@@ -94,7 +94,7 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     },
     linesLost: () => lostInAll,
     writeRest: () => {
-      // A destination that has just failed would fail again.
+      // A destination that has just failed would probably fail again.
       if (retry !== null || waiting.length === 0) return;
       put(Buffer.concat(waiting), () => {});
       waiting = [];
@@ -108,7 +108,7 @@ function open(fd: number): Put {
   return stats.isFile() ? openFile(fd) : openDevice(fd);
 }
 
-/** A file accepts everything or fails, so it is written synchronously. A thread could write after the last lines at exit. */
+/** Writes synchronously, because a file accepts everything or fails. At exit, a thread could write after the last lines. */
 const openFile =
   (fd: number): Put =>
   (bytes, done) => {
@@ -122,15 +122,15 @@ const openFile =
     done(null, written);
   };
 
-/** A stopped terminal blocks the write, so a thread does it. */
+/** Writes in a thread, because a suspended terminal blocks the write. */
 const openDevice =
   (fd: number): Put =>
   (bytes, done) =>
     write(fd, bytes, 0, bytes.length, null, done);
 
-/** Node writes to pipes and sockets without blocking; a blocked thread would keep the process from exiting. */
+/** Lets Node write, which doesn't block on pipes and sockets. A blocked thread would keep the process from exiting. */
 function openPipe(): Put {
-  // `done` receives the error too; without a listener it would end the process.
+  // Without a listener, the error would end the process. `done` receives it as well.
   process.stdout.on('error', () => {});
   return (bytes, done) =>
     void process.stdout.write(bytes, (error) => (error ? done(error, 0) : done(null, bytes.length)));

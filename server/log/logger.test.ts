@@ -9,7 +9,7 @@ import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// Whole words only, because a machine's name may be hexadecimal.
+// Matches whole words only, because the host name may be hexadecimal.
 const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
 
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {

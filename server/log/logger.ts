@@ -1,5 +1,5 @@
-// Error messages are never logged, because they quote input: PostgreSQL prints the row, mail servers the e-mail address. Type,
-// code, table, constraint and stack are logged.
+// Logs an error's type, code, table, constraint and stack, but never its message, which may quote input: PostgreSQL prints the
+// row, and mail servers print the e-mail address.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 import { openLogOutput, type LogOutput } from '#server/log/log-output.ts';
@@ -21,8 +21,7 @@ const MOST_ERRORS = 5;
 const MOST_FRAMES = 20;
 
 /**
- * Reduces a thrown value to its loggable parts: numbers, and texts of a narrow form that excludes sentences, addresses and
- * codes.
+ * Reduces a thrown value to its loggable parts: numbers, and texts in a format too narrow for sentences, addresses or codes.
  */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
@@ -48,13 +47,15 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
 const identifier = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[A-Za-z_]\w{0,62}$/.test(text) ? text : undefined;
 
-/** Such as 23505, ECONNREFUSED, ERR_SQLITE_ERROR or -111, but never six digits, which could be a one-time code. */
+/**
+ * Accepts codes such as 23505, ECONNREFUSED, ERR_SQLITE_ERROR or -111, but never six digits, which could be a one-time code.
+ */
 const isCode = (code: unknown): code is string | number =>
   (typeof code === 'number' && Math.abs(code) < 100_000) ||
   (typeof code === 'string' && (/^[A-Z][A-Z0-9_]{1,60}$/.test(code) || /^[0-9A-Z]{5}$/.test(code)));
 
 const SQLITE_CONSTRAINT = 19;
-/** SQLite names table and column only in its message. A trigger's message can be any text. */
+/** SQLite names table and column only in its message. The message of a trigger can be any text. */
 const SQLITE_CONSTRAINT_MESSAGE = /^(UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
 const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   275: 'CHECK',
@@ -92,7 +93,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
 
 const NO_WORDS = 'This error has no message.';
 
-/** A quick check, because every log line passes it and few hold an error. */
+/** Checks quickly, because every log line is checked and few contain an error. */
 function holdsError(args: readonly unknown[]): boolean {
   const [first] = args;
   if (args.some((value) => value instanceof Error)) return true;
@@ -123,7 +124,7 @@ function withoutMessages(args: unknown[]): unknown[] {
 
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
-/** @param output a terminal gets plain lines; anything else gets log lines, so programs can parse all of it */
+/** @param output a terminal gets plain lines; any other output gets log lines, so programs can parse it all */
 export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
   if (!output.isTTY) {
     const logger = pino({ base: null }, output);
@@ -137,7 +138,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
     level,
     serializers: {
       err: (error: unknown) => (error instanceof Error ? describeError(error) : error),
-      // Fastify's serializer would log IP address and full URL.
+      // Fastify's serializer would log the IP address and the full URL.
       req: ({ method }: { method?: unknown }) => ({ method }),
     },
     hooks: {

@@ -1,4 +1,4 @@
-// Dashboards depend on names and labels. No label contains personal data.
+// Names and labels must stay the same, because dashboards depend on them. Labels must not contain personal data.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
@@ -34,13 +34,13 @@ export type Metrics = {
   readonly connectionRefused: (reason: string) => void;
   readonly render: () => Promise<MetricsPage>;
   /**
-   * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once it listens. Call it
-   * once.
+   * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once the port is open.
+   * Call this once.
    */
   readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
 };
 
-/** Reading more codes would slow the scrape; a sample of this size gives the same share. */
+/** Reading more codes would slow down the scrape; a sample of this size yields the same share. */
 const MAX_CODES_READ = 10_000;
 
 type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };

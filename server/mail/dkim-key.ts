@@ -30,7 +30,7 @@ const SAMPLE = 'From: sample@example.com\r\n\r\nSample\r\n';
 
 /**
  * Signs a sample, because nodemailer sends unsigned mail if the key fails, and labels every signature as RSA.
- * @returns null, or a sentence with problem and remedy
+ * @returns null, or a sentence with the problem and the remedy
  */
 export async function dkimError(dkim: DkimConfig): Promise<string | null> {
   const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;

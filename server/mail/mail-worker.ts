@@ -38,7 +38,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
     take: async (lease) =>
       shares.free() < 1
         ? []
-        : // One at a time, because each may fill a lane.
+        : // Takes one mail at a time, because each may fill a lane.
           takeMail(database, { ...lease, leaseMs: LEASE_MS, most: 1, fullLanes: shares.full() }),
     run: async (mail, worker) => {
       const end = shares.begin(mail);
@@ -63,11 +63,11 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   'desk-code': deskCodeKind,
 };
 
-/** @returns undefined if only a newer release knows the kind */
+/** @returns undefined for a kind that only a newer release knows */
 const findLetterKind = (name: string): LetterKind | undefined =>
   Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
 
-/** Shorter than a lease, so no other process takes a mail that is being sent. */
+/** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
 const UNKNOWN_KIND_WAIT_MS = 30_000;
 
@@ -92,7 +92,7 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
   ) => Promise<void>;
-  /** Never names the recipient. */
+  /** The event never names the recipient. */
   readonly onEvent: (event: MailEvent) => void;
 };
 
@@ -165,7 +165,7 @@ async function isSuppressed({ secrets, database }: DeliveryParts, recipient: str
   return (await suppressionsOf(database.db, { keys: pseudonymsOf(secrets, email), email })).length > 0;
 }
 
-/** A requested code is still mailed to a suppressed address. */
+/** Suppresses a dead address. Requested codes are still mailed to it. */
 async function suppressDead(
   { database: { db, engine }, secrets, onLeadBounced }: DeliveryParts,
   { recipient, reply, now }: { recipient: string; reply: string; now: number },
@@ -173,7 +173,7 @@ async function suppressDead(
 ): Promise<void> {
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
-    // No new row may contain an address that is being erased.
+    // The lock prevents adding a row for an address that is being erased.
     await lockAddress(tx, engine, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);
@@ -183,8 +183,8 @@ async function suppressDead(
   });
 }
 
-// A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a
-// hundred forms go to a silent mail server (docs/reliability.md).
+// A network or recipient domain may use four of five SMTP connections, or two while it is slow. Therefore visitors still get
+// codes while a hundred mails go to a silent mail server (docs/reliability.md).
 /** A quarter of the mailer's timeout. */
 const SLOW_MS = 5_000;
 const SLOW_FOR_MS = 30_000;

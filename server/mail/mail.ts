@@ -22,9 +22,9 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
-  /** Receives mail while no mail account is configured. This mail stays afterwards. */
+  /** Stores mail while no mail account is configured. The files are kept afterwards. */
   readonly folder: string;
-  /** Call this after the commit. Without a worker here, another process sends the mail. */
+  /** Call this after the commit. If this process has no worker, another process sends the mail. */
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
@@ -48,7 +48,7 @@ export type MailParts = {
   readonly database: OpenDatabase;
   readonly folder: string;
   readonly clock: () => number;
-  /** For jitter. */
+  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
@@ -142,7 +142,7 @@ function logOutcome(logger: Logger, event: MailEvent): void {
   }
 }
 
-/** Finds mail to an e-mail address, or naming it. The folder need not exist. */
+/** Finds mails that were sent to an e-mail address or mention it. The folder need not exist. */
 export async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {

@@ -53,7 +53,7 @@ const mailerFor = (url: string) =>
 describe('mail login', () => {
   it('a mail login never goes unencrypted to another machine unless SMTP_URL allows it', async () => {
     const server = await startClearTextServer();
-    // 0.0.0.0 reaches this machine, but the mailer treats it as another.
+    // 0.0.0.0 reaches this machine, but the mailer treats it as another machine.
     const elsewhere = `smtp://user:right@0.0.0.0:${server.port}`;
     try {
       const careful = mailerFor(elsewhere);

@@ -20,7 +20,7 @@ import { needsTls } from '#server/settings/connection-urls.ts';
 import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
 
 export type Mail = {
-  /** Becomes the Message-ID, so duplicate deliveries show as one. */
+  /** Becomes the Message-ID, so duplicate deliveries are shown as one. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -28,14 +28,14 @@ export type Mail = {
   readonly html: string;
   readonly list?: { readonly name: string; readonly host: string; readonly unsubscribe: string };
   readonly attachment?: { readonly filename: string; readonly content: Buffer };
-  /** Gmail counts complaints by it. */
+  /** Gmail counts complaints by this name. */
   readonly kind?: string;
 };
 
 type MailSendOutcome =
-  /** The server's reply; the outbox shortens and cleans it. */
+  /** `reply` is the server's; the outbox shortens and cleans it. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** The server is unreachable or busy, or refuses us regardless of the recipient. */
+  /** The server is unreachable or busy, or refuses the site regardless of the recipient. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   | {
       readonly type: 'refused';
@@ -48,7 +48,7 @@ export type Mailer = {
   /** Never throws, because a failure is an outcome. */
   readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
-   * Tries connection, TLS and login, without sending. Never throws.
+   * Tries connection, TLS and login without sending mail. Never throws.
    * @returns null on success, otherwise a sentence
    */
   readonly tryAccount: () => Promise<string | null>;
@@ -56,7 +56,7 @@ export type Mailer = {
   readonly close: () => void;
 };
 
-/** A server that hasn't greeted by then counts as unreachable. */
+/** A server that hasn't sent a greeting by then counts as unreachable. */
 const TIMEOUT_MS = 10_000;
 /** Filters inspect a message before the server accepts it. Giving up meanwhile would send it twice. */
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -67,13 +67,13 @@ export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
   ...greetingName(publicUrl),
   ...(needsTls(url) && { requireTLS: true }),
-  // Otherwise a server without AUTH on this port would refuse each recipient as a stranger's.
+  // Without authentication, a server on this port would refuse each recipient as a stranger's.
   forceAuth: new URL(url).username !== '',
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
   socketTimeout: ANSWER_TIMEOUT_MS,
-  // Giving up on a long acceptance would send the code twice.
+  // If we gave up on a long reply, the code would be sent twice.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
@@ -85,7 +85,7 @@ function greetingName(publicUrl: string): { name?: string } {
 
 type ReturnPathOf = (mailId: string) => string;
 
-/** @param options returnPathOf: default: the sender's address */
+/** @param options returnPathOf: by default, returns the sender's address */
 export function createSmtpMailer(parts: {
   url: string;
   publicUrl: string;
@@ -102,7 +102,7 @@ export function createSmtpMailer(parts: {
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** If a message's bytes were requested, connection and login had worked. */
+  /** Messages whose bytes were requested, which means that connection and login had worked. */
   const begun = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     message.processFunc((bytes) => {
@@ -146,7 +146,7 @@ export function createSmtpMailer(parts: {
   };
 }
 
-/** @param announce called per file, to show the code in the terminal */
+/** @param announce called for each file, to show the code in the terminal */
 function createFileMailer(
   folder: string,
   from: Mailbox,
@@ -175,7 +175,7 @@ const senderDomainOf = ({ address }: Mailbox): string => domainToASCII(domainOf(
 
 const messageIdOf = (mailId: string, from: Mailbox): string => `<${mailId}@${senderDomainOf(from)}>`;
 
-/** Gmail's Feedback-ID: four names, the last of 5 to 15 characters. Not personal. */
+/** Returns Gmail's Feedback-ID: four names, the last with 5 to 15 characters. Contains no personal data. */
 const feedbackIdOf = (kind: string, from: Mailbox): string => {
   const sender = senderDomainOf(from)
     .toLowerCase()
@@ -187,14 +187,14 @@ const messageOf = (
   { id, to, subject, text, html, list, kind, attachment }: Mail,
   from: Mailbox,
 ): SendMailOptions => ({
-  // A string would be parsed, and a name with a colon would become a group.
+  // An object, because a string would be parsed, and a name with a colon would become a group.
   from: { ...from },
   to: { name: '', address: to },
   subject,
   messageId: messageIdOf(id, from),
   headers: {
     ...(list && listHeaders(list)),
-    // Asks for no vacation notices (RFC 3834).
+    // Prevents vacation notices (RFC 3834).
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
     'Feedback-ID': feedbackIdOf(kind ?? 'other', from),
@@ -217,7 +217,7 @@ const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => 
 /** A 5yz reply (RFC 5321) to these is final for the recipient or message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-/** @param isConnected whether connection and login had worked */
+/** @param isConnected true if connection and login had worked */
 function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
@@ -233,18 +233,18 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
           : typeof details.code === 'string'
             ? details.code
             : 'unknown';
-  // An error at another command concerns our account, which the operator can repair in time.
+  // An error at another command concerns our account, which the operator may repair before the mail expires.
   if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
   if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
   // Also applies to DATA, because each mail has one recipient.
   return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
-/** The server may be waiting for the recipient's server. */
+/** True if the server stopped responding, perhaps because it is waiting for the recipient's server. */
 const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
   code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
 
-/** A filter may dislike this one message. */
+/** True if the connection was dropped, perhaps because a filter rejects this one message. */
 const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
   code === 'ECONNECTION' || code === 'ESOCKET';
 
@@ -254,7 +254,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
-  // nodemailer reports all of them as ESOCKET.
+  // `originalCode` comes first, because nodemailer reports all of these errors as ESOCKET.
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
   const later = 'E-mails stay queued and will be retried.';

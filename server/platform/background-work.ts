@@ -6,7 +6,8 @@ export type WakeLoop = {
 };
 
 /**
- * @param parts pollMs: pause after a round. onError: gets a round's error; the loop continues. restsFirst: begins with a pause
+ * @param parts pollMs: pause after a round. onError: receives a round's error, after which the loop continues. restsFirst:
+ * begins with a pause
  */
 export function startWakeLoop(parts: {
   pollMs: number;
@@ -54,13 +55,13 @@ export function startWakeLoop(parts: {
   };
 }
 
-// Runs background work without slowing visitors. Without rests, sealing 3,000 consents delayed one flow in a hundred by a
-// third.
+// Lets background work run without slowing visitors. Without these rests, sealing 3,000 consents delayed one flow in a
+// hundred by a third.
 
 const RESTS = 5;
 const MOST_REST_MS = 500;
 
-/** @returns a function to await after each piece: it rests five times as long as the piece took */
+/** @returns a function to await after each piece of work: it pauses for five times as long as the work took */
 export function createRests(): () => Promise<void> {
   let begun = performance.now();
   return async () => {

@@ -1,13 +1,13 @@
-// Runs first in the server and the desk. It is plain JavaScript, so an old Node can report that it is too old.
+// The server and the desk run this file first. It is plain JavaScript, so even an old Node can report that it is too old.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import * as net from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** The oldest version that runs our TypeScript. npm scripts use the pinned one. */
+/** The oldest version that runs our TypeScript. npm scripts use the pinned version. */
 const OLDEST_NODE = { major: 24, minor: 16 };
 /**
- * Timeout per IP address when a host has several. With Node's 250 ms, a slow server whose other IP address is unreachable would
+ * Timeout per IP address when a host has several. With Node's 250 ms, a slow server with a second, unreachable IP address would
  * never be reached.
  */
 const ADDRESS_ATTEMPT_MS = 2_500;
@@ -73,7 +73,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
     devDependencies = {},
     buildPackages = [],
   } = readPackage('package.json') ?? {};
-  // Only npm start builds; a running server needs none of them.
+  // Only npm start builds; a running server needs no build packages.
   const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
   for (const [name, version] of [...Object.entries(wanted), ...(builds ? forBuilding : [])]) {
     const found = readPackage(`node_modules/${name}/package.json`)?.version;
@@ -83,13 +83,14 @@ export async function startChecked({ name: what, builds, serves, run }) {
   }
 
   try {
-    // They are loaded before the compile cache is on, which would cost more memory than it saves time.
+    // Large packages are loaded before the compile cache is enabled: caching them would cost much memory and save little
+    // time.
     const large = [...LARGE_PACKAGES, ...(serves ? ['fastify'] : [])].filter((name) =>
       Object.hasOwn(wanted, name.replace(/\/.*/, '')),
     );
     await Promise.all(large.map((name) => import(name)));
-    // Node's TypeScript compiler keeps 25 MB once used. Only --check uses it, before each `npm start`; the server then reads
-    // the cache.
+    // Once used, Node's TypeScript compiler occupies 25 MB. Only --check uses it, before each `npm start`; the server then
+    // reads the cache.
     module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
     await run();
   } catch (error) {
@@ -97,7 +98,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
       error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
     const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
     if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
-    // main.ts logs it; the desk prints it.
+    // main.ts logs the error, and the desk prints it.
     if (process.listenerCount('uncaughtException') > 0) throw error;
     const { explainSystemFailure, linesOf, sayFault } = await import('./system-errors.ts');
     refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));

@@ -1,4 +1,4 @@
-// V8 also forgets the shapes of objects if none is alive during a collection.
+// During a collection, V8 forgets the shape of objects that no longer exist.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -31,8 +31,8 @@ describe('collectGarbage', () => {
         encoding: 'utf8',
       });
       assert.equal(status, 0, stderr);
-      // A line such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" … changes from uninitialised (0) to
-      // monomorphic (1).
+      // A line such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" … records a change from uninitialised
+      // (0) to monomorphic (1).
       const learned = Array.from(
         readFileSync(log, 'utf8').matchAll(/^\w+IC,.*,(\w),(\w),\w+,symbol\("async_id_symbol"/gm),
         ([, from, to]) => `${from} to ${to}`,

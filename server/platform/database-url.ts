@@ -1,7 +1,7 @@
 export type DatabaseAddress =
   | {
       readonly engine: 'sqlite';
-      /** Absolute path, or ':memory:'. */
+      /** An absolute path, or ':memory:'. */
       readonly file: string;
     }
   | { readonly engine: 'postgres'; readonly url: string };

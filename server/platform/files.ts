@@ -11,7 +11,7 @@ export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Removes other users' permissions. Ignores a missing file, and one that another user owns. */
+/** Removes other users' permissions. Ignores missing files, and files that belong to another user. */
 export function makePrivate(name: string): void {
   const mode = modeOf(name);
   if (mode === null || (mode & FOR_OTHERS) === 0) return;
@@ -33,7 +33,7 @@ export function makeWholeFolderPrivate(folder: string): void {
  * @throws EISDIR for a folder, EFTYPE for a device, a pipe or a socket
  */
 export function touchPrivateFile(file: string): void {
-  // A path given by mistake, such as a folder or /dev/null, may be used by others.
+  // A path given by mistake, such as a folder or /dev/null, may be used by other programs.
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) {
     const code = stats.isDirectory() ? 'EISDIR' : 'EFTYPE';
@@ -45,7 +45,7 @@ export function touchPrivateFile(file: string): void {
 }
 
 export function flushToDisk(fileOrFolder: string): void {
-  // Windows rejects fsync on folders.
+  // Windows doesn't support fsync on folders.
   if (process.platform === 'win32') return;
   const descriptor = openSync(fileOrFolder, 'r');
   fsyncSync(descriptor);

@@ -61,11 +61,11 @@ export function isLoopback(host: string): boolean {
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }
 
-// IP addresses that a webhook may call. Names are checked in the connection's own DNS query, so a later change of DNS
-// (rebinding) gains nothing.
+// Decides which IP addresses a webhook may call. Names are checked in the connection's own DNS query, so an attacker gains
+// nothing by changing DNS later (rebinding).
 
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
-/** Cloud metadata services with IP addresses that look public or private. */
+/** Cloud metadata services with IP addresses that would otherwise count as public or private. */
 const METADATA = [
   '168.63.129.16/32', // Azure
   '100.100.100.200/32', // Alibaba
@@ -77,7 +77,7 @@ const METADATA = [
   'fd00:a9fe:a9fe::1/128', // Akamai
 ].map((network) => ipaddr.parseCIDR(network));
 
-/** The only range of IPv6 assigned on the internet. */
+/** The only IPv6 range assigned on the internet. */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96');
 
@@ -91,7 +91,7 @@ export function kindOfAddress(text: string): 'public' | 'private' | 'never' {
   return range === 'unicast' && isAssigned ? 'public' : 'never';
 }
 
-/** IPv6 embeds IPv4 in two forms: NAT64 (RFC 6052) and IPv4-compatible (RFC 4291). */
+/** Returns an IPv4 address embedded in IPv6 as NAT64 (RFC 6052) or as IPv4-compatible (RFC 4291). */
 function embeddedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   if (address.kind() === 'ipv4') return address;
   const range = address.range();

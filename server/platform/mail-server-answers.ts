@@ -1,6 +1,6 @@
-/** All but `for now` and `unclear` are final. */
+/** All meanings except `for now` and `unclear` are final. */
 export type AnswerMeaning =
-  /** The e-mail address does not exist or never accepts mail. */
+  /** The e-mail address doesn't exist, or it never accepts mail. */
   | 'no such address'
   | 'mailbox full'
   /** Refused by policy, reputation or authentication. */
@@ -8,11 +8,11 @@ export type AnswerMeaning =
   /** Refused because of the message's size, form or content. */
   | 'message'
   | 'for now'
-  /** Has no code that decides. */
+  /** The reply contains no decisive code. */
   | 'unclear';
 
 /**
- * An enhanced status code (RFC 3463) at the start of a reply, after its three digits (RFC 2034), or in a field of a report (RFC
+ * An enhanced status code (RFC 3463) at the start of a reply, after the three digits (RFC 2034), or in a field of a report (RFC
  * 3464), with or without its type ("smtp;"). Some servers prefix a #.
  */
 const ANSWER =
@@ -25,15 +25,15 @@ const ANSWER =
 const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10']);
 
 /**
- * 5.2.1 should mean a closed mailbox, but servers also send it for spam, rate limits and temporary locks, so it needs one of
- * these words.
+ * 5.2.1 should mean a closed mailbox, but servers also send it for spam, rate limits and temporary locks. It counts as
+ * closed only with one of these words.
  */
 const CLOSED = /\b(?:disabled|deactivated|inactive|not active|no longer active|closed|deleted)\b/i;
 const STILL_THERE = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
 
 /**
- * The code decides, except for 5.2.1, because "user unknown" has a hundred wordings and also occurs in replies to blocked
- * senders.
+ * Uses only the code of a reply, except for 5.2.1: "user unknown" has a hundred wordings and also occurs in replies to
+ * blocked senders.
  * @param answer such as `550 5.1.1 No such user`, `5.1.1` or `smtp; 550 5.1.1 …`
  */
 export function meaningOf(answer: string): AnswerMeaning {
@@ -75,7 +75,7 @@ export const isAboutUs = (answer: string): boolean =>
 export const isAboutAddress = (answer: string): boolean =>
   ['no such address', 'mailbox full'].includes(meaningOf(answer));
 
-/** @returns `no such address` only if no reply contradicts */
+/** @returns `no such address` only if no reply contradicts it */
 export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
   const clear = answers.map(meaningOf).filter((meaning) => meaning !== 'unclear');
   return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
@@ -86,7 +86,7 @@ const REPLY_MAX_LENGTH = 500;
 /** Removes characters that PostgreSQL cannot store. */
 export const keptReply = (reply: string): string =>
   reply
-    // Cut first, so that a long reply costs little.
+    // Cut first, so that a long reply costs little time.
     .slice(0, 4 * REPLY_MAX_LENGTH)
     .toWellFormed()
     .replace(/[\p{C}\s]+/gu, ' ')

@@ -2,7 +2,7 @@ export type Mistake = {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** The fact, then the action. It may begin with the name of an entry. */
+  /** States the fact, then the action. May begin with the name of an entry. */
   readonly message: string;
 };
 
@@ -16,7 +16,10 @@ export type Mistakes = { readonly type: 'mistakes'; readonly mistakes: readonly 
 
 export const mistakesOf = (...mistakes: readonly Mistake[]): Mistakes => ({ type: 'mistakes', mistakes });
 
-/** @param mostEdits also limited to less than half of the name's length */
+/**
+ * Finds the name that is most similar to the written one.
+ * @param mostEdits the limit is also less than half of the name's length
+ */
 export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {
   const [name] = byNearness(written, names);
   if (name === undefined) return null;

@@ -3,7 +3,7 @@ import process from 'node:process';
 export const errorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** Each follows "cannot be written: ". */
+/** Each reason follows "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'its folder is a file. Name another folder.',
   EISDIR: 'it is a folder. Name a file in it.',
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EBUSY: 'it is in use by another program. Stop that program, and try again.',
 };
 
-/** Only for writing, because elsewhere a missing file is our own fault. */
+/** Used only for writing, because elsewhere a missing file indicates a bug. */
 const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   ...REASONS,
   ENOENT: 'its folder does not exist. Create the folder first, or name another.',
@@ -76,7 +76,7 @@ export const sayFault = (lines: string): string =>
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/** For programs that run once: an unhandled error exits with 1 and a sentence. */
+/** Makes a program that runs once exit with 1 and a sentence after an unhandled error. */
 export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
   process.once('uncaughtException', (error: unknown) => {
     process.stderr.write(`${explainSystemFailure(error) ?? sayFault(toLines(error))}\n`);

@@ -13,6 +13,6 @@ export function isoTime(ms: number): string {
 
 export const CLOCKS_DIFFER_MS = 5_000;
 
-/** False for a time ahead of every clock. */
+/** Returns false for a time further ahead than clocks differ. */
 export const isRecent = (at: number, spanMs: number, now: number): boolean =>
   at <= now + CLOCKS_DIFFER_MS && now - at < spanMs;

@@ -1,4 +1,4 @@
-// Links hold only a lead's ID and an expiry. They are valid as long as APP_SECRET lists the secret that signed them.
+// Links contain only a lead's ID and an expiry time. They are valid while APP_SECRET contains the secret that signed them.
 import { timingSafeEqual } from 'node:crypto';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -38,7 +38,7 @@ export function readGuideToken(secrets: Secrets, token: unknown, now: number): s
   return leadId !== undefined && now < Number(until) ? leadId : null;
 }
 
-/** 80 bits are enough, because each guess costs an attacker a mail, and the local part must stay below 64 octets (RFC 5321). */
+/** 80 bits are enough, because each guess costs an attacker a mail, and the local part must not exceed 64 octets (RFC 5321). */
 const BOUNCE_SIGNATURE_BYTES = 10;
 
 const bounceSignature = ({ keys }: Secrets[number], id: string): string =>

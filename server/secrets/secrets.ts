@@ -32,7 +32,7 @@ type Purpose = (typeof PURPOSES)[number];
 type Secret = {
   /** Identifies the secret without revealing it. Stored with each code, so verifying needs only one key. */
   readonly id: string;
-  /** Node takes five times as long with raw keys. */
+  /** As KeyObject, because Node takes five times as long with raw keys. */
   readonly keys: Readonly<Record<Purpose, KeyObject>>;
 };
 
@@ -53,7 +53,7 @@ const keysOf = (secret: string): Secret['keys'] =>
   >;
 
 /**
- * HKDF (RFC 5869).
+ * Derives keys by HKDF (RFC 5869).
  * @param appSecrets newest first
  * @throws if empty
  */
@@ -66,17 +66,17 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
   return [first, ...rest];
 }
 
-/** Used if WEBHOOK_SECRET is not set. Newest first, `whsec_` and base64 as in Standard Webhooks. */
+/** Returns the secrets used if WEBHOOK_SECRET is not set, newest first, as `whsec_` and base64 (Standard Webhooks). */
 export const derivedWebhookSecrets = (secrets: Secrets): readonly string[] =>
   secrets.map(({ keys }) => `whsec_${keys.webhook.export().toString('base64')}`);
 
-/** Ours are 32 random bytes as base64url; an operator's may be longer. */
+/** Our secrets are 32 random bytes as base64url; an operator's may be longer. */
 const KEPT_SECRET = /^[\x21-\x7e]{43,}$/;
 
 export type SecretFile =
   | { readonly type: 'secret'; readonly secret: string }
   | { readonly type: 'missing' }
-  /** The file contains no complete secret. The sentence gives the action. */
+  /** The file contains no complete secret. The sentence tells the operator what to do. */
   | { readonly type: 'unusable'; readonly sentence: string };
 
 export function readSecretFile(file: string): SecretFile {
@@ -105,8 +105,8 @@ export function lookAtSecretFile(file: string): SecretFile {
 }
 
 /**
- * Creates the file with mode 0600, complete or not at all. If several processes start at once, one creates it and all return
- * the same secret.
+ * Creates the file with mode 0600, either completely or not at all. If several processes start at once, one creates it and
+ * all return the same secret.
  * @returns 43 characters of base64url
  */
 export function makeSecretFile(file: string): string {
@@ -118,7 +118,7 @@ export function makeSecretFile(file: string): string {
     writeSync(descriptor, randomBytes(32).toString('base64url'));
     fsyncSync(descriptor);
     closeSync(descriptor);
-    // `link` fails if the file exists, where `rename` would replace another process's secret.
+    // `link` fails if the file exists, whereas `rename` would replace another process's secret.
     linkSync(draft, file);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
@@ -136,7 +136,7 @@ export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** Signs database contents, so that write access to the database is not enough to forge them. */
+/** Returns a signer for database contents, so that write access to the database is not enough to forge them. */
 export const signerOf = (secrets: Secrets, purpose: 'consent chain' | 'desk session' | 'desk passkey') => ({
   sign: (text: string): string => signatureOf(secrets[0].keys[purpose], text),
   verifies: (text: string, signature: string): boolean =>
@@ -147,7 +147,7 @@ export const chainSignerOf = (secrets: Secrets) => signerOf(secrets, 'consent ch
 
 const signatureOf = (key: KeyObject, text: string): string => hmac(key, text).toString('base64url');
 
-/** Compared as text, because several base64 texts decode to the same bytes. */
+/** Compares as text, because several base64 texts decode to the same bytes. */
 function fits(key: KeyObject, text: string, signature: string): boolean {
   const given = Buffer.from(signature, 'latin1');
   const expected = Buffer.from(signatureOf(key, text), 'latin1');

@@ -18,7 +18,7 @@ const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://us
 function postgresMistakes(url: string, env: Environment): string[] {
   const login = loginMistake(url);
   if (login !== null) return [login];
-  // libpq's multiple hosts: postgres://a,b/name or postgres:///name?host=a,b.
+  // libpq allows several hosts: postgres://a,b/name or postgres:///name?host=a,b.
   if (
     /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(url) ||
     (parametersOf(url).get('host') ?? '').includes(',')
@@ -47,7 +47,7 @@ function postgresMistakes(url: string, env: Environment): string[] {
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
 /**
- * True if a password is sent to PostgreSQL on another machine.
+ * Returns true if a password is sent to PostgreSQL on another machine.
  * @param env pg's defaults, such as PGHOST
  */
 function sendsPassword(url: string, env: Environment): boolean {
@@ -101,7 +101,7 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
   return { ...database, url };
 }
 
-/** Characters of a user or password that must be encoded (RFC 3986, section 2.1). */
+/** Characters that must be encoded in a user or password (RFC 3986, section 2.1). */
 const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
 
 /**
@@ -119,7 +119,7 @@ export function loginMistake(url: string): string | null {
   return `contains a "${found}" in the user or password. Write ${WRITTEN_AS[found]} instead (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
 }
 
-/** Warns of an unencoded "@", which is read as intended because no host can contain one. */
+/** Warns of an unencoded "@", which is interpreted as intended, because no host can contain one. */
 export function bareAtWarnings(name: string, url: string): string[] {
   const parsed = URL.parse(url);
   const isBare =
@@ -148,14 +148,14 @@ export const smtpUrl: ReadSetting<string> = (text) => {
 };
 
 /**
- * True if it sends a login to another machine and the URL does not permit clear text.
+ * Returns true if a login is sent to another machine and the URL does not permit clear text.
  * @param url as nodemailer reads it
  */
 export function needsTls(url: string): boolean {
   return sendsLogin(url) && !allowsClearText(url);
 }
 
-/** True for a login to another machine without implicit TLS. */
+/** Returns true for a login to another machine without implicit TLS. */
 function sendsLogin(url: string): boolean {
   const { protocol, username, hostname } = new URL(url);
   return protocol === 'smtp:' && username !== '' && !isLoopback(hostname);

@@ -19,8 +19,8 @@ export type Settings = {
 };
 
 /**
- * The environment overrides .env.
- * @returns settings with absolute paths, or one sentence per mistake with its place
+ * Reads the settings. The environment overrides .env.
+ * @returns settings with absolute paths, or one sentence per mistake with its position
  */
 export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
@@ -62,7 +62,7 @@ const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
 
 /**
  * Checks a database URL other than DATABASE_URL.
- * @param option of the command, for the sentence
+ * @param option name of the command's option, for the sentence
  */
 export function readOtherDatabase(
   option: string,
@@ -86,7 +86,7 @@ function instanceFolder(): string {
 }
 
 /**
- * The build uses this, because it must not stop at a mistake in another setting.
+ * Reads only this setting, for the build, which must not stop at a mistake in another one.
  * @returns an absolute path, which may not exist
  */
 export function readCampaignFolder(): string {
@@ -94,7 +94,7 @@ export function readCampaignFolder(): string {
   return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
-/** Empty at the root of a host or for an invalid URL. */
+/** Returns an empty path at the root of a host or for an invalid URL. */
 export const readSitePath = (): string =>
   (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
@@ -158,7 +158,7 @@ const LINE =
   /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
 
 /**
- * Also finds mistakes, because the server would otherwise silently use a default.
+ * Reads entries and finds mistakes, because the server would otherwise silently use a default.
  * @param text with lines that end with \n
  * @param file as the operator calls it
  */
@@ -202,7 +202,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 
 /**
  * Explains why an entry is ambiguous.
- * @param rest the lines after it
+ * @param rest the lines after the entry
  */
 function mistakeInEntry(
   { name = '', sign = '', quote, quoted = '', after = '', bare = '' }: Readonly<Record<string, string>>,
@@ -216,7 +216,7 @@ function mistakeInEntry(
     return `has text after the closing quote (${quote}), which would be ignored. Put the whole value in a different type of quotes.`;
   if (isOurs && /^["'`]/.test(bare))
     return `has an opening quote (${bare[0]}) without a closing quote on the same line. Add the closing quote.`;
-  // Without a space before it, people mean # as part of the value.
+  // Without a space before it, # is probably meant as part of the value.
   if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
     return 'is cut off at the "#", which begins a comment. Put the value in quotes or, in a URL, write %23.';
   // Node would read the next non-empty line as the value.
@@ -237,7 +237,7 @@ const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
 /** Shorter names (PORT, HOST) resemble too many others outside .env. */
 const SHORTEST_JUDGED = 6;
 
-/** @param env a misspelt name counts only if the right one is not set */
+/** Finds misspelt setting names. Ignores one if the correct name is also set. */
 export function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
   return Object.keys(env).flatMap((name) => {
     if (isSettingName(name) || NOT_OURS.has(name)) return [];

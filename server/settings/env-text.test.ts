@@ -146,7 +146,7 @@ describe('syntax of .env', () => {
         if (mistakes.length > 0) return;
         silent += 1;
         const read = texts.map((text) => parseEnv(text));
-        // Empty is unset.
+        // An empty value counts as unset.
         for (const name of ['PORT', 'HOST'])
           assert.equal(
             values[name] ?? '',

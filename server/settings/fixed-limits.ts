@@ -1,11 +1,12 @@
-// Limits that no setting changes. Those with a setting are in settings-table.ts, those of requests in http/, the pace of mail
-// in jobs/.
+// Limits that no setting changes. Limits with a setting are in settings-table.ts, those for requests are in http/, and the
+// pace of mail is in jobs/.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 const SECOND_MS = 1_000;
 
 /**
- * Reports of opened forms and read articles per network (funnel/routes.ts), five per visitor. Counted in each process's memory.
+ * Reports of opened forms and read articles per network (funnel/routes.ts), about five per visitor. Counted in each process's
+ * memory.
  */
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
@@ -21,19 +22,19 @@ export const LOG_LINES = {
   mostNetworks: 10_000,
 } as const;
 
-/** Codes per e-mail address and day, as a multiple of LEADS_PER_EMAIL_PER_HOUR. */
+/** Number of codes per e-mail address and day, as a multiple of LEADS_PER_EMAIL_PER_HOUR. */
 export const SENDS_PER_DAY_FACTOR = 2;
 
 /**
- * Browsers without a challenge share CODE_ATTEMPTS per e-mail address while a code is valid, and this multiple per day
- * (decision 0004).
+ * Browsers without a challenge share CODE_ATTEMPTS per e-mail address while a code is valid, and this many times
+ * CODE_ATTEMPTS per day (decision 0004).
  */
 export const SHARED_ATTEMPTS_PER_DAY_FACTOR = 4;
 
-/** The previous code still works, so a slow e-mail doesn't strand a visitor who pressed Resend. */
+/** The previous code still works, so a slow e-mail isn't useless to a visitor who pressed Resend. */
 export const ACCEPTED_CODES = 2;
 
-/** Clocks differ, so the server accepts Resend this share of RESEND_SECONDS early. */
+/** Clocks differ, so the server accepts Resend early, by this share of RESEND_SECONDS. */
 export const RESEND_TOLERANCE_SHARE = 1 / 20;
 
 /** Forms whose mail would wait longer than this share of a code's life are refused (jobs/mail-jobs.ts). */
@@ -52,38 +53,38 @@ export const PROOF_OF_WORK = {
 } as const;
 
 /**
- * When everybody must do a proof of work (decision 0009), in addition to BREAKER_CODES_PER_MINUTE and
+ * Conditions under which everybody must do a proof of work (decision 0009), in addition to BREAKER_CODES_PER_MINUTE and
  * BREAKER_UNENTERED_PERCENT.
  */
 export const BREAKER = {
-  /** If the cause lasts, the breaker opens again at once. */
+  /** If the cause lasts, the breaker opens again immediately. */
   openMs: 10 * MINUTE_MS,
   lookEveryMs: 2 * SECOND_MS,
-  /** Newest codes read per check. */
+  /** Number of newest codes read per check. */
   sample: 2_000,
-  /** Strangers per hour at domains with too few entered codes. */
+  /** Number of strangers per hour at domains with too few entered codes that opens the breaker. */
   manyStrangers: 100,
   /** Fewer surplus strangers at a domain are chance. */
   notByChance: 10,
-  /** A share of fewer people per day is chance. */
+  /** The share among fewer people per day is due to chance. */
   dayMin: 25,
   usualDays: 8,
-  /** Cache time of the usual share in one process. */
+  /** How long a process caches the usual share. */
   usualForMs: 10 * MINUTE_MS,
   unknownUsualPercent: 40,
   /** Percentage points above the usual share of people who enter no code. */
   farAbovePercent: 25,
-  /** No normal page reaches this share, so an attacker cannot keep the breaker closed by making a storm usual. */
+  /** No normal page reaches this share, so an attacker cannot keep the breaker closed by making a list bomb look usual. */
   alwaysTooManyPercent: 90,
   /** By then most visitors have entered their code. */
   earlyMs: 3 * MINUTE_MS,
-  /** Maximum share of one network in the codes of a minute. */
+  /** Maximum share of a minute's codes counted for one network. */
   minuteShareOfANetwork: 1 / 100,
 } as const;
 
 /**
- * Above this share of a network's hourly limit, at e-mail addresses without an entered code, only that network must do the
- * work. Lifted with LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT.
+ * If a network requests codes for more strangers than this share of its hourly limit, only that network must do the work.
+ * Disabled if LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT is 0.
  */
 export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 
@@ -125,7 +126,7 @@ export const DESK_SESSION_MS = 12 * HOUR_MS;
 export const DESK_LINK_MS = 10 * MINUTE_MS;
 
 /**
- * A browser opens up to six connections for 72 s, so 500 are 80 browsers at one IP address. Beyond that, only idle connections
- * are closed. Trusted proxies are exempt.
+ * A browser opens up to six connections for 72 s, so 500 are enough for 80 browsers at one IP address. Beyond that, only idle
+ * connections are closed. Trusted proxies are exempt.
  */
 export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;

@@ -15,7 +15,7 @@ export type GivenSettings = {
 
 type Rule = {
   readonly broken: (given: GivenSettings) => boolean;
-  /** Begins with the setting to change. */
+  /** The message begins with the setting to change. */
   readonly message: string | ((given: GivenSettings) => string);
 };
 
@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
-    // Omits the URL, because anyone who knows it can send to it.
+    // The message omits the URL, because anyone who knows it can send to it.
     message:
       'WEBHOOK_URLS contains a forbidden IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to allow private IP addresses. Link-local, multicast, reserved and cloud metadata addresses are never allowed.',
   },
@@ -113,7 +113,7 @@ export const mistakesAcrossSettings = (given: GivenSettings): string[] =>
     typeof message === 'string' ? message : message(given),
   );
 
-/** 0 if systemd listens instead. */
+/** Returns 0 if systemd listens instead. */
 const pagePort = ({ values, env }: GivenSettings): number => (env['LISTEN_FDS'] ? 0 : (values.PORT ?? 0));
 
 const hasDesk = ({ texts }: GivenSettings): boolean => texts.DESK_URL !== undefined;

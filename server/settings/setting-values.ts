@@ -1,4 +1,4 @@
-// A mistake never repeats the text, which may be a password.
+// Messages about mistakes never repeat the text, which may be a password.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -11,7 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type ReadValue<Value> = { readonly value: Value } | { readonly mistakes: readonly string[] };
 
-/** The text is never empty. Some defaults depend on other variables. */
+/** Receives a text that is never empty, and the environment, because some defaults depend on other variables. */
 export type ReadSetting<Value> = (text: string, env: Environment) => ReadValue<Value>;
 
 export const valueOf =
@@ -127,7 +127,7 @@ function isNetwork(text: string): boolean {
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
-/** An operator's host may be local, such as root@localhost. */
+/** Accepts local hosts too, as in root@localhost. */
 function isOperatorAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
   return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
@@ -188,7 +188,7 @@ export const appSecrets: ReadSetting<readonly string[]> = valueOf((text) => {
   return secrets.every((secret) => secret.length >= SECRET_MIN_LENGTH) ? secrets : null;
 }, `must have at least ${SECRET_MIN_LENGTH} random characters (separate several secrets with commas, newest first)`);
 
-/** As Standard Webhooks requires. */
+/** Required by Standard Webhooks. */
 const WEBHOOK_SECRET_BYTES = { min: 24, max: 64 } as const;
 
 export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {

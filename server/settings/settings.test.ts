@@ -55,7 +55,7 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     { PORT: '8080', HOST: '' },
     { port: 8080, host: '127.0.0.1' },
   ],
-  // Fastify opens two servers for this name.
+  // For the name localhost, Fastify opens two servers.
   [{ HOST: 'localhost' }, { host: '127.0.0.1' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ PUBLIC_URL: `${PAGE}/` }, { publicUrl: PAGE, basePath: '', secure: true }],
@@ -465,7 +465,7 @@ describe('settings', () => {
   });
 
   it("the list of blocked ports is that of Node's fetch", async (t) => {
-    // Thousands of errors are created, and their stacks are not needed.
+    // Disables stacks, because thousands of errors are created and their stacks are not needed.
     const { stackTraceLimit } = Error;
     t.after(() => (Error.stackTraceLimit = stackTraceLimit));
     Error.stackTraceLimit = 0;

@@ -45,7 +45,7 @@ export type ConfigResult =
       readonly mistakes: readonly string[];
     };
 
-/** Empty values count as unset. */
+/** Reads the settings. Empty values count as unset. */
 export function readConfig(env: Environment): ConfigResult {
   const texts: Partial<Record<SettingName, string>> = {};
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -73,7 +73,7 @@ export function readConfig(env: Environment): ConfigResult {
   };
 }
 
-/** 0 lifts a limit. */
+/** In limits, 0 means no limit. */
 function configFrom(values: SettingValues) {
   const publicUrl = new URL(values.PUBLIC_URL ?? `http://localhost:${values.PORT}`);
   const basePath = publicUrl.pathname.replace(/\/$/, '');
@@ -81,7 +81,7 @@ function configFrom(values: SettingValues) {
     port: values.PORT,
     // Fastify opens two servers for "localhost", but connections are counted and drained on only one.
     host: values.HOST === 'localhost' ? '127.0.0.1' : values.HOST,
-    /** Without a final slash. */
+    /** Has no final slash. */
     publicUrl: publicUrl.origin + basePath,
     basePath,
     /** Turns on HSTS and Secure, prefixed cookies. */
@@ -101,7 +101,7 @@ function configFrom(values: SettingValues) {
     },
     /** Newest first. If empty, the server creates one in the data folder (SQLite only). */
     appSecrets: values.APP_SECRET ?? [],
-    /** The proxies whose X-Forwarded-For counts: false, a number of hops, or networks. */
+    /** The proxies whose X-Forwarded-For is trusted: false, a number of hops, or networks. */
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     limits: {
@@ -130,7 +130,7 @@ function configFrom(values: SettingValues) {
     freeMail: values.FREE_MAIL,
     disposableMail: values.DISPOSABLE_MAIL,
     webhooks: {
-      // Sends each event once to a URL given twice.
+      // Removes duplicates, so that a URL given twice gets each event once.
       urls: [...new Set((values.WEBHOOK_URLS ?? []).map((text) => new URL(text).href))],
       /** Newest first. If empty, derived from APP_SECRET. */
       secrets: values.WEBHOOK_SECRET ?? [],

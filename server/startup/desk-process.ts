@@ -1,4 +1,4 @@
-// The desk runs in a separate process, so no export blocks visitors.
+// The desk runs in a separate process, so exports don't block visitors.
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
@@ -9,7 +9,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
 const STEADY_MS = 60_000;
-/** Time for pending responses. A longer export is cut off, and the browser reports it. */
+/** Time for pending responses. A longer export is cut off, which the browser reports. */
 const END_WITHIN_MS = 5_000;
 
 export type DeskProcess = { readonly stop: () => Promise<void> };
@@ -24,7 +24,8 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
     const startedAt = performance.now();
     // The desk listens on DESK_PORT and must not use this process's sockets.
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
-    // Standard error passes through this process. Otherwise a program that waits for its end would wait for the desk too.
+    // Standard error passes through this process. Otherwise a program that waits for the end of standard error would wait
+    // for the desk too.
     const started = spawn(process.execPath, [file], { env, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
     child = started;
     started.stderr?.pipe(process.stderr, { end: false });
@@ -59,7 +60,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
           clearTimeout(kill);
           resolve();
         });
-        // The desk exits when the channel closes, which also happens if this process is killed.
+        // The desk exits when the channel closes, even if this process is killed.
         if (ending.connected) ending.disconnect();
         else ending.kill('SIGTERM');
       });

@@ -1,4 +1,4 @@
-// Looks for every field of shared/lead.ts, and for a custom question, wherever leads are stored or shown.
+// Checks that every field of shared/lead.ts and a custom question appear wherever leads are stored or shown.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

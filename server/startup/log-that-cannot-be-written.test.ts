@@ -128,7 +128,7 @@ describe('unwritable log', { concurrency: true }, () => {
 
   it('a server whose log reader is stalled works and stops normally', () =>
     inFolder(async (folder) => {
-      // More lines than fit into the pipe and the log's buffer.
+      // Writes more lines than fit into the pipe and the log's buffer.
       await servesAndStops(await start(folder, ['ignore', 'pipe', 'inherit']), 1_000);
     }));
 });

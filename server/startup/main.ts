@@ -14,7 +14,7 @@ import { asSeenFromHere, openService, readInstance, type Instance } from '#serve
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
 
-/** systemd and Docker end a process that takes longer. */
+/** systemd and Docker kill a process that takes longer to stop. */
 const STOP_DEADLINE_MS = 15_000;
 const DRAIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
@@ -28,7 +28,7 @@ const socket =
     ? { fd: FIRST_SOCKET }
     : null;
 
-// The check is here instead of in start.js, so --check loads and caches every file of a start.
+// The check is here instead of in start.js, so --check loads and caches every file needed for a start.
 if (process.argv.includes('--check')) await check();
 
 const { instance, release } = readInstanceAndSite();
@@ -59,7 +59,7 @@ let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
   interrupts += 1;
-  // npm forwards each Ctrl-C that the terminal has already sent, so the third signal is the second Ctrl-C.
+  // npm forwards each Ctrl-C that the terminal has already sent, so the third signal means a second Ctrl-C.
   if (interrupts >= 3) process.exit(130);
   stop(signal);
 });
@@ -70,12 +70,12 @@ const { metricsServer } = await listen().catch(async (error: unknown) => {
   throw error;
 });
 announceStart();
-// Nothing waits for this, because the page works without mail, and the outbox keeps unsent mail.
+// The start doesn't wait for this, because the page works without mail, and the outbox keeps unsent mail.
 void tryMailAccount();
 if (!stopping) housekeeping = startHousekeeping(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
-/** Runs before the build, which takes seconds and must not touch a running server's files. */
+/** Checks everything before the build, which takes seconds and must not touch a running server's files. */
 async function check(): Promise<never> {
   const read = readInstance();
   const given = process.argv.includes('--socket') ? {} : socket;
@@ -136,7 +136,7 @@ function announceStart(): void {
   say(`Ready on http://${host}:${port}${config.basePath}`);
 }
 
-/** Requests, then mail, then the database, because each needs the next. */
+/** Stops requests, then mail, then the database, because each needs the next. */
 function stop(signal: string): void {
   if (stopping) return;
   stopping = true;
@@ -148,7 +148,7 @@ function stop(signal: string): void {
   void (async () => {
     housekeeping?.stop();
     const deskStopped = deskProcess?.stop();
-    // SIGINT comes from a person, who has no load balancer and does not want to wait.
+    // SIGINT comes from a person, who has no load balancer and doesn't want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server);
     // An endless request must not keep pending mail from finishing.
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
@@ -175,11 +175,11 @@ function stop(signal: string): void {
 }
 
 /**
- * Stops accepting connections and waits for the open ones to end, because a client may send a request just as the
- * server closes. Responses carry `Connection: close` (http.ts).
+ * Stops accepting connections and waits until the open ones end, because a client may send a request just as the server
+ * closes its connection. Responses carry `Connection: close` (http.ts).
  */
 async function drainConnections(server: Server): Promise<void> {
-  // http's own close would end idle connections at once.
+  // The close method of http would end idle connections immediately.
   net.Server.prototype.close.call(server);
   const deadline = Date.now() + DRAIN_MS;
   while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);

@@ -240,7 +240,7 @@ describe('refused starts', { concurrency: 2 }, () => {
           generateKeyPairSync('ed25519').privateKey.export(pem),
           /must contain an RSA key of at least 1024 bits\./,
         ],
-        // nodemailer would sign with it and label the signature RSA.
+        // nodemailer would sign with this key, but label the signature as RSA.
         [
           generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
           /must contain an RSA key of at least 1024 bits\./,
@@ -283,7 +283,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
-      // After a restore, the secret may be another instance's. The second start must be refused too.
+      // After a restore, the secret may be another instance's. A second start must be refused too.
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(

@@ -159,7 +159,7 @@ for (const engine of ENGINES) {
                   ...(method !== 'GET' && { payload: JSON.stringify(payload) }),
                 });
                 assert.ok(response.statusCode < 500, `${response.statusCode} ${response.body}`);
-                // People open links from mails, so an invalid one gets a page.
+                // People open links from mails, so an invalid link gets a page.
                 const isPage = response.headers['content-type'] === 'text/html; charset=utf-8';
                 const text = decodedBody(response).toString();
                 const sentence = isPage ? (/<h1>(.*?)<\/h1>/.exec(text)?.[1] ?? '') : text;

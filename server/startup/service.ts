@@ -1,4 +1,4 @@
-// Opening a service starts nothing: no port, timer or mail.
+// Opening a service starts no server, timer or mail.
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -50,7 +50,7 @@ export type Service = {
   readonly warnings: readonly string[];
   /** Starts sending mail and webhooks. Call it once; {@link close} ends it. */
   readonly startSending: () => void;
-  /** Finishes the mail being sent, then closes everything. A second call does nothing. */
+  /** Finishes the mail being sent, then closes everything. Further calls have no effect. */
   readonly close: () => Promise<void>;
 };
 
@@ -59,10 +59,12 @@ export type ServiceReplacements = {
   readonly say: Say;
   readonly logLinesLost?: () => number;
   readonly clock?: () => number;
-  /** For jitter. */
+  /** Random numbers for jitter. */
   readonly random?: () => number;
   readonly database?: OpenDatabase | undefined;
-  /** Accepts a database that a newer version has used: it works, but cannot erase or move unknown columns. */
+  /**
+   * Accepts a database that a newer version has used. The service works with it, but cannot erase or move unknown columns.
+   */
   readonly mayBeNewer?: boolean;
   readonly onMailEvent?: MailParts['onOutcome'];
   readonly onWebhook?: WebhooksParts['onOutcome'];
@@ -73,7 +75,7 @@ export type ServiceReplacements = {
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
 /**
- * Has no side effects.
+ * Reads settings and words, without side effects.
  * @returns settings and words, or one sentence per mistake
  */
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
@@ -102,9 +104,9 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
 }
 
 /**
- * Migrates the database and stores secret and consent wording.
- * @returns the service, or a sentence with the action; then nothing stays open
- * @throws our own faults
+ * Migrates the database and stores the secret and the consent wording.
+ * @returns the service; or a sentence that tells the operator what to do, and nothing stays open
+ * @throws errors that indicate a bug
  */
 export async function openService(
   instance: Instance,
@@ -113,7 +115,7 @@ export async function openService(
   await using opened = new AsyncDisposableStack();
   try {
     const parts = await openParts(instance, replacements, opened);
-    // From here on the service closes them, last opened first.
+    // From here on, the service closes them, in reverse order of opening.
     const closing = opened.move();
     return { type: 'service', service: { ...parts, close: () => closing.disposeAsync() } };
   } catch (error) {
@@ -134,7 +136,7 @@ async function openParts(
   await refuseUnsignedMail(config.mail);
 
   const dataFolder = path.join(folder, 'data');
-  // The default folder is ours; one named in DATABASE_URL is the operator's.
+  // The default folder is ours; a folder in DATABASE_URL is the operator's.
   makePrivate(dataFolder);
   const { database, newer } = await openMigrated(config.database, { ...replacements, clock, opened });
   const { db } = database;
@@ -222,7 +224,7 @@ async function openParts(
   };
 }
 
-/** Without this check, nodemailer would send mail unsigned. */
+/** Refuses an unusable key, because nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
   const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimError(mail.dkim) : null;
   if (mistake !== null) throw new CannotOpen(mistake);
@@ -288,7 +290,7 @@ async function openSecrets(
   db: Db,
   { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
-  // Read before the file, because another process that starts for the first time writes the file first.
+  // The database is read before the file, because another process in its first start writes the file first.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
     config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],

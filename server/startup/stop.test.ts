@@ -66,7 +66,7 @@ describe('stop by a signal', { concurrency: true }, () => {
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);
-      // Pending signals of one kind are merged.
+      // Sent repeatedly, because pending signals of one kind are merged.
       while (site.child.exitCode === null && site.child.signalCode === null) {
         site.child.kill('SIGINT');
         await setTimeout(5);

@@ -1,4 +1,4 @@
-// Unlisted errors are our own faults.
+// Explains why a start failed. Errors not listed here indicate a bug.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
@@ -18,12 +18,13 @@ type Failure = Error & {
 };
 
 /**
- * A pattern for code and message ("28P01 password authentication failed"), and a sentence; the first match counts. {where} is
- * the database, {setting} its setting, {code} the error's code, {reason} details, {1} the pattern's group.
+ * A pattern for code and message ("28P01 password authentication failed"), and a sentence. The first match is used. {where}
+ * is replaced by the database, {setting} by its setting, {code} by the error's code, {reason} by details, and {1} by the
+ * pattern's group.
  */
 type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
 
-/** SQLite's primary result codes (the low eight bits), or the system's. */
+/** SQLite's primary result codes (the low eight bits), or system error codes. */
 const SQLITE: Causes = [
   [
     /^(?:26|11) /,
@@ -101,7 +102,7 @@ const POSTGRES: Causes = [
     /connection terminated unexpectedly/i,
     '{where} closed the connection. Check its log for the reason, and try again.',
   ],
-  // Node's own codes (ERR_INVALID_ARG_TYPE) are our own faults.
+  // Node's own codes (ERR_INVALID_ARG_TYPE) indicate a bug.
   [
     /^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+ |timeout|terminated/i,
     '{where} cannot be reached ({code}). Start PostgreSQL, or correct {setting}.',
@@ -109,9 +110,9 @@ const POSTGRES: Causes = [
 ];
 
 /**
- * For an error that ended a command.
- * @param database in use, or null
- * @returns one sentence, or null for our own fault
+ * Explains an error that ended a command.
+ * @param database the one in use, or null
+ * @returns one sentence, or null if the error indicates a bug
  */
 export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
   const sentence = explainSystemFailure(error);
@@ -152,14 +153,14 @@ function sayCause(causes: Causes, failure: string, names: Readonly<Record<string
   return null;
 }
 
-/** @param advice the action, as a sentence */
+/** @param advice a sentence that tells the operator what to do */
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
   const failure: Failure | null = firstOf(error);
   if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
   return `${file} cannot be read or created (${failure.code}). ${advice}`;
 }
 
-/** Its message is a sentence for the operator. openService catches it. */
+/** An error whose message is a sentence for the operator. openService catches it. */
 export class CannotOpen extends Error {}
 
 export async function orRefuse<Result>(
@@ -180,8 +181,8 @@ type ListenAddress = { readonly port: number; readonly host: string };
 
 /**
  * Checks that the page's ports are free; the desk waits for its port itself (desk/serve.ts).
- * @param options only: the one port to check. socket: replaces PORT
- * @returns one sentence per failing port
+ * @param options only: the only port to check. socket: used instead of PORT
+ * @returns one sentence per port that isn't free
  */
 export async function portMistakes(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
@@ -235,9 +236,9 @@ async function isThisPage(place: ListenAddress): Promise<boolean> {
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
 
 /**
- * Requests health without fetch, which refuses some ports that the metrics may use (4190).
- * @returns null if another program answered
- * @throws if nothing answered
+ * Requests health without fetch, because fetch refuses some ports that the metrics may use (4190).
+ * @returns null if another program responded
+ * @throws if nothing responded
  */
 export async function askHealth(
   { host, port }: ListenAddress,

@@ -1,10 +1,10 @@
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { AskedGroup, CodeStatus, Group } from '#server/db/queries/report-figures.ts';
 
-/** Strangers can type any source; beyond this number, the smallest are counted as OTHERS. */
+/** Strangers can type any source; beyond this number, the smallest sources are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
-/** The domain of erased e-mail addresses and of the smallest domains. */
+/** Stands for the domain of erased e-mail addresses and for the smallest domains. */
 const UNKNOWN_DOMAIN = '';
 
 /** Days are counted since 1970, in UTC. */

@@ -13,11 +13,11 @@ export type PlatformLookup = {
 };
 
 const KEPT_MS = 90 * DAY_MS;
-/** A domain may get a mail server, and its DNS may recover. */
+/** Limited, because a domain may get a mail server later, and its DNS may recover. */
 const NOTHING_KEPT_MS = 7 * DAY_MS;
 const LIMIT_MS = 5_000;
 
-/** @param options dnsServers: undefined for the machine's. signal: ends it early */
+/** @param options dnsServers: undefined for the machine's DNS servers. signal: ends the lookup early */
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
   options: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
@@ -106,7 +106,7 @@ export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
-  // yahoo.co.jp is a different company. AOL's mailboxes are at Yahoo.
+  // yahoo.co.jp is a different company. AOL's mailboxes are hosted by Yahoo.
   [/^(?!yahoo\.co\.jp$)(yahoo\.[a-z]{2,3}(\.[a-z]{2})?|(ymail|rocketmail|myyahoo|aol|aim)\.com)$/, 'Yahoo'],
   [/^(icloud|me|mac)\.com$/, 'Apple'],
   [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
@@ -115,7 +115,7 @@ const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
 
 /**
  * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following) counts as the
- * platform, because it decides what arrives.
+ * platform, because it decides which mail arrives.
  */
 const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
@@ -130,11 +130,11 @@ const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   // One top-level domain per region.
   [/\.zoho(mail|cloud)?\.(com|eu|in|jp|ca|sa|ae|uk|com\.au|com\.cn)$/, 'Zoho'],
   [/\.messagingengine\.com$/, 'Fastmail'],
-  // The last three are former names.
+  // The last three are former names of Ionos.
   [/\.(ionos\.(de|com|co\.uk|es|fr|it|mx|ca|at)|kundenserver\.de|perfora\.net|1and1\.[a-z.]{2,6})$/, 'IONOS'],
   [/\.ovh\.(net|ca|us)$|\.ovhcloud\.com$/, 'OVH'],
   [/\.emailsrvr\.com$/, 'Rackspace'],
-  // SES and WorkMail.
+  // Used by SES and WorkMail.
   [/^inbound-smtp\.[a-z0-9-]+\.(amazonaws|awsapps)\.com$/, 'Amazon'],
   // ppe-hosted.com is Proofpoint Essentials.
   [/\.(g?pphosted|ppe-hosted)\.com$/, 'Proofpoint'],
@@ -165,11 +165,11 @@ const platformIn = (
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
-// The limits are low because someone is waiting for the command.
+// The limits are low, because someone is waiting for the command's result.
 type MailServerQuestions = {
   /**
    * Queries in order until a limit is reached.
-   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are missing
+   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
    */
   readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
   readonly whyUnreachable: () => string | null;
@@ -219,7 +219,7 @@ function createMailServerQuestions(parts: {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askNext));
-    // DNS works for other domains, so these failures are the domains' own.
+    // DNS works for other domains, so these failures are caused by the domains.
     if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
     else unreachable ??= reason;
     return answers;

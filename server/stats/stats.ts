@@ -34,19 +34,19 @@ export type Row = Counts & { readonly name: string };
 type Seen = { readonly seen: number | null };
 
 export type CodeStep = 'asked' | 'mailed' | 'entered';
-/** Steps with codes count people; others count occurrences. */
+/** Steps that involve codes count people; the others count occurrences. */
 export type Step =
   | { readonly step: CodeStep; readonly people: number }
   | { readonly step: FunnelStep; readonly times: number };
 
 export const countOf = (step: Step): number => ('people' in step ? step.people : step.times);
 
-/** Numbers about codes are null once codes are deleted. */
+/** Numbers about codes are null if the codes have been deleted. */
 export type Figures = {
   /** ISO 8601; null if codes are known for the whole span. */
   readonly codesFrom: string | null;
   readonly mailFrom: string | null;
-  /** Set only if other data begins earlier. */
+  /** Set only if other data goes back further. */
   readonly viewsFrom: string | null;
   readonly leads: number;
   readonly funnel: readonly Step[] | null;
@@ -66,17 +66,17 @@ export type FiguresOptions = {
   readonly retention: Retention;
   readonly now: number;
   readonly withViews: boolean;
-  /** Views have no campaign and no variant of this kind, so with such a filter they are unknown. */
+  /** Views are not known by campaign or by variant, so they are missing if one of these is selected. */
   readonly only?: Only | undefined;
   readonly platformsOf: PlatformLookup['platformsOf'] | null;
-  /** Gets the number of people since the last call. May throw to stop. */
+  /** Receives the number of people counted since the last call. May throw to stop counting. */
   readonly onCounted: (people: number) => void;
 };
 
 const SOURCES_SHOWN = 12;
-/** Longer spans are shown by week. */
+/** Longer periods are shown by week. */
 const DAYS_SHOWN = 92;
-/** The first whole day that is still stored. */
+/** Returns the first day whose data is still completely stored. */
 export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
   const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
   return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
@@ -220,8 +220,9 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
 }
 
 /**
- * @param options source: only views from it. sourcesLimit: further sources are counted as OTHERS
- * @returns null if nothing was ever counted
+ * @param options source: counts only views from this source. sourcesLimit: maximum number of sources; further ones are
+ * counted as OTHERS
+ * @returns null if no view was ever counted
  */
 async function readPageViews(
   db: OpenDatabase['db'],

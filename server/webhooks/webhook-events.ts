@@ -11,7 +11,7 @@ import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { sampleAnswers } from '#shared/own-fields.ts';
 
-/** The format is that of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
+/** Uses the format of Standard Webhooks. In lead.erased, `data.lead` contains only the ID. */
 export type LeadEventBody = {
   readonly type: LeadEventType | 'lead.test';
   /** ISO 8601, UTC. */
@@ -33,7 +33,7 @@ export type LeadChange = {
 
 export type ErasedLead = {
   readonly leadId: string;
-  /** An older event about the lead may be on its way until then, and must not be overtaken. */
+  /** Until then, an older event about the lead may be in transit, and must not be overtaken. */
   readonly inHandUntil: number | null;
   readonly now: number;
 };

@@ -234,7 +234,7 @@ describe('sending of webhook events', () => {
       },
       async (url) => assert.deepEqual(await send(url), { type: 'sent', answer: '200' }),
     );
-    // The machine's buffers count as written.
+    // Bytes in the machine's buffers count as written.
     assert.ok((await closed.promise) < all / 4);
     await withRawServer(
       (socket) => {

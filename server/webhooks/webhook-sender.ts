@@ -1,4 +1,4 @@
-// Standard Webhooks: https://www.standardwebhooks.com
+// Follows Standard Webhooks: https://www.standardwebhooks.com
 import { Agent as HttpAgent, type IncomingMessage, request as requestInClear } from 'node:http';
 import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -25,7 +25,7 @@ const BODY_MAX_BYTES = 16_384;
 export type WebhookSendOutcome =
   /** `answer` is the status or the error, never the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
-  /** Status 410: never send this event again. */
+  /** The receiver responded with 410, so this event must not be sent again. */
   | { readonly type: 'gone'; readonly answer: string }
   /** retryAfterMs is null if the receiver doesn't state it. */
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
@@ -33,7 +33,7 @@ export type WebhookSendOutcome =
 type Delivery = {
   readonly id: string;
   readonly body: string;
-  /** The signed time; receivers refuse another. */
+  /** The time to sign. Receivers refuse times that differ much from their own. */
   readonly now: number;
 };
 
@@ -43,7 +43,7 @@ export type WebhookSender = {
   readonly close: () => void;
 };
 
-/** @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them */
+/** @param options secrets: `whsec_…`, newest first; all of them sign, so a receiver needs to know only one */
 export function createWebhookSender(parts: {
   secrets: readonly string[];
   allowPrivate: boolean;
@@ -52,7 +52,7 @@ export function createWebhookSender(parts: {
 }): WebhookSender {
   const { secrets, allowPrivate, resolve = resolveOnThisMachine, timeoutMs = TIMEOUT_MS } = parts;
   const signers = secrets.map((secret) => new Webhook(secret));
-  // With a shared limit, one endpoint would wait for another. The worker limits each endpoint.
+  // No maxSockets: with a shared limit, endpoints would wait for each other. The worker already limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
   const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
 
@@ -63,7 +63,7 @@ export function createWebhookSender(parts: {
   ): Promise<WebhookSendOutcome> => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
-    // An IP address needs no lookup, so guardedLookup doesn't see it.
+    // An IP address needs no lookup, so guardedLookup would not check it.
     const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
     if (refusal !== null) return failed(refusal);
@@ -151,7 +151,7 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOut
   return failed(answer, seconds === null ? null : seconds * 1000);
 }
 
-/** Codes and names of errors hold no personal data; messages may. */
+/** Returns the error's code or name. Messages may contain personal data. */
 function whatBroke(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   return errorCode(error) ?? (error instanceof Error ? error.name : String(error));
@@ -160,7 +160,7 @@ function whatBroke(error: unknown): string {
 /** https://docs.slack.dev/messaging/formatting-message-text */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
+/** Escapes a visitor's words, so that they cannot mention anyone or start a new line. @returns the body for Slack */
 function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead

@@ -1,4 +1,4 @@
-// Endpoints are independent, so one that hangs delays no other. A lead's events are sent one at a time, in order.
+// Endpoints are independent, so one that hangs doesn't delay the others. A lead's events are sent one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
@@ -13,7 +13,7 @@ export const DELIVERIES_PER_ENDPOINT = 4;
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 
-/** Names only the endpoint's host, because its path may be secret. */
+/** Contains only the endpoint's host, because its path may be secret. */
 export type WebhookOutcome = {
   readonly type: 'sent' | 'failed for now' | 'dead';
   readonly event: WebhookJob['type'];
@@ -24,10 +24,10 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  /** Closed by stop. */
+  /** `stop` closes it. */
   readonly sender: WebhookSender;
   readonly clock: () => number;
-  /** For jitter. */
+  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
   readonly onError: (error: unknown) => void;
@@ -47,7 +47,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     const outcome = await sender.send(endpoint, delivery, cutOff);
     const now = clock();
     const { answer: reply } = outcome;
-    // An aborted attempt says nothing about the receiver.
+    // An aborted attempt doesn't mean that the receiver failed.
     const isCutOff = cutOff.aborted && outcome.type === 'failed for now';
     const state = isCutOff ? null : finalStateOf(outcome, event, now);
     if (state === null) {

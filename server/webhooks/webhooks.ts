@@ -1,4 +1,4 @@
-// Other folders import only this file.
+// Other folders import only this file from webhooks/.
 import type { Logger } from 'pino';
 import { NIL, v7 as uuid } from 'uuid';
 
@@ -26,9 +26,9 @@ export type Webhooks = {
   readonly secrets: readonly string[];
   /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
-  /** Call this in the erasure's transaction. The event holds only the lead's ID. */
+  /** Call this in the erasure's transaction. The event contains only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /** Sends at once instead of within about a second. */
+  /** Sends queued events immediately instead of within about a second. */
   readonly wake: () => void;
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
   readonly start: () => void;
@@ -43,7 +43,7 @@ export type WebhooksParts = {
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  /** For jitter. */
+  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onOutcome: (outcome: WebhookOutcome) => void;

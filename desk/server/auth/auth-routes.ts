@@ -23,7 +23,7 @@ export type Door =
 
 export type AddRoute = <What, Answer>(
   call: Call<What, Answer>,
-  /** Null means not found, or that it has replied itself. */
+  /** Returns null if nothing was found, and `reply` if it has already sent the response. */
   handle: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -63,7 +63,7 @@ export function addAuthRoutes({
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Record<string, never>> {
     kept.session.set(reply, token);
-    // A read-only database must not prevent signing in, because the user may have come to investigate it.
+    // A read-only database must not prevent signing in, because the user may want to investigate it.
     await noteBy(request, email).noteDone('signed-in', null, details);
     return {};
   }

@@ -9,7 +9,7 @@ export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: n
 /**
  * Counts an attempt in its own transaction.
  * @param lock serialises parallel attempts; defaults to `key`
- * @returns null while all limits hold
+ * @returns null if no limit is exceeded
  */
 export async function countUpTo(
   tx: Db,

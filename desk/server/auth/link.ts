@@ -1,4 +1,4 @@
-// The sign-in link for the person at the machine: it works once, within ten minutes.
+// Creates the sign-in link for the person at the machine, which works once, within ten minutes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { hashOf } from '#desk/server/auth/sessions.ts';
@@ -7,7 +7,7 @@ import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 export type Link = {
   /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
-  /** @returns whether it was valid; only one of two parallel calls succeeds */
+  /** @returns true if the token was valid; only one of two parallel calls succeeds */
   readonly take: (token: string, now: number) => boolean;
 };
 

@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
             JSON.stringify(lie),
           );
         const other = createAuthenticator(DESK_URL);
-        // Exceeds the known counter, so only the signature is wrong.
+        // The counter exceeds the known one, so only the signature is wrong.
         for (let uses = 0; uses < 50; uses += 1) other.get(options);
         const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
         assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');

@@ -1,4 +1,5 @@
-// Passkeys sign a person in without an e-mail address. The browser stores a signed challenge for five minutes; it works once.
+// Passkeys sign a person in without an e-mail address. The browser stores a signed challenge, which works once, within five
+// minutes.
 import { createHash, randomBytes } from 'node:crypto';
 
 import {
@@ -34,7 +35,7 @@ import { asciiAddress } from '#shared/lead.ts';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 const CHALLENGE_BYTES = 32;
-/** EdDSA, ES256, RS256 (COSE). Explicit, because the library's defaults trigger warnings in Node. */
+/** EdDSA, ES256, RS256 (COSE). Listed here, because the library's defaults trigger warnings in Node. */
 const ALGORITHMS = [-8, -7, -257];
 type Purpose = 'enter' | `add ${string}`;
 

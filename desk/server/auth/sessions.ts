@@ -20,7 +20,7 @@ export type OpenSession = {
   /** Milliseconds since 1970. */
   readonly begunAt: number;
   readonly endsAt: number;
-  /** The IP address. */
+  /** The IP address at sign-in. */
   readonly from: string;
   readonly browser: string;
 };
@@ -28,7 +28,7 @@ export type OpenSession = {
 export type Place = { readonly from: string; readonly browser: string };
 
 export type Sessions = {
-  /** Null if expired or unknown. */
+  /** Returns null for an expired or unknown session. */
   readonly find: (token: string, now: number) => Promise<OpenSession | null>;
   readonly of: (email: string | null, now: number) => Promise<readonly OpenSession[]>;
   readonly end: (session: Pick<OpenSession, 'id' | 'email'>) => Promise<boolean>;

@@ -49,7 +49,7 @@ export type SignIn = {
 
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
-/** Milliseconds; random, so the load of queueing reveals nothing about a request. */
+/** In milliseconds; random, so the load caused by queueing reveals nothing about a request. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
 const TRIED_AGAIN_MS = 10_000;
 
@@ -95,7 +95,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const tooManyAsks = await countUpTo(
       tx,
       engine,
-      // One shared lock: otherwise a flood of strangers would only delay strangers.
+      // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
@@ -107,7 +107,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       address_key: key,
       email: isSent ? email : null,
       secret_id: secrets[0].id,
-      // A resent code does not reset the attempts.
+      // Resending a code does not reset the attempts.
       wrong_attempts: before === undefined || isExhausted ? 0 : before.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
@@ -115,7 +115,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     return asked;
   };
 
-  /** A user with passkeys only may need a code to add the first. */
+  /** Returns true for users who may sign in with a code: anyone restricted to passkeys needs a code to add the first. */
   const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
     (await passkeysOf(tx, email)).length === 0 || !passkeyOnly.has(email);
 
@@ -175,7 +175,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
           const tooMany = await countFrom(tx, engine, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // Same limit as with a code, so the response does not reveal one.
+        // The limit is the same as with a code, so the response does not reveal whether one exists.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts =
           (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;

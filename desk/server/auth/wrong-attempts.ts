@@ -1,5 +1,5 @@
-// Logs a wrong code or passkey, and warns the operator about repeated ones. The statements are the same for everyone, so timing does not
-// reveal who is in DESK_PEOPLE.
+// Logs a wrong code or passkey, and warns the operator about repeated wrong attempts. The statements are the same for everyone, so
+// timing does not reveal who is in DESK_PEOPLE.
 import { v7 as uuid } from 'uuid';
 
 import { countUpTo } from '#desk/server/auth/counted.ts';

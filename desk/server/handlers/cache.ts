@@ -1,4 +1,4 @@
-// Caches slow results for a while; parallel callers share one computation.
+// Caches slow results for a limited time. Parallel callers share one computation.
 
 export type Kept<Value> = {
   /** @param options again: computes the value even if it is fresh */

@@ -31,7 +31,7 @@ export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigin
     });
 }
 
-/** Offers only names the report shows: links can contain e-mail addresses, and others may see the screen. */
+/** Adds only names that the report shows, because links can contain e-mail addresses and others may see the screen. */
 function addName(counts: Map<string, number>, name: string | undefined, people: number): void {
   if (name !== undefined && shownSource(name) === name) counts.set(name, (counts.get(name) ?? 0) + people);
 }

@@ -10,7 +10,7 @@ export type DayCounts = {
   readonly countEach: (table: Table, spans: readonly Between[]) => Promise<readonly number[]>;
 };
 
-/** A row is committed shortly after its time. */
+/** A row may be committed shortly after its time, so a day counts as past only after this delay. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
 export function createDayCounts({ database, clock }: Pick<Service, 'database' | 'clock'>): DayCounts {
@@ -26,7 +26,7 @@ export function createDayCounts({ database, clock }: Pick<Service, 'database' | 
       const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
       for (const piece of missing) {
         const isPast = piece.to - piece.from === DAY_MS && piece.to + SETTLED_MS <= now;
-        // Staggered, so one response per hour does not pay for all.
+        // Staggered, so no single response has to count all days again.
         const until = now + HOUR_MS + ((piece.from / DAY_MS) % 60) * MINUTE_MS;
         if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
       }

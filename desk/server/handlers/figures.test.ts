@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
             ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
           ],
         );
-        // Before the code expires, because the worker then drops its mail.
+        // Ends before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
         assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 UTC/);
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         const { ask } = askedDesk(server.service);
         const before = process.cpuUsage();
         const { refused } = (await ask('mail'))!;
-        // A regular expression with backtracking took more than ten seconds.
+        // An earlier regular expression with backtracking took more than ten seconds.
         assert.ok(process.cpuUsage(before).user < 2_000_000);
         assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
       }));

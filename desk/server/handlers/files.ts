@@ -20,7 +20,7 @@ export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): Wha
   );
 }
 
-/** @param fileName absent to display the page */
+/** @param fileName absent if the browser should display the page */
 export const pageAnswer = (html: string, fileName?: string): FileAnswer => ({
   type: 'text/html; charset=utf-8',
   ...(fileName !== undefined && { fileName }),

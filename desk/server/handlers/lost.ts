@@ -7,7 +7,7 @@ import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 const LOST_AT_ONCE = 50;
-/** Limit for unknown domains; DNS answers are cached. */
+/** Time limit for looking up unknown domains; DNS answers are cached. */
 const DNS_LIMIT_MS = 1_000;
 
 export const lost: Handler<typeof lostCall> = async (

@@ -10,7 +10,7 @@ const MOST_REFUSED = 200;
 const GROUPS_READ = 5_000;
 const REPLY_LENGTH = 500;
 const WORD = /<?[^\s<>"'(),;:]+>?/g;
-/** One pass: a regular expression around the @ would backtrack on long words. */
+/** Removes e-mail addresses in one pass, because a regular expression around the @ would backtrack on long words. */
 const withoutAddresses = (words: string): string =>
   words.replaceAll(WORD, (word) => (/[^<]@[^>]/.test(word) ? '…' : word));
 

@@ -11,7 +11,7 @@ const ProofAsked = z.object({ id: z.string() });
 /** Idle connections are closed after a minute. */
 const LONGEST_MS = 45_000;
 
-/** Runs once at a time, because it checks the whole chain. */
+/** Prepares one proof at a time, because each checks the whole chain. */
 export function createProof(): FileCall {
   let before: Promise<unknown> = Promise.resolve();
   return {

@@ -2,16 +2,16 @@
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9, 0.96, and an export
- * took twice as long as with 4. Measured by `npm run prove:desk-export`.
+ * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9 they kept 0.96, and
+ * an export took twice as long as with 4. Measured by `npm run prove:desk-export`.
  */
 const REST = 9;
 /** Idle connections are closed after a minute. */
 const LONGEST_REST_MS = 5_000;
 
 /**
- * Empty pages pass at once: with rare matches, the connection would be idle too long.
- * @param options now: clock in milliseconds; rest: waits for milliseconds
+ * Pauses between pages. Empty pages cause no pause, because with rare matches the connection would be idle for too long.
+ * @param options now: a clock in milliseconds; rest: waits for a number of milliseconds
  */
 export async function* restingBetween(
   pages: AsyncIterable<{ readonly text: string }>,

@@ -27,7 +27,7 @@ export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' |
 export type ToDoParts = {
   readonly findSample: ReturnType<typeof createFindSample>;
   readonly findWriteFault: ReturnType<typeof createWriteCheck>;
-  /** Undefined before the first run. */
+  /** Returns undefined before the doctor's first run. */
   readonly findings: () => readonly Finding[] | undefined;
 };
 
@@ -53,7 +53,7 @@ export async function toDoOf(
 const problem = (sentence: string, page: string): ToDo => ({ state: 'problem', sentence, page });
 const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', sentence, page });
 
-/** Warnings about the campaign begin with a file and a line, as compilers print them. */
+/** Splits off the file and line at the beginning of a warning about the campaign. */
 function campaignWarning(warned: string): ToDo {
   const [, place, sentence] = /^(\S+\.\w+(?::\d+)?): (.+)$/s.exec(warned) ?? [];
   return place === undefined || sentence === undefined

@@ -1,4 +1,4 @@
-// All counts use indexes, to stay fast with a million leads.
+// All counts use indexes, so that they stay fast with a million leads.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { Span, SpanFigures, today as todayCall } from '#desk/endpoints/figures.ts';
 import type { Between, DayCounts } from '#desk/server/handlers/day-counts.ts';
@@ -58,7 +58,7 @@ export async function figuresOf(
   const leads = await countEach('leads', [...days, ...spans]);
   const since = knownSince(config.retention, now).codes;
   const known = spans.filter(({ from }) => from >= since);
-  // One per browser and e-mail address, however often a code is requested.
+  // Counted once per browser and e-mail address, however often a code is requested.
   const asked = await countEach('submissions', known);
   const viewsIn = await viewCounter(db, midnight);
   const stepsOf = (span: Between) => ({

@@ -15,7 +15,7 @@ import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 
-/** Characters. */
+/** In characters. */
 const NAME_LENGTH = 100;
 
 const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [

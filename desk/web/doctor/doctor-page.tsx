@@ -76,7 +76,7 @@ function useLookAgain() {
 const countOf = (findings: readonly Finding[], state: Finding['state']): number =>
   findings.filter((one) => one.state === state).length;
 
-/** From worst to best. */
+/** Groups findings from worst to best. */
 const groupsOf = (all: readonly Finding[]) =>
   (['problem', 'warning', 'note', 'ok'] as const)
     .map((state) => ({ state, findings: all.filter((finding) => finding.state === state) }))
@@ -158,7 +158,7 @@ function CopyButton({ text, name }: { readonly text: string; readonly name: stri
         className={styles.copy}
         aria-label={`Copy ${name}`}
         onClick={() => {
-          // Browsers offer no clipboard on plain http.
+          // On plain http, browsers don't offer the clipboard.
           const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
           done.then(
             () => setState('copied'),

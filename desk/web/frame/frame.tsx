@@ -17,7 +17,7 @@ import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const CONTENT = 'content';
 
-/** "/" goes to the search field, as on GitHub; without one, to the list of leads. */
+/** Makes "/" move to the search field, as on GitHub, or else to the list of leads. */
 function searchOnSlash(event: KeyboardEvent): void {
   const { key, target, ctrlKey, metaKey, altKey } = event;
   const isTyping =
@@ -134,7 +134,7 @@ function Menu() {
   const [open, setOpen] = useState(false);
   const { hush } = useNotice();
   const change = (next: boolean) => {
-    // The notice would cover the last buttons of the menu.
+    // Otherwise the notice would cover the last buttons in the menu.
     if (next) hush();
     setOpen(next);
   };

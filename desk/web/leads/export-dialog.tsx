@@ -22,7 +22,7 @@ import styles from '#desk/web/leads/leads.module.css';
 
 type ExportProps = {
   readonly filter: Filter;
-  /** How many the filter finds; null if the list has not been read to its end. */
+  /** Number of people that match the filter; null if the list has not been read to its end. */
   readonly people: number | null;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;

@@ -15,7 +15,7 @@ type BarProps = {
   readonly filter: Filter;
   /**
    * @param change updates the current filter, which may have changed since rendering
-   * @param isTyped replaces the history entry instead of adding one
+   * @param isTyped true to replace the history entry instead of adding one
    */
   readonly onChange: (change: (filter: Filter) => Filter, isTyped: boolean) => void;
 };
@@ -26,7 +26,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const { fields } = usePerson();
   const { data } = useAsk(choices, {});
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
-  // A question without an answer is not in the URL.
+  // Stored here, because a question without an answer is not in the URL.
   const [chosen, setQuestion] = useState('');
   const question = filter.field ?? chosen;
   const change = (name: FilterName, value: string, isTyped = false) =>
@@ -167,7 +167,7 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // After Back or Forward, pending text would undo the navigation.
+  // Cancels pending text, which would undo Back or Forward.
   useEffect(() => {
     const drop = () => {
       clearTimeout(timer.current);

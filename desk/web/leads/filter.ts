@@ -36,7 +36,7 @@ export function listAddress(filter: Partial<Filter>): string {
 
 let lastList = '/leads';
 
-/** The list of leads with the filters it was last shown with. */
+/** Returns the URL of the list of leads with its last filters. */
 export const lastListAddress = (): string => lastList;
 
 export function rememberList(filter: Filter): void {

@@ -1,6 +1,6 @@
 const KEY = 'desk-leads-hidden';
 
-/** May throw, because browsers can forbid storage. */
+/** Access may throw, because browsers can forbid storage. */
 type Kept = Pick<Storage, 'getItem' | 'setItem'>;
 
 /**
@@ -21,6 +21,6 @@ export function keepHidden(storage: () => Kept, hidden: ReadonlySet<string>): vo
   try {
     storage().setItem(KEY, JSON.stringify([...hidden]));
   } catch {
-    // Without storage, the choice lasts until the page is left.
+    // Without storage, the choice lasts until the user leaves the page.
   }
 }

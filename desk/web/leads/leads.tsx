@@ -180,7 +180,7 @@ function NoMatch({ filter }: { readonly filter: Filter }) {
 }
 
 type MenuProps = {
-  /** Omits the column that names the person, which cannot be hidden. */
+  /** All columns that can be hidden; the one that names the person is missing. */
   readonly columns: readonly Pick<Column<never>, 'id' | 'heading'>[];
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;

@@ -7,7 +7,7 @@ export const GROWS_TO = 500;
 export type Listed = {
   readonly people: readonly Person[];
   readonly hasMore: boolean;
-  /** Everything newer has been searched; null at the end or before the first page. */
+  /** Everyone newer than this time has been checked; null at the end or before the first page. */
   readonly lookedBackTo: string | null;
 };
 

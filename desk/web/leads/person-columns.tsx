@@ -93,7 +93,7 @@ function Flags({ flags }: Pick<Person, 'flags'>) {
   );
 }
 
-/** A person in three lines, for a phone. */
+/** Shows a person in three lines, for phones. */
 export const PersonBlock = ({
   person: { id, name, email, company, source, since, flags },
 }: {

@@ -9,7 +9,7 @@ import { saveExport, type Progress, rowCounter } from '#desk/web/leads/save-expo
 
 const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
 
-/** Uses a real server and fetch, but no browser to receive a file. */
+/** Exports with a real server and fetch, but without a browser to receive the file. */
 async function exportFrom(
   answer: RequestListener,
   signal = new AbortController().signal,

@@ -7,7 +7,7 @@ export type Progress = {
   readonly atMost: number | null;
 };
 
-/** Bytes in memory; earlier parts are in blobs, which the browser may store on disk. */
+/** Maximum number of bytes in memory; earlier parts are in blobs, which the browser may store on disk. */
 const HELD_BYTES = 8_000_000;
 
 export async function saveExport(
@@ -35,7 +35,7 @@ export async function saveExport(
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
       signal.throwIfAborted();
-      // Discards a partial file, which would look complete.
+      // Discards the partial file, which would look complete.
       throw new CallError(BROKEN);
     });
     if (done) break;
@@ -56,9 +56,9 @@ const LINE_END = 10;
 const QUOTE = 34;
 
 /**
- * Chunks may be cut anywhere.
- * @param isCsv skips the heading, and ignores line breaks in quotes
- * @returns takes a chunk, and returns the total so far
+ * Counts rows in chunks, which may begin and end anywhere.
+ * @param isCsv true to skip the heading and ignore line breaks in quotes
+ * @returns a function that counts a chunk and returns the total so far
  */
 export function rowCounter(isCsv: boolean): (chunk: Uint8Array) => number {
   let rows = isCsv ? -1 : 0;

@@ -11,7 +11,7 @@ export type PeopleList = Listed & {
   readonly wanted: number;
   readonly error: Error | null;
   readonly isPending: boolean;
-  /** The rows belong to the previous filter. */
+  /** True if the rows belong to the previous filter. */
   readonly isStale: boolean;
   readonly isLooking: boolean;
   readonly isStopped: boolean;
@@ -37,7 +37,7 @@ export function usePeople(filter: Filter): PeopleList {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
-    // Long lists are only reloaded by a button.
+    // Never stale, because long lists are reloaded only by a button.
     staleTime: Infinity,
   });
   const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage } = asked;

@@ -5,7 +5,7 @@ export type LostDays =
   | { readonly type: 'last'; readonly days: number }
   | { readonly type: 'between'; readonly from: string; readonly to: string };
 
-/** RETENTION_DAYS limits the data; the default is 30. */
+/** Data goes back RETENTION_DAYS, which is 30 by default. */
 export const OFFERED_DAYS = [1, 7, 30, 90] as const;
 const DEFAULT_DAYS = 7;
 const DAYS_LIMIT = 3_660;
@@ -70,7 +70,10 @@ const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
 export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
   lost.filter((one) => fits(one, choice));
 
-/** Counts each value among people who match all other filters. A selected value is always listed, so it can be deselected. */
+/**
+ * Counts each value among the people who match all other filters. A selected value is always listed, so it can be
+ * deselected.
+ */
 export function lostGroups(
   lost: readonly Lost[],
   choice: LostChoice,

@@ -36,7 +36,7 @@ export function LostPage() {
   const { query } = usePlace();
   const days = readLostDays(query);
   const choice = readLostChoice(query);
-  // Fixed, so the days do not shift between pages.
+  // Fixed, so the days do not shift between pages of results.
   const [now] = useState(() => Date.now());
   const asked = usePagesOf(lost, spanOfDays(days, now));
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;

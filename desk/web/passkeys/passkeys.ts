@@ -8,7 +8,7 @@ type Browser = {
   readonly PublicKeyCredential?: unknown;
 };
 
-/** Passkeys need a domain name; an IP address does not work. */
+/** Passkeys need a domain name; they don't work with an IP address. */
 const IN_NUMBERS = /^\[|^[\d.]+$/;
 
 export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser = window): boolean {
@@ -27,7 +27,7 @@ const FAILURES = {
 
 type Action = 'add' | 'use';
 
-/** Null if the user cancelled or the time ran out. */
+/** Returns null if the user cancelled or the time ran out. */
 export function failureIn(action: Action, error: unknown): string | null {
   switch (error instanceof DOMException ? error.name : '') {
     case 'NotAllowedError':
@@ -71,7 +71,7 @@ async function inDialogue(
 }
 
 /**
- * Throws a sentence for the reader.
+ * Creates a passkey. An error's message is a sentence for the reader.
  * @returns null if cancelled
  */
 export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
@@ -85,7 +85,7 @@ export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promi
   );
 
 /**
- * Throws a sentence for the reader.
+ * Asks the user for a passkey. An error's message is a sentence for the reader.
  * @returns null if cancelled
  */
 export const choosePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>

@@ -30,7 +30,7 @@ export type ChangeProps = {
 const CHANGED_BY_AN_ERASURE = [people, domains, lost, today, suppressions, log];
 export const CHANGED_BY_A_PERSON = [story, ...CHANGED_BY_AN_ERASURE];
 
-/** Characters. */
+/** In characters. */
 const NOTE_LENGTH = 500;
 
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {

@@ -13,7 +13,7 @@ export type Question = Me['fields'][number] & {
   readonly isAsked: boolean;
 };
 
-/** The form's questions in order, then removed ones that the person answered. */
+/** Returns the form's questions in order, then removed questions that the person answered. */
 export const questionsFor = (
   { answers }: Pick<Person, 'answers'>,
   fields: Me['fields'],
@@ -55,8 +55,8 @@ export type Changes = {
 };
 
 /**
- * Ignores surrounding spaces.
- * @returns null without changes
+ * Compares two drafts, ignoring surrounding spaces.
+ * @returns null if nothing changed
  */
 export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
   const changes: Changes = {};

@@ -32,7 +32,7 @@ export function PersonPage() {
       </Answered>
     </Page>
   ) : (
-    // The key closes dialogues when another person is shown.
+    // The key makes React close dialogues when another person is shown.
     <Told key={id} story={data} />
   );
 }
@@ -62,7 +62,7 @@ function Told({ story: told }: { readonly story: Story }) {
   const mayChange = useMayChange();
   const done = (sentence: string) => {
     if (change === 'erase') {
-      // The last list's address may contain the erased one.
+      // The URL of the last list may contain the erased e-mail address.
       go('/leads', { replace: true });
       client.removeQueries({ queryKey: keyOf(story) });
     }
@@ -102,7 +102,7 @@ function Told({ story: told }: { readonly story: Story }) {
   );
 }
 
-/** After these reasons, consent is withdrawn and no mail remains to stop. */
+/** For these reasons consent has been withdrawn, so no mail is sent anyway. */
 const WITHDRAWALS: ReadonlySet<string> = new Set(['unsubscribed', 'complained', 'erased']);
 
 function Actions({

@@ -16,7 +16,7 @@ const TONES: Readonly<Record<Happening['kind'], Tone>> = {
   other: 'quiet',
 };
 
-/** Endings of `what` for failures (desk/people/timeline.ts). */
+/** Endings of `what` that mark failures (desk/people/timeline.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', 'was suppressed'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>

@@ -36,9 +36,9 @@ export const reportFileUrl = ({ period, ...only }: ReportAsked): string =>
 export type OfferedPeriod = { readonly period: string; readonly label: string };
 
 /**
- * Days and weeks, then months of UTC, newest first.
+ * Returns days and weeks, then months in UTC, newest first.
  * @param now milliseconds since 1970
- * @param chosen always included, even if typed into the URL
+ * @param chosen always included, even if it was typed into the URL
  */
 export function offeredPeriods(now: number, chosen: string): readonly OfferedPeriod[] {
   const spans = SPANS.map((period) => ({ period, label: labelOf(period) }));

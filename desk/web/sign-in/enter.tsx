@@ -1,4 +1,4 @@
-// Takes the token of `desk open` from the fragment, which is never sent, and clears it.
+// Reads the token from `desk open` in the URL's fragment, which is never sent, and clears the fragment.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 

@@ -1,4 +1,4 @@
-// Signing in with a mailed code or a passkey. The page reacts the same to every e-mail address.
+// Sign-in with a mailed code or a passkey. The page reacts in the same way to every e-mail address.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
@@ -182,7 +182,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
       {
         onSuccess: meet,
         onError: (error) => {
-          // Clears digits that would be refused again.
+          // Clears the digits, which would be refused again.
           if (error instanceof CallError && error.code !== null) setCode('');
           input.current?.focus();
         },

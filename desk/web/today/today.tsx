@@ -56,7 +56,7 @@ const SIGNS = {
 
 const TO_DO = 'to-do';
 
-/** Says in one line, above the figures, that something needs doing. */
+/** Shows in one line above the figures that something needs to be done. */
 function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const problems = toDo.filter(({ state }) => state === 'problem').length;
   const others = toDo.length - problems;
@@ -140,7 +140,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
         {STEPS.map(([step, name], index) => {
           const value = now[step];
           const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
-          // A change from nothing is the value itself.
+          // Without a previous value, a change would only repeat the value.
           const change = changeOf(value, before?.[step] || null);
           return (
             <div key={step}>

@@ -5,7 +5,7 @@ export type Bar = {
   readonly name: string;
   readonly value: number;
   readonly words: string;
-  /** Shows the value above the bar. */
+  /** If true, shows the value above the bar. */
   readonly isLabelled?: boolean;
 };
 

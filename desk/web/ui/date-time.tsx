@@ -3,7 +3,7 @@ import { dateTime, shortTime, utcTime, NONE } from '#desk/web/format.ts';
 type DateTimeProps = {
   /** ISO 8601; null if unknown. */
   readonly at: string | null;
-  /** Omits today's date and the current year. */
+  /** If true, omits today's date and the current year. */
   readonly isShort?: boolean;
 };
 

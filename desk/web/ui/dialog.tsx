@@ -8,7 +8,7 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
 
-/** Returns focus after a dialogue that code opened; falls back to the page's heading. */
+/** Moves focus back after a dialogue opened by code, or to the page's heading if that fails. */
 function useFocusBack() {
   const before = useRef<Element>(null);
   return {
@@ -64,7 +64,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
 }
 
 type DialogFormProps = {
-  /** Radix's wrapper for the closing button. */
+  /** Radix's component around the button that closes the dialogue. */
   readonly Cancel?: ComponentType<{ readonly asChild: true; readonly children: ReactNode }>;
   readonly action: string;
   readonly working?: string;
@@ -104,7 +104,7 @@ export function DialogForm({
       )}
       <DialogActions>
         <Cancel asChild>
-          {/* A closing button would suggest that nothing happened. */}
+          {/* Disabled while busy, because closing the dialogue would suggest that nothing happened. */}
           <Button disabled={isBusy}>Cancel</Button>
         </Cancel>
         <Button

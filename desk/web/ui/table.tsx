@@ -11,14 +11,14 @@ export type Column<Row> = {
   readonly isAction?: boolean;
   /** Hidden on a phone, because another column has the value. */
   readonly isDecoration?: boolean;
-  /** Whether a row has a value. The column is left out while no row has one. */
+  /** Returns true if a row has a value. The column is omitted if no row has one. */
   readonly isFilled?: (row: Row) => boolean;
   /** The row's heading; exactly one column has it. */
   readonly isMain?: boolean;
 };
 
 type TableProps<Row> = {
-  /** For screen readers. */
+  /** The table's name, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -26,7 +26,7 @@ type TableProps<Row> = {
   readonly hidden?: ReadonlySet<string>;
   /** Replaces the names and values of a row on a phone. */
   readonly renderBlock?: (row: Row) => ReactNode;
-  /** Dims the rows. */
+  /** If true, the rows are dimmed. */
   readonly isStale?: boolean;
 };
 
@@ -49,7 +49,7 @@ export function Table<Row>({
 
 type RowsProps<Row> = Omit<TableProps<Row>, 'hidden' | 'renderBlock'>;
 
-/** On a phone, every row is a block, usually of names and values. */
+/** Shows rows on a phone: each is a block, usually of names and values. */
 function Blocks<Row>({
   caption,
   columns,
@@ -103,7 +103,7 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // The link in the row's heading serves the keyboard.
+            // Keyboard users follow the link in the row's heading.
             <tr key={rowKey(row, index)} onClick={openRow}>
               {columns.map(({ id, cell, isMain, isNumber, isLong }) => {
                 const className = isNumber ? styles.number : isLong ? styles.long : undefined;
@@ -125,14 +125,14 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
   );
 }
 
-/** A click anywhere in a row follows the link in its heading, unless text is being selected. */
+/** Makes a click anywhere in a row follow the link in its heading, unless text is being selected. */
 function openRow({ target, currentTarget }: MouseEvent<HTMLTableRowElement>): void {
   const isControl = target instanceof Element && target.closest('a, button, input, label, summary') !== null;
   if (!isControl && getSelection()?.isCollapsed !== false)
     currentTarget.querySelector<HTMLElement>('th a')?.click();
 }
 
-/** A scrolling table is focusable, so arrow keys scroll it. */
+/** Makes a scrolling table focusable, so arrow keys can scroll it. */
 function Scroller({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);

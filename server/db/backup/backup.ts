@@ -11,10 +11,10 @@ import { sqliteCode } from '#server/db/engine/outages.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { flushToDisk } from '#server/platform/files.ts';
 
-/** SQLite would restart the copy when another process writes between two steps. */
+/** Copies all pages in one step, because SQLite restarts a copy when another process writes between two steps. */
 const WHOLE = 2 ** 31 - 1;
 
-/** Copies consistently without blocking writers (SQLite's online backup). The copy isn't checked. */
+/** Makes a consistent copy without blocking writers (SQLite's online backup). Does not check the copy. */
 export async function copyDatabase(file: string, copy: string): Promise<void> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   await backup(source, copy, { rate: WHOLE });
@@ -78,7 +78,7 @@ function contentsOf(database: DatabaseSync): Contents {
   return { leads: count('leads'), imported: count('imported_leads') };
 }
 
-/** Those that ran must be a prefix of our list, or all of it and more. */
+/** Returns the migrations of a database. They must be the first ones in our list, or the whole list and newer ones. */
 function migrationsIn(
   database: DatabaseSync,
   objects: Schema,
@@ -133,7 +133,7 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
 
 /**
  * Removes an unused write-ahead log; a damaged file counts as closed.
- * @throws SQLite's error if unknown
+ * @throws any other SQLite error
  */
 export function isDatabaseOpen(file: string): boolean {
   if (!existsSync(file)) return false;
@@ -152,7 +152,7 @@ export function isDatabaseOpen(file: string): boolean {
 }
 
 /**
- * Keeps the previous database with its companions, and restores it on failure.
+ * Replaces the live database. Keeps the previous one with its companion files, and restores it on failure.
  * @param database a file in the same folder
  */
 export function takePlace(database: string, live: string, kept: string): void {

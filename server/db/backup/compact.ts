@@ -1,4 +1,4 @@
-// Deleted rows survive in free pages, moved copies, the log and PostgreSQL's planner samples, so this rewrites the database.
+// Rewrites the database, because deleted rows survive in free pages, moved copies, the log and PostgreSQL's planner samples.
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,9 +14,9 @@ import { isBusy } from '#server/db/engine/outages.ts';
 
 export type Rewriting =
   | { readonly type: 'rewritten' }
-  /** SQLite's log was emptied, or PostgreSQL's tables vacuumed; older remains stay. */
+  /** SQLite's log was emptied, or PostgreSQL's tables vacuumed; older traces remain. */
   | { readonly type: 'too large' }
-  /** An earlier transaction may still read deleted rows, or SQLite's file is never free. */
+  /** An earlier transaction may still read deleted rows, or SQLite's file was always in use. */
   | { readonly type: 'in use' }
   /** Tables that this user may not rewrite, or that were always in use. */
   | { readonly type: 'left'; readonly tables: readonly string[] }
@@ -25,12 +25,13 @@ export type Rewriting =
 const TRY_EVERY_MS = 100;
 const ATTEMPTS = 50;
 const HEADROOM = 1.1;
-/** Up to this size SQLite's copy stays in memory. */
+/** Up to this size, SQLite's temporary copy is kept in memory. */
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * On SQLite writers wait 1 to 3 s per 100 MB. On PostgreSQL each table is locked meanwhile.
- * @param options largestBytes: skips larger databases, so no visitor waits long
+ * Rewrites the database. On SQLite, writers wait 1 to 3 s per 100 MB; on PostgreSQL, each table is locked while it is
+ * rewritten.
+ * @param options largestBytes: larger databases are skipped, so no visitor waits long
  * @throws the database's error
  */
 export async function rewriteDatabase(
@@ -53,7 +54,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
   const { bavail, bsize } = statfsSync(path.dirname(file));
   const hasRoom = bavail * bsize >= neededBytes;
-  // This process may hold the lock itself, so SQLite must not wait.
+  // This process itself may hold the lock, and a synchronous wait would prevent releasing it.
   using sqlite = new DatabaseSync(file, { timeout: 0 });
   let isLogEmpty = false;
   try {
@@ -117,8 +118,8 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
 }
 
 /**
- * Waits for all transactions of this moment, because rewriting keeps rows that an earlier one can still read. In this
- * database each counts; in other databases of the server, those that write.
+ * Waits for all transactions running now, because rewriting keeps rows that an earlier transaction can still read. All
+ * transactions in this database count; in the server's other databases, only those that write.
  */
 async function earlierTransactionsEnded(db: Db): Promise<boolean> {
   const { rows } = await sql<{ now: string; next: string }>`

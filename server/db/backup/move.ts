@@ -56,8 +56,8 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
 export class RowsDiffer extends Error {}
 
 /**
- * Copies in one transaction. After an error the target is unchanged.
- * @param onRows receives the copied rows of a table so far; throw to end the copy
+ * Copies in one transaction. If it fails, the target stays unchanged.
+ * @param onRows receives the number of rows copied so far from a table; throw to end the copy
  * @throws {RowsDiffer} if checksums or counts differ
  */
 export async function moveRows(
@@ -81,7 +81,7 @@ export async function moveRows(
       const read = createChecksum(table);
       for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
-      // An index whose collation has changed under PostgreSQL hides rows.
+      // If a collation changed after the index was built, PostgreSQL may not find all rows.
       if (moved.source !== moved.target || rows !== (await countRows(anyTable(source.db).selectFrom(table))))
         throw new RowsDiffer(table);
       all.push(moved);
@@ -96,7 +96,7 @@ const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const { key } = descriptionOf(table);
-  // The order of the index, which depends on PostgreSQL's collation. Any other order would sort all rows.
+  // Index order depends on PostgreSQL's collation. In any other order, all rows would have to be sorted.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);

@@ -7,8 +7,8 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 /**
- * `verified`: by this site, and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: no code entered yet.
- * `imported`: from another tool.
+ * `verified`: verified by this site and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: no code
+ * entered yet. `imported`: from another tool.
  */
 export const LEAD_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type LeadState = (typeof LEAD_STATES)[number];
@@ -31,18 +31,18 @@ export type LeadRecord = LeadAnswers & {
 };
 
 export type LeadFilter = {
-  /** Inclusive. */
+  /** Milliseconds since 1970, inclusive. */
   readonly since?: number | undefined;
-  /** Exclusive. */
+  /** Milliseconds since 1970, exclusive. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
   readonly missingIn?: string | undefined;
   readonly exportedIn?: ExportRun | undefined;
   readonly search?: string | undefined;
-  /** In lower case, in ASCII. */
+  /** In lower case and ASCII. */
   readonly domain?: string | undefined;
   readonly answer?: { readonly field: string; readonly text: string } | undefined;
-  /** Any of these texts, ignoring case. */
+  /** The attribution contains at least one of these texts, ignoring case. */
   readonly attributionHolds?: readonly string[] | undefined;
   readonly newestFirst?: boolean | undefined;
 };
@@ -53,7 +53,7 @@ export const isNarrow = (filter: LeadFilter): boolean =>
     ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
   );
 
-/** Checks what SQL cannot. */
+/** Returns a function that checks conditions SQL cannot, or null. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
   if (search === undefined && answer === undefined) return null;
   const holds = search === undefined ? () => true : holdsText(search);
@@ -61,7 +61,7 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
   return (person) => holds(person) && answers(person);
 }
 
-/** Conditions about a person `p`. */
+/** Returns SQL conditions for a person `p`. */
 export function mayBeWanted(filter: LeadFilter): readonly RawBuilder<unknown>[] {
   const { flag, search, domain, answer, attributionHolds } = filter;
   const column = (name: string) => sql.ref(`p.${name}`);
@@ -81,7 +81,7 @@ export function mayBeWanted(filter: LeadFilter): readonly RawBuilder<unknown>[] 
   ].filter((part) => part !== false);
 }
 
-/** Folds case, so ß equals SS, and the four i of Turkish are equal. */
+/** Folds case, so ß equals SS and the four forms of the Turkish i are equal. */
 const folded = (text: string): string =>
   text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I');
 
@@ -104,8 +104,8 @@ function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (perso
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
- * SQLite lowers only ASCII letters, PostgreSQL depends on its locale. Letters that could fold differently therefore match
- * anything; closeLook decides.
+ * Letters that may fold differently match anything here, and closeLook decides: SQLite lowers only ASCII letters, and
+ * PostgreSQL depends on its locale.
  */
 function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
   const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {

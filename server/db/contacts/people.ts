@@ -22,11 +22,11 @@ import { countRows } from '#server/db/engine/row-counts.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** Small pages are freed early by V8. With 200, an export needs 10 MB more and no less time. */
+/** V8 soon frees small pages. With 200 people per page, an export needs 10 MB more memory and takes as long. */
 const PAGE_SIZE = 100;
 
 /**
- * Oldest in the state first, unless the filter says otherwise.
+ * Lists people by the time they entered the state, oldest first unless the filter says otherwise.
  * @returns pages with at least one person
  */
 export async function* leadPages(
@@ -51,13 +51,13 @@ export async function* leadPages(
 export type LookForPeople = {
   readonly people: readonly LeadRecord[];
   readonly next: string | null;
-  /** Everyone who entered the state after this time was checked. Null at the end. */
+  /** Everyone who entered the state after this time was checked. Null if everyone was checked. */
   readonly lookedBackTo: number | null;
 };
 
 /**
- * Searches from the newest for a limited time, so a page can be short or empty.
- * @param options from: the previous `next`, or null. isWanted: extra filter
+ * Searches for a limited time, newest people first, so a page can be short or empty.
+ * @param options from: the previous `next`, or null. isWanted: additional filter
  */
 export async function lookForPeople(
   db: Db,
@@ -94,7 +94,7 @@ export async function lookForPeople(
   };
 }
 
-/** An upper bound, because it checks only table and time. */
+/** Returns an upper bound, because it considers only table and time. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
   const { begin, end } = idsBetween(filter.since, filter.until);
   return countRows(
@@ -154,10 +154,10 @@ const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
 
 type PeopleOfState = {
   readonly table: 'leads' | 'submissions' | 'imported_leads';
-  /** Time of the row and its ID. */
+  /** Column with the time of the row, which its ID contains. */
   readonly column: string;
   readonly from: RawBuilder<unknown>;
-  /** Columns that not every table has. */
+  /** Columns that not all of the tables have. */
   readonly columns: RawBuilder<unknown>;
   readonly isInState: RawBuilder<unknown>;
 };
@@ -214,7 +214,7 @@ async function readPeople(
   return isFound === null ? rows : rows.filter(isFound);
 }
 
-/** In this order, an ID found by one function is found by the others. */
+/** All functions use this order, so an ID found by one is found by the others. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
@@ -257,7 +257,7 @@ export async function findHolder(db: Db, email: string): Promise<Holder | null> 
   return ids.has(email) ? { leadId: null, lastVerifiedAt: null } : null;
 }
 
-/** @returns the person in the first matching state, even if suppressed */
+/** @returns the person in the first matching state, including suppressed people */
 export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
   for (const state of BY_WEIGHT) {
     const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
@@ -276,7 +276,7 @@ const BY_WEIGHT = [
 
 const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
 
-/** Locks the lead's row until the transaction ends. SQLite has only one writer anyway. */
+/** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
 export async function holdLeadRecord(
   tx: Db,
   engine: OpenDatabase['engine'],

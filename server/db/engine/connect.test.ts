@@ -37,7 +37,7 @@ it('a broken PostgreSQL connection fails only its own transaction', () =>
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
-        // No query runs meanwhile, so the error belongs to no statement.
+        // No query is running, so the error doesn't belong to a statement.
         await until(async () => !(await isConnected(db, rows[0]?.pid)));
         await sql`select 1`.execute(tx);
       }),

@@ -16,12 +16,12 @@ export type Db = Kysely<Schema>;
 export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
-  /** False once the file was deleted or replaced, so writes would be lost. */
+  /** False after the file was deleted or replaced, because writes would be lost. */
   readonly isFileOurs: () => boolean;
   readonly writes: Pick<LastWrites, 'fault'>;
   /**
    * Empties SQLite's write-ahead log without waiting.
-   * @returns false if another process prevents it; always true for PostgreSQL
+   * @returns false if another process prevented it; always true for PostgreSQL
    */
   readonly emptyLog: () => boolean;
   readonly close: () => Promise<void>;
@@ -30,13 +30,13 @@ export type OpenDatabase = {
 export type DatabaseOptions = {
   readonly clock?: () => number;
   readonly patienceMs?: number;
-  /** 0 for none. */
+  /** 0 for no limit. */
   readonly statementTimeoutMs?: number;
   readonly onStatement?: (sql: string) => void;
 };
 
 const PATIENCE_MS = 5_000;
-/** Nothing is served yet, so opening may block inside SQLite. */
+/** Opening may block inside SQLite, because nothing is served yet. */
 const OPENING_TIMEOUT_MS = 5_000;
 /** SQLite's default of 2 MB is too small for the index pages of a few thousand leads. */
 const SQLITE_CACHE_KIB = 16 * 1024;
@@ -89,7 +89,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.exec('pragma journal_mode = wal');
     // With the default for WAL, a power cut can lose commits that a 202 has promised.
     sqlite.exec('pragma synchronous = full');
-    // Otherwise savepoints write twice as much to a file as the write-ahead log.
+    // Otherwise savepoints write twice as much to a temporary file as to the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
     // Overwrites deleted data. FAST would leave it in freed pages.
@@ -143,7 +143,10 @@ function watchFiles(database: string): () => boolean {
   };
 }
 
-/** Holds the lock until the transaction ends, so counting and sending are one step. SQLite has only one writer anyway. */
+/**
+ * Locks an e-mail address until the transaction ends, so counting and sending are one step. SQLite has only one writer
+ * anyway.
+ */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);

@@ -1,4 +1,4 @@
-// IDs are UUIDs of version 7 made with their row's time, so the primary key sorts by time and serves as its index.
+// IDs are UUIDs of version 7 made from the row's time, so the primary key sorts by time and serves as an index by time.
 import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
@@ -6,19 +6,19 @@ import type { Db } from '#server/db/engine/connect.ts';
 
 let made = 0;
 
-/** Ordered by time, and within a millisecond by call. @param ms of its row */
+/** Returns an ID that sorts by time and, within a millisecond, by call. @param ms the row's time */
 export function newIdAt(ms: number): string {
   made = (made + 1) % 2 ** 31;
   return uuid({ msecs: ms, seq: made });
 }
 
-/** RFC 9562, section 5.7: the first 48 bits are milliseconds. */
+/** Returns the lowest ID of a time. RFC 9562, section 5.7: the first 48 bits are milliseconds. */
 export function lowestIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
-/** NaN for an ID of another format. */
+/** Returns the time of an ID; NaN for another format. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Both exclusive. */

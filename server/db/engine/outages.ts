@@ -1,7 +1,7 @@
 import { errorCode } from '#server/platform/system-errors.ts';
 
-// PostgreSQL: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts, 25006
-// read-only, 40xxx rolled back by a conflict.
+// PostgreSQL's codes: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts,
+// 25006 read-only, 40xxx rolled back by a conflict.
 const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)$/;
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
@@ -61,7 +61,7 @@ export const isBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_
 export const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 
-/** A full disk may have room for a small write, so one success doesn't clear the fault. */
+/** On a full disk, a small write may still succeed, so one success doesn't clear the fault. */
 const FULL_FOR_MS = 60_000;
 
 export type LastWrites = {

@@ -163,7 +163,7 @@ it("a start waits longer than a visitor for another process's migrations", () =>
     lock();
     let done = false;
     const migrated = migrate(database).finally(() => (done = true));
-    // Five such locks outlast a visitor's statement timeout.
+    // Five of these locks last longer than a visitor's statement timeout.
     for (let round = 0; round < 5; round += 1) {
       await assert.rejects(deleteExpired(database.db, 'limit_windows', { before: 0, most: 100 }), isOutage);
       assert.equal(done, false);

@@ -1,5 +1,5 @@
-// Adds to pg's pool: timeouts, prepared statements, an error for unreplicated commits, and reconnection when a server becomes
-// read-only.
+// Adds to pg's connection pool: timeouts, prepared statements, an error for unreplicated commits, and reconnection when a
+// server becomes read-only.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
@@ -9,15 +9,18 @@ import { errorCode } from '#server/platform/system-errors.ts';
 const POOL_SIZE = 10;
 const CONNECT_WITHIN_MS = 5_000;
 const KEEPALIVE_AFTER_MS = 10_000;
-/** PostgreSQL's timeout doesn't cover a commit that waits for its standby, so the client waits this much longer. */
+/**
+ * PostgreSQL's timeout doesn't cover a commit that waits for its standby, so the client waits this much longer than the
+ * timeout.
+ */
 const GRACE_MS = 2_000;
 const HELD_MS = 60_000;
 
-/** Error of a write on a standby: "read-only transaction". */
+/** Code for a write on a standby: "read-only transaction". */
 const READ_ONLY = '25006';
-/** Error of any statement after a failed one in the same transaction. */
+/** Code for any statement after a failed one in the same transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
-/** Connections end after a shutdown, a read-only error or a lost prepared statement. */
+/** After a shutdown, a read-only error or a lost prepared statement, the connection is closed. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
@@ -64,8 +67,8 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   }
 
   /**
-   * Closing the connection would leave PostgreSQL waiting for its standby, until its connections run out. Cancelling could lose
-   * the commit in a failover.
+   * Keeps a connection whose commit waits for a standby. If closed, PostgreSQL would keep waiting until it runs out of
+   * connections; if cancelled, the commit could be lost in a failover.
    */
   function holdBack(client: PoolClient, answer: Promise<unknown>): void {
     const release = () => {
@@ -104,7 +107,7 @@ function numbersForBigints(): TypeOverrides {
   return overrides;
 }
 
-/** Several times the server's number of statements. Further statements are unnamed. */
+/** Several times the number of the server's different statements. Further statements are unnamed. */
 const MOST_NAMES = 200;
 
 /**
@@ -135,7 +138,7 @@ function wrapClient(
   let isUnlimited = false;
   let isSpent = false;
   let isUnreplicated = false;
-  /** The transaction's first error, because PostgreSQL doesn't repeat it. */
+  /** First error in the transaction, because PostgreSQL doesn't repeat it. */
   let failure: unknown = null;
   let stalled: Promise<unknown> | null = null;
   // If the wait for a synchronous standby is cancelled, PostgreSQL reports success with a notice.

@@ -1,6 +1,6 @@
 // node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Concurrent transactions share one
-// commit and its wait for the disk: 353 flows per second instead of 222 (decision 0018). Each is a savepoint that can fail
-// separately, and none reports success before the commit.
+// commit and its wait for the disk: 353 flows per second instead of 222 (decision 0018). Each transaction is a savepoint that
+// can fail separately, and it reports success only after the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -43,7 +43,9 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
   };
 }
 
-/** SQLite replans a bare `limit ?` for each value: 25 to 49 µs instead of 3 to 9. A sign before it prevents that. */
+/**
+ * SQLite replans a bare `limit ?` for each value: 25 to 49 µs instead of 3 to 9. A plus sign before it prevents replanning.
+ */
 class QueryCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
     this.append('limit +');
@@ -64,8 +66,8 @@ type Turn = {
 
 /**
  * Transactions that share a commit. A group opens with the first write and gathers members: each runs as a savepoint, one at a
- * time, and waits once it has ended. When no new member comes for some turns of the event loop, the group is due: it takes
- * nobody, waits for the running member, and is committed or abandoned, which settles all its members.
+ * time, and then waits for the commit. If no new member arrives for some turns of the event loop, the group is due: it accepts
+ * no more members, waits for the running one, and is committed or abandoned, which settles all members.
  */
 type Group = {
   readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
@@ -272,7 +274,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   };
 }
 
-/** Several times the server's number of statements. They use memory outside the JavaScript heap. */
+/**
+ * Several times the number of the server's different statements. Prepared statements use memory outside the JavaScript heap.
+ */
 const MOST_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
@@ -287,7 +291,7 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
   return ({ sql, parameters }) => {
     const { statement, returnsRows } = prepared.get(sql) ?? prepare(sql);
     const values = parameters as SQLInputValue[];
-    // Rows without a prototype are slow dictionaries in V8.
+    // Copied, because V8 treats rows without a prototype as slow dictionaries.
     if (returnsRows) return { rows: statement.all(...values).map((row) => ({ ...row })) };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };

@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
       const usual = texts.size;
       for (let number = 11; number <= 30; number += 1) await flow(number);
       assert.ok(texts.size > 20, 'they are counted');
-      // A few rare statements may come late. One per visitor would be twenty times as many.
+      // A few rare statements may be added later. One new statement per visitor would add twenty.
       assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
     });
   });

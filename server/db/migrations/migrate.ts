@@ -1,4 +1,4 @@
-// Migrates at start. If several processes start at once, the first migrates and the others wait.
+// Migrates the database at start. If several processes start at once, the first one migrates and the others wait.
 import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
@@ -9,7 +9,8 @@ import * as firstTables from '#server/db/migrations/2026-11-26-first-tables.ts';
 
 /**
  * Append new migrations. Keep everything that the previous release uses, because it may still be running
- * (schema-changes.test.ts checks this). Once it cannot be, the name of a breaking migration ends with {@link NO_WAY_BACK}.
+ * (schema-changes.test.ts checks this). If the previous release cannot run any more, end the name of the breaking migration
+ * with {@link NO_WAY_BACK}.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-26-first-tables': firstTables };
 
@@ -63,7 +64,7 @@ export async function migrate(
 
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
-/** A pooler could lose a session lock, so the lock belongs to the transaction. */
+/** Locks within the transaction, because a pooler could lose a session lock. */
 async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);

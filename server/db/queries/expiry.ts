@@ -1,4 +1,4 @@
-// Deletes a few rows per transaction. Verified submissions stay with their leads and receipts.
+// Deletes expired rows, a few per transaction. Verified submissions are kept with their leads and receipts.
 import { sql, type RawBuilder } from 'kysely';
 
 import {
@@ -21,7 +21,7 @@ export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/** Deletes at most `limit` rows of one kind, with their dependents. `done`: none are left. */
+/** Deletes at most `limit` rows of one kind, with their dependent rows. `done`: no rows are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
 export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
@@ -39,7 +39,7 @@ export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
       : [
           codesStep(unverified),
           unverifiedStep(unverified),
-          // Runs after the rows that keep an address in use.
+          // Runs last, because the rows above keep an address in use.
           suppressionsStep(unverified),
         ]),
   ];
@@ -72,8 +72,8 @@ const countedStep =
   };
 
 /**
- * Deletes the oldest rows first, at most `most`.
- * @returns how many
+ * Deletes at most `most` rows, oldest first.
+ * @returns the number of deleted rows
  */
 export function deleteExpired(
   tx: Db,
@@ -125,7 +125,7 @@ const unverifiedStep = (until: number): ExpiryStep =>
 
 /**
  * Anyone can type a dead address. Once no other data about it is stored, its pseudonym is enough to suppress mail. The
- * operator's notes stay, and so do unsubscribed addresses, which belong to leads.
+ * operator's notes are kept, and so are unsubscribed addresses, which belong to leads.
  */
 function suppressionsStep(until: number): ExpiryStep {
   let after = '';

@@ -1,6 +1,6 @@
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** All its rows have this time. Milliseconds since 1970. */
+/** `at` is the time of all rows of the export, in milliseconds since 1970. */
 export type ExportRun = { readonly name: string; readonly at: number };
 
 export type NamedExport = {

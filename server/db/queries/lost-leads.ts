@@ -33,7 +33,7 @@ export async function* lostLeadPages(
 }
 
 /**
- * Newest request first.
+ * Lists the newest requests first.
  * @param options from: the previous `next`, or null
  */
 export const lookForLost = (

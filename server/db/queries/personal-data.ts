@@ -28,7 +28,7 @@ const NO_ADDRESS = '';
 
 type LeadErased = {
   readonly leadId: string;
-  /** A webhook event about the lead may be on its way until then. */
+  /** Until then, a webhook event about the lead may be in transit. */
   readonly inHandUntil: number | null;
 };
 
@@ -48,9 +48,9 @@ export async function erasePersonalData(
     onLeadErased = async () => {},
   }: {
     email: string;
-    /** Newest first (server/secrets/secrets.ts). */
+    /** Made with the newest secret first (server/secrets/secrets.ts). */
     pseudonyms: readonly [string, ...string[]];
-    /** Also returns how many (server/consent/chain.ts). */
+    /** Empties the person's chain entries and returns their number (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
     now: number;
     onLeadErased?: (lead: LeadErased) => Promise<void>;
@@ -63,7 +63,7 @@ export async function erasePersonalData(
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
     desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),
     suppressions: () => anonymiseSuppressions(tx, email),
-    // The position stays, so the other entries can still be checked.
+    // Positions are kept, so the other entries can still be checked.
     consent_chain: () => eraseProofs(tx, isAbout('consent_chain', email)),
     leads: async () => {
       leadIds = await deleteLeads(tx, email);
@@ -80,7 +80,7 @@ export async function erasePersonalData(
     if (erasure === 'delete') erased[table] = await deleteRows(tx, table as Deleted, email);
   }
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
-  // If others use the domain, the next lookup finds it again.
+  // If other people use the domain, the next lookup stores it again.
   await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
   return erased as ErasedRows;
 }
@@ -97,7 +97,7 @@ async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
   );
 }
 
-/** Desk users stay accountable, so their names are kept. */
+/** Keeps the names of desk users, who stay accountable. */
 async function pseudonymiseDeskLog(
   tx: Db,
   email: string,

@@ -6,7 +6,7 @@ import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.
 import { hasRow } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
-/** `from` included, `to` excluded. */
+/** `from` is included, `to` is excluded. */
 export type Span = { readonly from: number; readonly to: number };
 
 export type Part = Span & { readonly variant?: string | undefined };
@@ -22,7 +22,7 @@ export type Group = {
   readonly people: number;
 };
 
-/** Counts by the day of the first request. Add up the groups. */
+/** Several groups can have the same key, so the caller must add them up. Days are those of the first request. */
 export type AskedGroup = Group & {
   readonly fate: CodeStatus;
   readonly mailed: 0 | 1;
@@ -39,7 +39,7 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Each person once, at the first code of the span.
+ * Counts each person once, at the first code within the span.
  * @param now milliseconds since 1970
  * @param atOnce codes per statement; for tests
  */
@@ -103,9 +103,9 @@ export type AnswerGroup = {
 };
 
 /**
- * Add up the groups.
- * @param options withAttribution: makes many groups; otherwise it is null
- * @returns answers as JSON, or null
+ * Yields several groups with the same key, which the caller must add up.
+ * @param options withAttribution: groups by attribution too, which yields many groups; otherwise attribution is null
+ * @returns groups, with answers as JSON or null
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -128,7 +128,7 @@ export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean
   return hasRow(db.selectFrom('leads').select('id').where('variant', '=', variant));
 }
 
-/** Add up the groups. */
+/** Yields several groups with the same key, which the caller must add up. */
 export async function* variantGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
@@ -145,7 +145,7 @@ export async function* variantGroups(
 }
 
 /**
- * Reads from the newest for a limited time. Add up the counts of all calls.
+ * Reads for a limited time, newest leads first. The caller must add up the counts of all calls.
  * @param options from: the previous `next`, or null
  */
 export async function countDomains(
@@ -177,7 +177,7 @@ export const countLeads = async (db: Db, span: Span): Promise<number> =>
 export type CodeStatus =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-/** About the codes `a` of a person, with their mail `o`. */
+/** Returns SQL facts about a person's codes `a` and their mails `o`. */
 export const codeFacts = (now: number) => {
   const at = sql.lit(now);
   return sql`

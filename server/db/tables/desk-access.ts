@@ -58,8 +58,8 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * @param use counter: 0 for passkeys without one
- * @returns false if another use has the same count, so one is a copy
+ * @param use counter: 0 if the passkey has none
+ * @returns false if the counter has not increased, which suggests a copied passkey
  */
 export async function noteUse(
   tx: Db,

@@ -8,12 +8,12 @@ import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
 
-/** Replaces an erased address, so one person's lines stay together. */
+/** Name that replaces an erased e-mail address, so the lines about one person still belong together. */
 export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
 
 /**
- * Uses the pseudonym if the e-mail address was erased meanwhile.
- * @param pseudonym null for a desk user, whose lines an erasure keeps
+ * Adds a line, with the pseudonym if the e-mail address was erased meanwhile.
+ * @param pseudonym null for a desk user, whose name an erasure keeps
  */
 export async function addToDeskLog(
   tx: Db,
@@ -22,14 +22,14 @@ export async function addToDeskLog(
 ): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
-    // A concurrent erasure either has ended, or waits and then replaces the address in this line.
+    // A concurrent erasure has either ended, or waits for this lock and then replaces the address in this line.
     await lockAddress(tx, engine, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
   await insertIntoDeskLog(tx, { ...row, about });
 }
 
-/** The caller has locked the address. */
+/** The caller must have locked the e-mail address. */
 export async function insertIntoDeskLog(db: Db, row: DeskLogRow): Promise<void> {
   await db.insertInto('desk_log').values(row).execute();
 }
@@ -46,7 +46,7 @@ async function holds(tx: Db, email: string): Promise<boolean> {
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
 
-/** @param page after: last ID of the previous page */
+/** @param page after: the last ID of the previous page */
 export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<DeskLogRow[]> =>
   db
     .selectFrom('desk_log')

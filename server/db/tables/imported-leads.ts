@@ -19,7 +19,7 @@ export type ImportCounts = {
 };
 
 /**
- * A dry run takes no lock.
+ * A dry run locks nothing.
  * @param people a few hundred distinct addresses
  */
 export async function importPeople(

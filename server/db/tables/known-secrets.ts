@@ -1,4 +1,4 @@
-// A start with none of the known secrets is refused, because it would end every session and live code.
+// The server refuses to start if it has none of the known secrets, because that would invalidate every session and code.
 import type { Db } from '#server/db/engine/connect.ts';
 
 export async function knownSecretIds(db: Db): Promise<string[]> {

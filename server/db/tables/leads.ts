@@ -36,7 +36,7 @@ export async function mergeLead(
   const named = {
     name,
     company,
-    // If the campaign asks no questions, earlier answers stay.
+    // If the campaign has no questions, earlier answers are kept.
     ...(asksMore && { answers: await allAnswers(tx, submission, asked) }),
   };
   const lead = await tx
@@ -163,9 +163,9 @@ export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise
 }
 
 /**
- * Also records the change. The caller has locked the e-mail address.
+ * Corrects answers and records the change, unless it is empty. The caller must have locked the e-mail address.
  * @param change changes: computed from the current answers; onCorrected: called for a lead
- * @returns null for an unknown person. An empty change isn't recorded
+ * @returns null for an unknown person
  */
 export async function correctLead(
   tx: Db,

@@ -1,4 +1,4 @@
-// Counts atomically across processes.
+// Counts events atomically across processes.
 import { sql } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
@@ -36,13 +36,13 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
         : counted.where((eb) => eb.or([isOver(now), eb('limit_windows.count', '<', limit)]));
     });
 
-/** A start ahead of every clock was written by a wrong clock. */
+/** A window that starts later than any clock could show was written by a wrong clock, and counts as over. */
 const isOver = (now: number) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
 
 /**
- * The first event begins a window.
- * @returns the count with this event, and the window's end
+ * Counts an event. The first one begins a window.
+ * @returns the count including this event, and the end of the window
  */
 export async function countInWindow(
   db: Db,
@@ -57,8 +57,8 @@ export async function countInWindow(
 }
 
 /**
- * Writes nothing if full, because refusals in a flood must stay cheap.
- * @returns the full window's end; null if counted
+ * Counts an event up to a limit. Writes nothing if the window is full, because refusals must stay cheap in a flood.
+ * @returns the end of the full window; null if the event was counted
  */
 export async function countInWindowUpTo(
   db: Db,
@@ -98,7 +98,7 @@ export type SlidingWindow = {
 
 export type SlidingCount = {
   readonly count: number;
-  /** When one more event fits the limit; 0 for now. */
+  /** Returns when one more event will be within the limit; 0 means now. */
   readonly hasRoomAt: (limit: number) => number;
 };
 
@@ -165,7 +165,7 @@ export async function readSlidingWindows(
 }
 
 /**
- * Counts in all windows or in none. Hold a lock (lockAddress), or parallel calls could exceed the limit.
+ * Counts in all windows or in none. Hold a lock (lockAddress), because parallel calls could otherwise exceed the limit.
  * @returns when there is room again; null if counted
  */
 export async function countInSlidingWindowsUpTo(

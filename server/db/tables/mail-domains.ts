@@ -37,9 +37,10 @@ const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
 const ADDRESSES_AT_ONCE = 5_000;
 
 /**
- * Without an index by domain, this reads every address. A domain that comes into use meanwhile is looked up again.
+ * Reads every e-mail address, because domains aren't indexed. A domain that comes into use meanwhile will be looked up
+ * again.
  * @param rest awaited between statements
- * @returns how many
+ * @returns the number of deleted domains
  */
 export async function deleteUnusedDomains(
   db: Db,

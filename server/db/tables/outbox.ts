@@ -12,10 +12,10 @@ const isQueued = sql<boolean>`state = 'queued'`;
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
-/** This error says nothing about the mail server. */
+/** An error of this class is unrelated to the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
 
-/** A permanent error that concerns the site, not the mail. It is retried. */
+/** The server refused the site rather than the mail. The mail is retried despite the permanent error. */
 export const REFUSES_US = 'refuses us';
 
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
@@ -110,13 +110,14 @@ export async function sendingTimes(
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
   (await sendingTimes(db, { since, most: 1 })).length > 0;
 
-/** An error may concern one recipient or message. This many mails ... */
+/** An error may concern one recipient or message, so it counts only if it affects this many mails. */
 const MAILS_THAT_MATTER = 5;
-/** ... from this many networks show that it concerns the site. A stranger with a few domains cannot cause that. */
+/** The mails must come from this many networks, which a stranger with a few domains cannot cause. */
 const NETWORKS_THAT_MATTER = 3;
 
 /**
- * No mail was sent for `forMs` although some was due. Ignores notices and guides, which a single mailbox or filter can block.
+ * Returns true if no mail was sent for `forMs` although some was due. Ignores notices and guides, which a single mailbox or
+ * filter can block.
  */
 export async function mailStandsStill(
   db: Db,
@@ -142,7 +143,7 @@ export async function mailStandsStill(
 const REFUSED_WITHIN_MS = 3_600_000;
 const MOST_REFUSALS_READ = 1_000;
 
-/** Within an hour, mail of three networks to three domains was refused and none was sent. */
+/** Returns true if, within an hour, mail from three networks to three domains was refused and none was sent. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   const since = now - REFUSED_WITHIN_MS;
   if (await wasAnySent(db, since)) return false;

@@ -11,7 +11,7 @@ export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
  * @param entry keys: pseudonyms, newest first; email: null if erased
- * @returns false if already listed for this reason, with its address
+ * @returns false if an entry with this reason and the e-mail address already exists
  */
 export async function suppress(
   tx: Db,
@@ -64,7 +64,7 @@ const suppressionsOfMany = (
     .execute();
 
 /**
- * @param addresses a few hundred
+ * @param addresses at most a few hundred
  * @returns reasons by pseudonym and by address
  */
 export async function suppressionReasons(
@@ -136,7 +136,7 @@ export const newestSuppressions = (
     .selectFrom('suppressions')
     .selectAll()
     .$if(after !== null, (query) =>
-      // A redundant bound that lets the index be used.
+      // A redundant bound, so that the index is used.
       query
         .where('created_at', '<=', after!.created_at)
         .where((eb) =>

@@ -47,7 +47,7 @@ export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
 
 /**
  * @param ids null for all
- * @returns how many
+ * @returns the number of revived events
  */
 export async function reviveEvents(
   db: Db,

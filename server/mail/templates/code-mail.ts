@@ -1,4 +1,5 @@
-// Without link, picture and visitor's words, the mail carries no stranger's message and rarely triggers filters.
+// The mail contains no link, no picture and none of the visitor's words, so strangers cannot use it to send messages and it
+// rarely triggers filters.
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -14,7 +15,7 @@ import {
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** A code mailed later gets a new lifetime. */
+/** A code mailed later than this gets a new lifetime. */
 const LATE_MS = 1_000;
 
 export const queueCodeMail = (
@@ -37,8 +38,8 @@ export const codeKind: LetterKind = {
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
-    // Updated before sending, so the mail states the right time. The mail is sent at most one lifetime after the code was made,
-    // so a code is valid for at most two.
+    // Updated before sending, so the mail states the right time. The mail is sent at most one lifetime after the code was
+    // created, so a code is valid for at most two lifetimes.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
     const validForMs = expiresAt - now;
@@ -64,7 +65,7 @@ export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
   const values = {
     code: facts.digits,
     reference: facts.reference,
-    // A duration, because the reader's clock and time zone are unknown.
+    // Given as a duration, because the reader's clock and time zone are unknown.
     lifetime: Math.max(1, Math.ceil(facts.validForMs / 60_000)).toLocaleString(facts.language, MINUTES),
     title: facts.title,
   };

@@ -36,7 +36,7 @@ export const deskCodeKind: LetterKind = {
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
     const { id, secret_id: secretId, email } = signIn;
-    // The code works only for this desk user.
+    // The code is valid only for this desk user.
     if (email === null || row.recipient !== recipientOf(email)) return null;
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
@@ -59,7 +59,7 @@ function composeDeskCodeEmail(facts: {
     `The code is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works only once. Do not share it with anyone.`,
     'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
   ];
-  // A locked phone shows the subject, so it has no digits.
+  // The subject contains no digits, because a locked phone shows it.
   const subject = `Your code for the desk of ${title}`;
   return {
     subject,

@@ -1,4 +1,4 @@
-// The row holds the stats, which are counted once. Leads are read when the mail is composed.
+// The outbox row contains the stats, which are counted only once. Leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -27,7 +27,7 @@ import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
   from: z.number(),
-  /** 1, or 7 for a week. */
+  /** 1 for a day, or 7 for a week. */
   days: z.number(),
   before: z.number(),
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
@@ -119,7 +119,7 @@ function headOf(
   { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
   { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
 ): { subject: string; text: string } {
-  // A weekly mail without words is refused at start (server/startup/service.ts).
+  // The server refuses to start without words for the weekly mail (server/startup/service.ts).
   if (days > 1 && words.week !== undefined) {
     const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
     return {
@@ -182,7 +182,10 @@ function textBar(share: number): string {
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
-/** Outlook respects only table widths, and mail programs show a cell without asking. */
+/**
+ * Uses a table cell, because Outlook respects only table widths, and mail programs show cells without asking, unlike
+ * pictures.
+ */
 const barCell = (share: number): string =>
   share === 0
     ? ''

@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
         });
         assert.equal(left.statusCode, 200);
         assert.equal(await server.countRows('withdrawals'), 1);
-        // The code mail has none, because a visitor isn't a list member yet.
+        // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
         const [code] = server.inbox.mailsTo(EMAIL);
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));

@@ -1,5 +1,5 @@
-// Contains a link for any device, or an attached file. Its reader agreed to it, so it carries an unsubscribe link. It has no
-// tracking pixel.
+// The guide mail contains a link that works on any device, or an attached file. It also contains an unsubscribe link,
+// because its reader agreed to receive mail. It has no tracking pixel.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -40,7 +40,7 @@ export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  // Guides share a lane, so they delay each other and no code.
+  // Guides share a lane, so they delay each other but never a code.
   const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
   await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
 }
@@ -56,7 +56,7 @@ export type GuideAgain =
       readonly reasons: readonly SuppressionReason[];
     };
 
-/** The caller holds the lock of the e-mail address and wakes the worker. */
+/** The caller must have locked the e-mail address, and must wake the worker. */
 export async function sendGuideAgain(
   tx: Db,
   { config, secrets }: { readonly config: Pick<Config, 'guideEmail'>; readonly secrets: Secrets },
@@ -141,6 +141,6 @@ export function composeGuideEmail(
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }
 
-/** Sets both colours, so dark mode in mail programs leaves the button unchanged. */
+/** Sets both colours, so the dark mode of mail programs leaves the button unchanged. */
 const buttonOf = (accent: string): string =>
   `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;

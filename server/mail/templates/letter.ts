@@ -17,7 +17,7 @@ export type LetterParts = {
   readonly title: string;
   readonly language: string;
   readonly accent: string;
-  /** Shown in mail that advertises. */
+  /** Shown in advertising mail. */
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   readonly publicUrl: string;
@@ -31,7 +31,7 @@ export type GuideMail = {
 
 export type LetterKind = {
   readonly mayWaitMs: (parts: LetterParts) => number;
-  /** False for mail that its reader just requested, and for the operator's. */
+  /** False for mail that its reader has just requested, and for mail to the operator. */
   readonly respectsSuppression: boolean;
   /**
    * Called at each attempt.

@@ -1,4 +1,5 @@
-// The row holds only the lead's ID or the hour. Leads are read when the mail is composed, so an erased lead isn't reported.
+// The outbox row contains only the lead's ID or the hour. Leads are read when the mail is composed, so erased leads aren't
+// reported.
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
@@ -36,7 +37,7 @@ import { fill, pluralForm } from '#shared/words.ts';
 const ONE_BY_ONE_MAX = 10;
 const NAMED_MAX = 50;
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
-/** By then every lead of an hour is stored, even with differing clocks. */
+/** By then, every lead of an hour is stored, even if clocks differ. */
 const GRACE_MS = 60_000;
 /** No process may have run when an hour ended. */
 const HOURS_BACK = 3;
@@ -44,7 +45,7 @@ const HOURS_BACK = 3;
 const OfLead = z.object({ leadId: z.string() });
 const OfHour = z.object({ from: z.number() });
 
-/** Width of the label column in characters. The answer to a longer question is below it. */
+/** Width of the label column in characters. The answer to a longer question is placed below the question. */
 const LABEL_MAX_WIDTH = 24;
 
 const hourOf = (now: number) => now - (now % HOUR_MS);
@@ -58,7 +59,7 @@ export async function queueNewLeadMail(
   await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Queues once per ended hour, across all processes. */
+/** Queues one mail per completed hour, across all processes. */
 export async function queueFullHours(
   db: Db,
   { recipient, now }: { recipient: string; now: number },
@@ -274,8 +275,8 @@ const momentIn = (language: string, at: number): string =>
 export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
 
 /**
- * Writes 16 – 22 November 2026.
- * @param to beginning of the day after the last
+ * Example: 16 – 22 November 2026
+ * @param to the beginning of the day after the last one
  */
 export const daysIn = (language: string, from: number, to: number): string =>
   new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
