@@ -42,7 +42,10 @@ async function createDatabase(server: string, template: string): Promise<URL> {
 
 function reached(url: URL): string {
   const pooler = process.env[PGBOUNCER_URL_VARIABLE];
-  if (pooler) url.host = new URL(pooler).host;
+  if (pooler) {
+    url.host = new URL(pooler).host;
+    url.searchParams.set('prepare', 'false');
+  }
   return url.href;
 }
 
