@@ -136,8 +136,8 @@ for (const name of ENGINE_NAMES) {
       expect(await fieldsOfTheFilter(page), 'top and height of the fields, in pixels').toHaveLength(1);
       await page.click('button', 'Export');
       await sees(page, `The file contains only people who match the filter: Leads, source ${source}.`);
-      await sees(page, 'every column');
-      await tabTo(page, 'Export');
+      await sees(page, 'Every column');
+      await tabTo(page, 'Export 2 leads');
       await page.press('Enter');
       await sees(page, '2 people exported. The file is in your downloads.');
       await page.click('searchbox', 'Search');
