@@ -60,14 +60,14 @@ start();
 </html>`;
 }
 
-const sayMistakes = (mistakes: readonly string[]): string =>
+const describeMistakes = (mistakes: readonly string[]): string =>
   `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
 /** A stack trace would not help the author of the campaign. */
 function refuseSlips(): void {
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   if (mistakes.length === 0) return;
-  const error = new Error(sayMistakes(mistakes));
+  const error = new Error(describeMistakes(mistakes));
   error.stack = '';
   throw error;
 }
@@ -139,12 +139,12 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
       const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
       onWords();
       if (mistakes.length > 0) {
-        say(sayMistakes(mistakes));
-        hot.send({ type: 'error', err: { message: sayMistakes(mistakes), stack: '' } });
+        say(describeMistakes(mistakes));
+        hot.send({ type: 'error', err: { message: describeMistakes(mistakes), stack: '' } });
         return;
       }
       forgetWords(server, words);
-      sayWarnings();
+      describeWarnings();
       hot.send({ type: 'full-reload' });
     }
     if (
@@ -173,7 +173,7 @@ function forgetWords(server: ViteDevServer, files: readonly string[]): void {
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-function sayWarnings(): void {
+function describeWarnings(): void {
   for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
 }
 
@@ -203,8 +203,8 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file to update the page and e-mails`);
   for (const name of api.unused)
     say(`${name} is not used during development. No mail leaves this machine, and the data is in data/dev/.`);
-  if (mistakes.length > 0) say(sayMistakes(mistakes));
-  else sayWarnings();
+  if (mistakes.length > 0) say(describeMistakes(mistakes));
+  else describeWarnings();
   say(`Ready on ${address}`);
 }
 

@@ -30,6 +30,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   ':view-transition': 'stages change without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',
+  ':-webkit-search-cancel-button': "a search field has the browser's cross, or none",
   ':selection': 'the digit in a box is marked while it is selected',
   globalPrivacyControl: 'a browser without it has no such preference',
   doNotTrack: 'the same',
@@ -140,7 +141,7 @@ function missingInDeclaration(
   ].filter(({ browsers }) => browsers.length > 0);
 }
 
-const sayMissing = (feature: string, where: string, browsers: readonly string[]): string[] =>
+const describeMissing = (feature: string, where: string, browsers: readonly string[]): string[] =>
   browsers.length === 0 || feature in MAY_BE_MISSING || feature in IN_LIBRARIES
     ? []
     : [`${feature} (${where}): not in ${browsers.join(', ')}`];
@@ -154,16 +155,16 @@ function complaintsAboutStyles(css: string): string[] {
       if (node.type === 'atrule') {
         if (node.name === 'supports') continue;
         const rule = CSS.atRules[node.name]?.__compat;
-        complaints.push(...sayMissing(`@${node.name}`, node.params, rule ? missingIn(rule) : []));
+        complaints.push(...describeMissing(`@${node.name}`, node.params, rule ? missingIn(rule) : []));
         if (node.name === 'media' && /[<>]/.test(node.params)) {
           const range = CSS.atRules['media']?.['range_syntax']?.__compat;
-          complaints.push(...sayMissing('media ranges', node.params, range ? missingIn(range) : []));
+          complaints.push(...describeMissing('media ranges', node.params, range ? missingIn(range) : []));
         }
         visit(node);
       } else if (node.type === 'rule') {
         for (const [, name = ''] of node.selector.matchAll(/::?([a-z-]+)/g)) {
           const selector = CSS.selectors[name]?.__compat;
-          complaints.push(...sayMissing(`:${name}`, node.selector, selector ? missingIn(selector) : []));
+          complaints.push(...describeMissing(`:${name}`, node.selector, selector ? missingIn(selector) : []));
         }
         visit(node);
       } else if (node.type === 'decl') {
@@ -173,7 +174,7 @@ function complaintsAboutStyles(css: string): string[] {
         );
         if (hasPlain) continue;
         for (const { feature, browsers } of missingInDeclaration(node, names))
-          complaints.push(...sayMissing(feature, `${node.prop}: ${node.value}`, browsers));
+          complaints.push(...describeMissing(feature, `${node.prop}: ${node.value}`, browsers));
       }
     }
   };
@@ -240,7 +241,7 @@ function readScript(code: string): Findings {
   });
   const complaints = [...used]
     .filter((name) => !own.has(name))
-    .flatMap((name) => sayMissing(name, 'script', missingEverywhere(MEMBERS.get(name))));
+    .flatMap((name) => describeMissing(name, 'script', missingEverywhere(MEMBERS.get(name))));
   return { styles, complaints };
 }
 

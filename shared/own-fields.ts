@@ -171,7 +171,7 @@ export const splitChoices = (text: string): readonly string[] =>
     .map((choice) => choice.trim())
     .filter((choice) => choice !== '');
 
-/** For people to read. A second answer with the same label has its ID appended. */
+/** For people to read. If two questions have the same label, the second has its ID appended. */
 export function answersByLabel(text: string | null): Readonly<Record<string, string>> {
   const named: Record<string, string> = {};
   for (const [id, { label, answer }] of Object.entries(readAnswers(text)))

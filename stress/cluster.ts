@@ -12,7 +12,7 @@ import {
   countRequests,
   newAddress,
   post,
-  sayCounts,
+  describeCounts,
   walkWhile,
   WITHOUT_LIMITS,
   type Ledger,
@@ -99,7 +99,7 @@ const { ledger: rolling } = await underLoad('rolling restarts', async () => {
     }
   }
 });
-const whichFailed = rolling.failed.size === 0 ? '' : ` (${sayCounts(rolling.failed)})`;
+const whichFailed = rolling.failed.size === 0 ? '' : ` (${describeCounts(rolling.failed)})`;
 report(
   `${ROUNDS} rolling restarts of all ${PROCESSES}`,
   `${countRequests(rolling)} requests, ${countFailed(rolling)} failed${whichFailed}; ${rolling.verified.size} leads`,
@@ -116,7 +116,7 @@ const { ledger: outage } = await underLoad('PostgreSQL restarts', async () => {
 });
 report(
   `${POSTGRES_RESTARTS} restarts of PostgreSQL`,
-  `${sayCounts(outage.answers)}; ${outage.acknowledged.size} acknowledged, ${outage.unmailed.size + outage.unverified.size} lost`,
+  `${describeCounts(outage.answers)}; ${outage.acknowledged.size} acknowledged, ${outage.unmailed.size + outage.unverified.size} lost`,
   outage.unmailed.size === 0 && !outage.answers.has('500') && !outage.answers.has('no answer'),
 );
 

@@ -13,7 +13,7 @@ import { argument, createProof } from '#stress/harness/proof.ts';
 import {
   newAddress,
   post,
-  sayCounts,
+  describeCounts,
   walkWhile,
   WITHOUT_LIMITS,
   type Ledger,
@@ -99,7 +99,7 @@ const backAt = ({ heard }: Ledger, since: number): number =>
   heard.find(({ at, status }) => at >= since && status === '202')?.at ?? Infinity;
 const addRow = (what: string, { ledger, slowestMs }: Seen, out: string): void => {
   const lost = ledger.unmailed.size + ledger.unverified.size;
-  rows.add(what, out, sayCounts(ledger.answers), seconds(slowestMs), ledger.acknowledged.size, lost);
+  rows.add(what, out, describeCounts(ledger.answers), seconds(slowestMs), ledger.acknowledged.size, lost);
 };
 
 for (let round = 1; round <= ROUNDS; round += 1) {

@@ -8,7 +8,7 @@ import { createFuzzer, POST } from '#stress/fuzz/requests.ts';
 import { tryRudeClients } from '#stress/fuzz/rude-clients.ts';
 import { argument, createProof } from '#stress/harness/proof.ts';
 import { median } from '#stress/harness/report.ts';
-import { newLedger, sayCounts, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+import { newLedger, describeCounts, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 import { watchWhile } from '#stress/harness/watch.ts';
 
 const ANSWERS = argument(0, 1_000_000);
@@ -167,7 +167,7 @@ const rows = proof.rows('what', 'seen');
 rows.add('requests sent', `${sent.toLocaleString('en')} in ${seconds.toFixed(0)} s`);
 rows.add('answered', answered.toLocaleString('en'));
 rows.add('connections ended without an answer', unanswered.toLocaleString('en'));
-rows.add('answers by status', sayCounts(new Map([...statuses].toSorted())));
+rows.add('answers by status', describeCounts(new Map([...statuses].toSorted())));
 const failures = [...statuses].filter(([status]) => status.startsWith('5'));
 rows.add(
   '5xx',

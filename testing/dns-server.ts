@@ -20,7 +20,7 @@ export type DnsServer = {
   readonly close: () => Promise<void>;
 };
 
-/** Low bits of the header (RFC 1035, section 4.1.1). */
+/** Values of the header's flags field (RFC 1035, section 4.1.1). */
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 const AUTHORITATIVE = 0x0400;

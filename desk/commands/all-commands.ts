@@ -14,7 +14,7 @@ import { addCorrect } from '#desk/commands/correct.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { sayFault } from '#server/platform/system-errors.ts';
+import { describeFault } from '#server/platform/system-errors.ts';
 import { describeError, type LoggedError } from '#server/log/logger.ts';
 import { explainFailure } from '#server/startup/why-the-start-failed.ts';
 import { addDoctor } from '#desk/commands/doctor.ts';
@@ -63,15 +63,15 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
       return error.exitCode;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    desk.note(explainFailure(error, database) ?? sayFault(linesWithoutWords(error)));
+    desk.note(explainFailure(error, database) ?? describeFault(linesWithoutWords(error)));
     return 1;
   }
 }
 
 /** Prints an error's type, codes and source positions, but not its message, which can quote personal data. */
-export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
+export const linesWithoutWords = (error: unknown): string => linesOfError(describeError(error)).join('\n');
 
-function sayError({
+function linesOfError({
   type,
   code,
   errcode,
@@ -83,7 +83,7 @@ function sayError({
 }: LoggedError): string[] {
   const what = [type, code, errcode, table, constraint].filter((part) => part !== undefined).join(' ');
   const others = [...(cause === undefined ? [] : [cause]), ...errors];
-  return [what, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => sayError(other))];
+  return [what, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => linesOfError(other))];
 }
 
 async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {

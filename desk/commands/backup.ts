@@ -30,7 +30,7 @@ export function addBackup(program: Command, desk: Desk): void {
     .action(async (file) => {
       const { config, clock } = await desk.service();
       const { database } = config;
-      if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
+      if (database.engine === 'postgres') throw new CommandFailure(describePgDump(database.url, file));
       const source = fileOf(database);
       const place = await filePlace(file, 'a backup');
       if (['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion))
@@ -57,14 +57,14 @@ export function addBackup(program: Command, desk: Desk): void {
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
-            `${file} was written, but "restore" will refuse it, because ${source} ${sayUnfit(found)}. Fix the database, and make the backup again.`,
+            `${file} was written, but "restore" will refuse it, because ${source} ${describeUnfit(found)}. Fix the database, and make the backup again.`,
           );
         await noteBackup(source, clock()).catch(() =>
           desk.note(
             `The time of the backup could not be recorded next to ${source}, so the doctor will not know the age of the backup. Check the permissions of that folder.`,
           ),
         );
-        desk.note(`${file} contains the database with ${sayContents(found)}.`);
+        desk.note(`${file} contains the database with ${describeContents(found)}.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
       }
@@ -76,7 +76,7 @@ export function addBackup(program: Command, desk: Desk): void {
 }
 
 /** Returns the rest of a sentence that begins with the database's name. */
-export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
+export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
       return 'is not a SQLite database';
@@ -89,14 +89,14 @@ export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   }
 }
 
-export function sayContents({ leads, imported }: Contents): string {
+export function describeContents({ leads, imported }: Contents): string {
   const said = leads === 1 ? '1 lead' : `${leads} leads`;
   if (imported === 0) return said;
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
 /** Omits the password, because every user of the machine can see the arguments of processes. */
-function sayPgDump(url: string, file: string): string {
+function describePgDump(url: string, file: string): string {
   const address = withParameters(url, (parameters) => {
     // pg_dump does not know these parameters.
     for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);

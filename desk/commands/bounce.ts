@@ -63,7 +63,7 @@ Examples:
           number += 1;
           const message = number === 1 ? name : `${name} (${number})`;
           messages.push({ message, ...outcome });
-          desk.note(printable(`${message}: ${sayOutcome(outcome)}`));
+          desk.note(printable(`${message}: ${describeOutcome(outcome)}`));
           desk.progress(`${messages.length} messages …`);
         }
         await putAway();
@@ -73,7 +73,7 @@ Examples:
     });
 }
 
-function sayOutcome(outcome: MessageOutcome): string {
+function describeOutcome(outcome: MessageOutcome): string {
   switch (outcome.type) {
     case 'no report':
       return 'this is neither a bounce nor a spam complaint. Nothing was changed.';

@@ -6,7 +6,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { sayBytes, sayRemains } from '#desk/people/residual-data.ts';
+import { describeBytes, describeRemains } from '#desk/people/residual-data.ts';
 
 export function addCompact(program: Command, desk: Desk): void {
   program
@@ -23,10 +23,12 @@ export function addCompact(program: Command, desk: Desk): void {
       const before = sizeOf(database);
       desk.progress('Rewriting the database …');
       const rewriting = await rewriteDatabase(database);
-      if (rewriting.type !== 'rewritten') throw new CommandFailure(sayRemains(rewriting));
+      if (rewriting.type !== 'rewritten') throw new CommandFailure(describeRemains(rewriting));
       const after = sizeOf(database);
       const sizes =
-        before === null || after === null ? '' : `: ${sayBytes(before)} before, ${sayBytes(after)} now`;
+        before === null || after === null
+          ? ''
+          : `: ${describeBytes(before)} before, ${describeBytes(after)} now`;
       desk.note(`The database was rewritten${sizes}. Its files contain no deleted data.`);
     });
 }

@@ -7,7 +7,7 @@ import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import {
   checkChain,
   consentProofs,
-  sayChainError,
+  describeChainError,
   sealAll,
   type Watching,
 } from '#desk/people/consent-proofs.ts';
@@ -47,8 +47,8 @@ function addVerify(consent: Command, desk: Desk): void {
         await desk.print(
           `${entries} ${entries === 1 ? 'entry' : 'entries'}, including ${erased} of erased people. Head: ${head.position}:${head.hash}\n`,
         );
-        for (const error of accepted) await desk.print(`Accepted: ${sayChainError(error)}\n`);
-        for (const error of errors) await desk.print(`${sayChainError(error)}\n`);
+        for (const error of accepted) await desk.print(`Accepted: ${describeChainError(error)}\n`);
+        for (const error of errors) await desk.print(`${describeChainError(error)}\n`);
         if (errorCount > errors.length) await desk.print(`${errorCount} errors in total.\n`);
       }
       if (errorCount > 0) throw new CommandFailure(ADVICE);
@@ -119,7 +119,7 @@ function addAccept(consent: Command, desk: Desk): void {
         desk.note('There is nothing to accept, because the chain has no errors.');
         return;
       }
-      for (const error of errors.slice(0, ERRORS_SHOWN)) await desk.print(`${sayChainError(error)}\n`);
+      for (const error of errors.slice(0, ERRORS_SHOWN)) await desk.print(`${describeChainError(error)}\n`);
       const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
         yes === true ||

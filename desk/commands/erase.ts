@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { ELSEWHERE, erasePerson, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
+import { ELSEWHERE, erasePerson, describeCounts, describeWhatIsErased } from '#desk/people/erase.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { commandLine } from '#desk/audit-log/audit-log.ts';
 
@@ -23,7 +23,7 @@ export function addErase(program: Command, desk: Desk): void {
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      const what = await sayWhatIsErased(service, email);
+      const what = await describeWhatIsErased(service, email);
       const agreed = yes === true || (await desk.confirm(`Erase all data about ${email}? ${what}. (y/N) `));
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
@@ -33,7 +33,7 @@ export function addErase(program: Command, desk: Desk): void {
       const { mailFiles, ...erased } = counts;
       // Printing comes last, because the program that reads the output may have quit.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
-      else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
+      else await desk.print(`Erased: ${describeCounts(counts)}.\n`);
       for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);
       if (failures.length > 0)
         throw new CommandFailure(`The rows were erased, but some data may remain. ${failures.join(' ')}`);

@@ -12,7 +12,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { orSay, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
-  sayPeople,
+  describePeople,
   withSearch,
   withSelection,
   withState,
@@ -99,7 +99,7 @@ Examples:
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
         // Logged first, because an interrupted export has already disclosed some leads.
-        await noteCommand({ database, clock, ...service }, 'exported', null, sayExport());
+        await noteCommand({ database, clock, ...service }, 'exported', null, describeExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
@@ -107,7 +107,7 @@ Examples:
           if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
           // Joins the IDs of a page, because a million separate strings need far more memory.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
-          desk.progress(`${sayPeople(count, state)} …`);
+          desk.progress(`${describePeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
@@ -120,7 +120,7 @@ Examples:
         );
       if (state === 'unverified')
         desk.note('These people have proved neither their address nor their consent. Do not write to them.');
-      desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
+      desk.note(`${describePeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
       if (isLeft) desk.note(`${out} was not changed and still contains the leads of an earlier export.`);
 
       /**
@@ -145,7 +145,7 @@ Examples:
       }
 
       /** Omits the search text and the source: they may be personal data, and lines in the audit log are not erased. */
-      function sayExport(): string {
+      function describeExport(): string {
         const { flag } = selection;
         const said = { format, state, flag, sinceLast, again };
         return [

@@ -10,7 +10,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import { isGarbled, statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
-import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
+import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
@@ -157,8 +157,8 @@ async function readWholeFile(
   let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
-    desk.note(`Columns used: ${sayHeadings(found.used)}.`);
-    if (found.unused.length > 0) desk.note(`Columns not used: ${sayHeadings(found.unused)}.`);
+    desk.note(`Columns used: ${describeHeadings(found.used)}.`);
+    if (found.unused.length > 0) desk.note(`Columns not used: ${describeHeadings(found.unused)}.`);
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
@@ -242,7 +242,7 @@ function noteOutcome(
     );
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out because of their status: ${sayStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
+      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
     );
   const { garbled } = outcome;
   if (garbled.count > 0)
@@ -255,7 +255,7 @@ function noteOutcome(
     );
 }
 
-function sayStatuses(statuses: readonly LeftOutStatus[]): string {
+function describeStatuses(statuses: readonly LeftOutStatus[]): string {
   const shown = statuses
     .slice(0, STATUSES_SHOWN)
     .map(({ status, count }) => `"${printable(status).slice(0, STATUS_MAX_LENGTH)}" (${count})`);

@@ -26,7 +26,7 @@ export const STATE_WORDS: Readonly<
   imported: { one: 'imported person', many: 'imported people', since: 'imported' },
 };
 
-export const sayPeople = (count: number, state: LeadState): string =>
+export const describePeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
 export function checkOrder(since: number | undefined, until: number | undefined): void {

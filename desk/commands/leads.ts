@@ -10,7 +10,7 @@ import { minuteOf } from '#desk/shown-time.ts';
 import {
   checkSelection,
   countOption,
-  sayPeople,
+  describePeople,
   STATE_WORDS,
   withSearch,
   withSelection,
@@ -85,7 +85,7 @@ Examples:
           ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],
       });
-      desk.note(`${sayPeople(count, state)}.`);
+      desk.note(`${describePeople(count, state)}.`);
     });
 }
 

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { sayUnfit } from '#desk/commands/backup.ts';
+import { describeUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
@@ -19,7 +19,7 @@ import {
   type Moved,
 } from '#server/db/backup/move.ts';
 import { COMPANIONS, inspectDatabase } from '#server/db/backup/backup.ts';
-import { sayHost } from '#server/platform/database-url.ts';
+import { describeHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
@@ -91,7 +91,7 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
     throw new CommandFailure(
-      `Nothing was copied, because ${file} ${sayUnfit(found)}. Restore an intact backup, or recover the data (docs/running.md).`,
+      `Nothing was copied, because ${file} ${describeUnfit(found)}. Restore an intact backup, or recover the data (docs/running.md).`,
     );
 }
 
@@ -101,7 +101,7 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
     const others = await otherConnections(alone.db);
     if (others > 0)
       throw new CommandFailure(
-        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
+        `PostgreSQL at ${describeHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
       );
   } finally {
     await alone.close();

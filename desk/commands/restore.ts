@@ -14,7 +14,7 @@ import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { sayContents, sayUnfit } from '#desk/commands/backup.ts';
+import { describeContents, describeUnfit } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
@@ -61,7 +61,7 @@ export function addRestore(program: Command, desk: Desk): void {
         desk.progress(`Checking ${file} …`);
         const backup = await inspectDatabase(copy);
         if (backup.type !== 'fit')
-          throw new CommandFailure(`${file} ${sayUnfit(backup)}. ${ADVICE[backup.type]}`);
+          throw new CommandFailure(`${file} ${describeUnfit(backup)}. ${ADVICE[backup.type]}`);
         desk.signal.throwIfAborted();
         const { warnings, access } = await bringUpToDate(desk, copy);
         if (isInUse(database))
@@ -74,7 +74,7 @@ export function addRestore(program: Command, desk: Desk): void {
           await handle.sync();
           takePlace(copy, place, kept);
         });
-        desk.note(`${live} was restored from ${file}, with ${sayContents(backup)}.`);
+        desk.note(`${live} was restored from ${file}, with ${describeContents(backup)}.`);
         if (isKept) desk.note(`The previous database was kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(

@@ -10,7 +10,7 @@ import { readAddress } from '#desk/people/held-data.ts';
 import {
   findMistakes,
   GIVEN_REASONS,
-  sayEntry,
+  describeEntry,
   sealBeforeRemoval,
   suppressAddress,
   undoMistakes,
@@ -95,11 +95,11 @@ function addRemove(list: Command, desk: Desk): void {
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Was this a mistake, and may this address get mail again? (y/N) `,
+          `You noted that ${email} unsubscribed (${describeEntry(noted)}). Was this a mistake, and may this address get mail again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
-          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}). To undo this, answer "y" when asked, or use --yes.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${describeEntry(noted)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
@@ -108,11 +108,11 @@ function addRemove(list: Command, desk: Desk): void {
         return result;
       });
       const { removed, left, position } = undoing!;
-      const undone = removed.map(sayEntry).join('; ');
+      const undone = removed.map(describeEntry).join('; ');
       desk.note(
         left.length === 0
           ? `${email} is no longer suppressed (${undone}).`
-          : `${email} is still suppressed (${left.map(sayEntry).join('; ')}). Removed: ${undone}.`,
+          : `${email} is still suppressed (${left.map(describeEntry).join('; ')}). Removed: ${undone}.`,
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)
@@ -140,7 +140,7 @@ function addList(list: Command, desk: Desk): void {
         widths: WIDTHS,
         cells: ({ since, email, reason, note }) => [minuteOf(since), email, reason, note],
       });
-      desk.note(`${sayEntries(count)}.`);
+      desk.note(`${describeEntries(count)}.`);
     });
 }
 
@@ -168,7 +168,7 @@ function addExportList(list: Command, desk: Desk): void {
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write);
-      desk.note(`${sayEntries(count)}${out === undefined ? '' : ` in ${out}`}.`);
+      desk.note(`${describeEntries(count)}${out === undefined ? '' : ` in ${out}`}.`);
     });
 }
 
@@ -249,4 +249,4 @@ async function* shownPages(db: Service['database']['db']): AsyncGenerator<readon
 const shown = ({ email, reason, note, created_at: at }: Suppression): Shown[] =>
   email === null ? [] : [{ email, reason, since: isoTime(at), note: note ?? '' }];
 
-const sayEntries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);
+const describeEntries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);

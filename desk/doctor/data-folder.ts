@@ -6,7 +6,7 @@ import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
-import { sayOpenToOthers } from '#server/platform/files.ts';
+import { describeOpenToOthers } from '#server/platform/files.ts';
 import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
@@ -87,7 +87,7 @@ export function examineSecret(
 export function examineFiles(config: Config, folder: string): Findings {
   const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
   return open.length > 0
-    ? open.map((name) => files.warning(sayOpenToOthers(name)))
+    ? open.map((name) => files.warning(describeOpenToOthers(name)))
     : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')];
 }
 

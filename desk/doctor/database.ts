@@ -7,7 +7,7 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
-import { sayHost } from '#server/platform/database-url.ts';
+import { describeHost } from '#server/platform/database-url.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
@@ -41,7 +41,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   }
   const { look, damage, failure } = await see(database, signal);
   if (failure !== null) return alone(problem(failure));
-  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHost(database.url)}`;
+  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
   if (look === null)
     return alone(
       problem(
@@ -56,7 +56,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       ),
     );
   if (look.writeFault !== null)
-    findings.push(problem(sayWriteFault(database.engine, where, look.writeFault)));
+    findings.push(problem(describeWriteFault(database.engine, where, look.writeFault)));
   if (damage !== null && damage.length > 0)
     findings.push(
       problem(
@@ -83,7 +83,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
 }
 
 /** @param where the database's name in the sentence */
-function sayWriteFault(
+function describeWriteFault(
   engine: Config['database']['engine'],
   where: string,
   fault: NonNullable<Look['writeFault']>,

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import type { DkimConfig } from '#server/settings/settings.ts';
-import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
@@ -26,7 +26,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
 
   const answer = await dns.texts(name);
-  if (answer.type === 'failed') return problem(sayFailed(name, answer.reason));
+  if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
   if (answer.type === 'nothing')
     return problem(
       `No DKIM key is published at ${name}, so mail servers cannot verify our signatures. Publish the key.`,

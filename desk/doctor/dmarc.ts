@@ -1,5 +1,5 @@
 // Checks the policy for unauthenticated mail, and whether our mail passes it (DMARC, RFC 7489).
-import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { readTags } from '#desk/doctor/dkim.ts';
@@ -17,7 +17,7 @@ export async function examineDmarc(
   { domain, signs }: { domain: string; signs: string | null },
 ): Promise<Findings> {
   const found = await findRecord(dns, domain);
-  if (found.type === 'failed') return problem(sayFailed(found.name, found.reason));
+  if (found.type === 'failed') return problem(describeFailed(found.name, found.reason));
   const ours: DnsRecord = {
     name: `_dmarc.${domain}`,
     type: 'TXT',

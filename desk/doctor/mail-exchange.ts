@@ -1,7 +1,7 @@
 // Checks that replies and bounces reach us (MX, RFC 5321, section 5.1).
 import { isIP } from 'node:net';
 
-import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
 
@@ -16,7 +16,7 @@ export async function examineMailExchange(
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
   const answer = await dns.mailServers(domain);
-  if (answer.type === 'failed') return problem(sayFailed(domain, answer.reason));
+  if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
   const publish: DnsRecord = {
     name: domain,
     type: 'MX',
@@ -57,7 +57,7 @@ export async function examineMailExchange(
     return warning(
       `An MX record of ${domain} names ${dead.join(', ')}, which has no IP address. Remove that record.`,
     );
-  if (unclear.length > 0) return problem(sayFailed(unclear.join(', '), 'no address'));
+  if (unclear.length > 0) return problem(describeFailed(unclear.join(', '), 'no address'));
   return ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`);
 }
 

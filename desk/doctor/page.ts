@@ -34,7 +34,7 @@ export async function examinePage(
         `Port ${port} is used by another program. Stop that program, or set PORT to another number.`,
       );
     return [
-      answer.isWell
+      answer.isHealthy
         ? page.ok(`The site is running on port ${port} and is healthy.`)
         : page.problem(`The site is running on port ${port} and reports: ${answer.sentence}`),
     ];

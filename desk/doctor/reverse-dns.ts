@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
@@ -33,7 +33,7 @@ export async function examineReverseDns(
     isIP(mailHost) === 0
       ? await dns.addresses(mailHost)
       : ({ type: 'records', records: [mailHost] } as const);
-  if (answer.type === 'failed') return problem(sayFailed(mailHost, answer.reason));
+  if (answer.type === 'failed') return problem(describeFailed(mailHost, answer.reason));
   if (answer.type === 'nothing')
     return problem(`DNS has no IP address for the mail server ${mailHost}. Correct the host in SMTP_URL.`);
   return Promise.all(
@@ -58,7 +58,7 @@ async function examineAddress(
   };
   const whoCan = 'Ask the provider of the IP address to publish this record.';
   const names = await dns.namesOf(address);
-  if (names.type === 'failed') return problem(sayFailed(publish.name, names.reason));
+  if (names.type === 'failed') return problem(describeFailed(publish.name, names.reason));
   if (names.type === 'nothing')
     return warning(
       `The IP address ${address} of ${mailHost} has no name. If ${mailHost} delivers mail itself, many mail servers will refuse it. ${whoCan}`,

@@ -1,6 +1,6 @@
 // Checks SPF (RFC 7208), which needs exactly one record, valid and with at most ten lookups. Only the mail provider knows which
 // machines send for the domain.
-import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
 import {
@@ -36,7 +36,7 @@ export async function examineSpf(
     value: namesSenders(text) ? text : text.replace(/^v=spf1/i, `v=spf1 ${senderTerm(mailHost, domain)}`),
   });
   const answer = await dns.texts(domain);
-  if (answer.type === 'failed') return problem(sayFailed(domain, answer.reason));
+  if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
   const [text] = records;
   if (text === undefined)
@@ -68,7 +68,7 @@ export async function examineSpf(
         publish(withoutTerm(text, term)),
       ),
     ),
-    ...[...unanswered].map((name) => problem(sayFailed(name, 'asked for SPF'))),
+    ...[...unanswered].map((name) => problem(describeFailed(name, 'asked for SPF'))),
   ];
   if (lookups > LOOKUPS_LIMIT) {
     const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);

@@ -48,7 +48,7 @@ export type FoundPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/** @param form the heading of a column may be the ID, label or CRM property of a custom question */
+/** @param form has the custom questions; a column's heading may be the ID, label or CRM property of one */
 export function findColumns(
   headings: readonly string[],
   { fields }: Pick<OwnForm, 'fields'>,

@@ -39,7 +39,7 @@ export async function* readPeople(
         // The cell is not quoted, because it may contain someone's e-mail address.
         cells.some((cell) => asciiAddress(cell) !== null)
           ? `${file} has no headings, because its first line contains an e-mail address. Add a first line that names the columns, such as: email,name,company`
-          : `${file} has no column of e-mail addresses. The headings in its first line are ${sayHeadings(cells)}. Name the column with the addresses "email".`,
+          : `${file} has no column of e-mail addresses. The headings in its first line are ${describeHeadings(cells)}. Name the column with the addresses "email".`,
       );
     columns = found.columns;
     onColumns(found);
@@ -50,7 +50,7 @@ export async function* readPeople(
 
 const HEADINGS_SHOWN = 40;
 
-export function sayHeadings(headings: readonly string[]): string {
+export function describeHeadings(headings: readonly string[]): string {
   const more = headings.length - HEADINGS_SHOWN;
   const shown = headings.slice(0, HEADINGS_SHOWN).map((heading) => `"${printable(heading)}"`);
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -76,7 +76,7 @@ export async function consentProofs(
       if (!positions.some((position) => first <= position && position <= last)) return;
       isProved &&= isAccepted;
       if (errors.length < MOST_ERRORS)
-        errors.push(`${isAccepted ? 'Accepted: ' : ''}${sayChainError(error)}`);
+        errors.push(`${isAccepted ? 'Accepted: ' : ''}${describeChainError(error)}`);
     },
   });
   if (positions.length === 0) {
@@ -89,7 +89,7 @@ export async function consentProofs(
   return { document, page: consentPage(document, service.campaign.site, service.clock()), isProved };
 }
 
-export const sayChainError = ({ position, expected, found }: ChainError): string =>
+export const describeChainError = ({ position, expected, found }: ChainError): string =>
   `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
 
 const consentPage = ({ email, errors, entries }: ProofDocument, site: Letterhead, now: number): string =>

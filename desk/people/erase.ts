@@ -83,7 +83,7 @@ export async function erasePerson(
 
 export const ELSEWHERE = 'Backups and earlier exports still contain the data. Erase it there too.';
 
-export async function sayWhatIsErased(
+export async function describeWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
   email: string,
 ): Promise<string> {
@@ -91,7 +91,7 @@ export async function sayWhatIsErased(
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
   const mailFiles = (await mail.filesAbout(email)).length;
-  const said = sayCounts({ ...counts, mailFiles });
+  const said = describeCounts({ ...counts, mailFiles });
   if (said === '') throw nothingHeld(email);
   return said;
 }
@@ -115,7 +115,7 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   mailFiles: ['e-mail file', 'e-mail files'],
 };
 
-export const sayCounts = (counts: Readonly<Partial<Record<keyof ErasedCounts, number>>>): string =>
+export const describeCounts = (counts: Readonly<Partial<Record<keyof ErasedCounts, number>>>): string =>
   Object.entries(WORDS)
     .map(([what, [one, several]]) => ({ count: counts[what as keyof ErasedCounts] ?? 0, one, several }))
     .filter(({ count }) => count > 0)

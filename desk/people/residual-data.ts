@@ -17,20 +17,20 @@ export async function removeRemains(database: Config['database']): Promise<Remai
   const isForTheOwner =
     rewriting.type === 'left' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
   const isFailure = rewriting.type !== 'too large' && !isForTheOwner;
-  return { isFailure, sentence: sayRemains(rewriting) };
+  return { isFailure, sentence: describeRemains(rewriting) };
 }
 
-export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
+export function describeRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
-      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
+      return `The database is larger than ${describeBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
     case 'in use':
       return `The database files may contain traces of deleted data, because an earlier export, backup or shell still uses them (on PostgreSQL, also a transaction in another database of the server). Wait until it ends, and then run: ${COMPACT}`;
     case 'left':
       return `The database files may contain traces of deleted data, because ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, run as the owner of the database: ${COMPACT}`;
     case 'no room':
-      return `The disk has too little space to rewrite the database, so its files may contain traces of deleted data. Free ${sayBytes(rewriting.neededBytes)}, and then run: ${COMPACT}`;
+      return `The disk has too little space to rewrite the database, so its files may contain traces of deleted data. Free ${describeBytes(rewriting.neededBytes)}, and then run: ${COMPACT}`;
   }
 }
 
-export const sayBytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
+export const describeBytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;

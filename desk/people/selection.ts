@@ -38,7 +38,7 @@ export function selectionOf({
 }
 
 /** Describes filters for the audit log, without texts that may name a person. */
-export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string =>
+export const describeFilter = ({ state, flag, from, to, ...others }: Filter): string =>
   [
     state,
     ...(others.source ? ['of a source'] : []),

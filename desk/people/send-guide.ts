@@ -16,11 +16,11 @@ export async function sendGuideTo(
 ): Promise<'queued' | 'waiting'> {
   const now = clock();
   const outcome = await sendGuideAgain(tx, { config, secrets }, { email, id: uuid({ msecs: now }), now });
-  if (outcome.type === 'refused') throw new CommandFailure(sayRefusal(email, outcome));
+  if (outcome.type === 'refused') throw new CommandFailure(describeRefusal(email, outcome));
   return outcome.type;
 }
 
-function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused' }>): string {
+function describeRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused' }>): string {
   switch (refusal.why) {
     case 'off':
       return 'Nothing was queued, because GUIDE_EMAIL is off. Set it to link or attachment, and restart the site.';

@@ -95,13 +95,13 @@ export async function undoMistakes(
   return result;
 }
 
-export const sayEntry = ({ reason, since, note }: ListedSuppression): string =>
+export const describeEntry = ({ reason, since, note }: ListedSuppression): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 
 function nothingToRemove(email: string, entries: readonly ListedSuppression[]): CommandFailure {
   if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is suppressed: ${entries.map(sayEntry).join('; ')}.`;
+  const stands = `${email} is suppressed: ${entries.map(describeEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
       ? `${stands} This was the person’s own decision, so only a newly verified consent can lift the suppression.`

@@ -464,7 +464,7 @@ const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): P
   (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
 
 describe('guessing at the desk', () => {
-  it('the operator gets one mail after twenty wrong sign-ins for one desk user', () =>
+  it('the operator gets one e-mail after twenty wrong sign-ins for one desk user', () =>
     atDesk(
       'sqlite',
       async (app, server) => {

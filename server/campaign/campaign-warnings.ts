@@ -19,7 +19,7 @@ import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
 import { both, MEDIA, mediaOfPages, weightWarning } from '#server/campaign/pictures.ts';
 import { landingOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
-import { type Mistake, nearestName, sayMistake } from '#server/platform/mistakes.ts';
+import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -45,14 +45,14 @@ export function campaignWarnings(folder: string): string[] {
     ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
     ...variantWarnings(campaign, page, variants),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
-  ].map(sayMistake);
+  ].map(describeMistake);
 }
 
 export function unlistedPage(folder: string): string[] {
   const words = readCampaign(folder);
   if (words.type === 'mistakes' || !words.campaign.site.noindex) return [];
   return [
-    sayMistake({
+    describeMistake({
       file: nameOf(folder, 'site.yaml'),
       line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
       message:
@@ -279,7 +279,7 @@ export const sampleOnPage = (folder: string): string[] =>
     ),
   ]
     .filter((mistake) => mistake !== null)
-    .map(sayMistake);
+    .map(describeMistake);
 
 function leftover(
   folder: string,

@@ -6,7 +6,7 @@ import { nameOf, OWN_PAGE, readText, variantMistakes, variantsIn } from '#server
 import { readForm } from '#server/campaign/own-form.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
-import { mistakesOf, sayMistake, type Mistake } from '#server/platform/mistakes.ts';
+import { mistakesOf, describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -74,7 +74,7 @@ export function readCampaign(folder: string): CampaignResult {
     freeMailDomains: readFreeMailDomains(folder),
     variants: readVariants(folder),
   });
-  if (result.type === 'mistakes') return { type: 'mistakes', mistakes: sayEach(result.mistakes) };
+  if (result.type === 'mistakes') return { type: 'mistakes', mistakes: describeEach(result.mistakes) };
   const { words } = result;
   const fileIn = (name: string | undefined) => (name === undefined ? null : guideFileIn(folder, name));
   return {
@@ -99,7 +99,7 @@ function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
   return mistakes.length > 0 ? mistakesOf(...mistakes) : { type: 'words', words: words as Words };
 }
 
-const sayEach = (mistakes: readonly Mistake[]): string[] => [...new Set(mistakes.map(sayMistake))];
+const describeEach = (mistakes: readonly Mistake[]): string[] => [...new Set(mistakes.map(describeMistake))];
 
 export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
@@ -109,7 +109,7 @@ export function campaignMistakes(folder: string): readonly string[] {
 
 export function pageMistakes(folder: string): string[] {
   const isSiteRight = readWords(folder, 'site.yaml', siteOf(folder)).type === 'words';
-  return sayEach(
+  return describeEach(
     [null, ...variantsIn(folder)].flatMap((variant) => {
       const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
       if (landing.type === 'mistakes') return landing.mistakes;

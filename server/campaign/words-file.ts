@@ -8,7 +8,7 @@ import {
   type Mistakes,
   mistakesOf,
   nearestName,
-  sayMistake,
+  describeMistake,
 } from '#server/platform/mistakes.ts';
 import { SECTIONS } from '#shared/campaign-schema.ts';
 
@@ -16,7 +16,7 @@ export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words }
 
 export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'words') return result.words;
-  throw new Error(`The words are not valid:\n${result.mistakes.map(sayMistake).join('\n')}`);
+  throw new Error(`The words are not valid:\n${result.mistakes.map(describeMistake).join('\n')}`);
 }
 
 type Path = readonly PropertyKey[];
@@ -44,7 +44,7 @@ export function readWords<Words>(
   const below: unknown = lower.document.toJS();
   const above: unknown = upper?.document.toJS();
   const words =
-    file === 'landing.yaml' ? onlyListedSections(layOver(below, above), above) : layOver(below, above);
+    file === 'landing.yaml' ? onlyListedSections(mergeWords(below, above), above) : mergeWords(below, above);
   const result = z.safeParse(schema, words);
   if (result.success && mistakes.length === 0) return { type: 'words', words: result.data };
   const wrong = (result.error?.issues ?? []).flatMap((issue): (FoundMistake & { of: YamlFile })[] => {
@@ -96,12 +96,12 @@ const isGroup = (words: unknown): words is Record<string, unknown> =>
   typeof words === 'object' && words !== null && !Array.isArray(words);
 
 /** Merges groups entry by entry; replaces lists and texts. An empty file changes nothing. */
-function layOver(lower: unknown, upper: unknown): unknown {
+function mergeWords(lower: unknown, upper: unknown): unknown {
   if (upper === null || upper === undefined) return lower;
   if (!isGroup(lower) || !isGroup(upper)) return upper;
   const changed = Object.entries(upper).map(([name, words]) => [
     name,
-    words === null ? null : layOver(lower[name], words),
+    words === null ? null : mergeWords(lower[name], words),
   ]);
   return { ...lower, ...Object.fromEntries(changed) };
 }
@@ -132,7 +132,7 @@ type FoundMistake = {
   readonly isInList?: boolean;
 };
 
-const sayEntry = (path: Path): string => (path.length === 0 ? 'the file' : path.join('.'));
+const describeEntry = (path: Path): string => (path.length === 0 ? 'the file' : path.join('.'));
 
 function unknownEntry({ document }: YamlFile, path: Path, known: readonly string[]): FoundMistake {
   const name = nearestName(String(path.at(-1)), known);
@@ -142,7 +142,7 @@ function unknownEntry({ document }: YamlFile, path: Path, known: readonly string
       : known.length > 0
         ? `Valid entries are ${known.join(', ')}.`
         : 'Remove the entry.';
-  return { at: place(document, path).name, message: `${sayEntry(path)}: unknown entry. ${advice}` };
+  return { at: place(document, path).name, message: `${describeEntry(path)}: unknown entry. ${advice}` };
 }
 
 function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
@@ -168,16 +168,16 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
   );
   const [, comment] = /^[^#]*:\s+(#\w+)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
   const written = isScalar(node) ? node.source : undefined;
-  const message = sayIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
+  const message = describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
   return {
     at: at < 0 ? value : at,
-    message: `${sayEntry(issue.path)}: ${message}.`,
+    message: `${describeEntry(issue.path)}: ${message}.`,
     isInList: typeof issue.path.at(-1) === 'number',
   };
 }
 
 /** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */
-function sayIssue(
+function describeIssue(
   issue: z.core.$ZodIssue,
   found: unknown,
   { comment, written }: { comment: string | undefined; written: string },

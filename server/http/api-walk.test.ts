@@ -213,7 +213,7 @@ for (const { engine, server } of SERVERS) {
         assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
       }));
 
-    it('the form refuses fields that are missing, mistyped, empty, too long or not plain text', async () => {
+    it('the form refuses fields that are missing, of the wrong type, empty, too long or not plain text', async () => {
       const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
       const wrongLines = [
         '',

@@ -153,7 +153,7 @@ export function findRelease(
   if (first === undefined && sitePath !== null && sitePath !== release.sitePath)
     return {
       type: 'complaint',
-      complaint: `The site was built with ${sayPath(release.sitePath)}, but PUBLIC_URL has ${sayPath(sitePath)}. Run "npm run build" again.`,
+      complaint: `The site was built with ${describePath(release.sitePath)}, but PUBLIC_URL has ${describePath(sitePath)}. Run "npm run build" again.`,
     };
   if (first === undefined) return { type: 'release', release };
   const place = placeOf(first, project, campaign);
@@ -164,7 +164,7 @@ export function findRelease(
   };
 }
 
-const sayPath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);
+const describePath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);
 
 export function beginRelease(dist: string, now = Date.now()): string {
   const folder = path.join(dist, 'building', newName(now));

@@ -117,8 +117,9 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Returns true if only this network must do the work. Otherwise, ten networks with too many strangers could open the breaker
-   * for everyone (decision 0009). If false, one more stranger counts for the network until the next check.
+   * Returns true if this network must solve a proof of work even while the breaker is closed. Without this rule, ten networks
+   * with too many strangers could open the breaker for everyone (decision 0009). If false, counts one more stranger until the next
+   * check.
    */
   function mustNetworkPay(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.

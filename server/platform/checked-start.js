@@ -100,7 +100,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
     if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
     // main.ts logs the error, and the desk prints it.
     if (process.listenerCount('uncaughtException') > 0) throw error;
-    const { explainSystemFailure, linesOf, sayFault } = await import('./system-errors.ts');
-    refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));
+    const { explainSystemFailure, linesOf, describeFault } = await import('./system-errors.ts');
+    refuse(explainSystemFailure(error) ?? describeFault(linesOf(error)));
   }
 }

@@ -14,7 +14,7 @@ export function withParameters(url: string, change: (parameters: URLSearchParams
   return parameters.size === 0 ? address : `${address}?${String(parameters).replaceAll('+', '%20')}`;
 }
 
-export function sayHost(url: string): string {
+export function describeHost(url: string): string {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host') || 'localhost';
 }

@@ -58,5 +58,5 @@ function toFailure(error: unknown): Answer<never> {
   return { type: 'failed', reason: code };
 }
 
-export const sayFailed = (name: string, reason: string): string =>
+export const describeFailed = (name: string, reason: string): string =>
   `DNS did not answer the query for ${name} (${reason}), and may not answer mail servers either. Try again. If the error remains, ask the operator of that domain's DNS.`;

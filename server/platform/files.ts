@@ -57,7 +57,7 @@ export function openToOthers(names: readonly string[]): string[] {
   return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
 }
 
-export const sayOpenToOthers = (name: string): string =>
+export const describeOpenToOthers = (name: string): string =>
   `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${name}`;
 
 const modeOf = (name: string): number | null => {

@@ -7,7 +7,7 @@ export type Mistake = {
 };
 
 /** Formats a mistake so that editors and terminals link it: `campaign/site.yaml:12: titel: unknown entry; …`. */
-export const sayMistake = ({ file, line, column, message }: Mistake): string =>
+export const describeMistake = ({ file, line, column, message }: Mistake): string =>
   [[file, line, column].filter((part) => part !== undefined).join(':'), message]
     .filter((part) => part !== '')
     .join(': ');

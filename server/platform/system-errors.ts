@@ -70,7 +70,7 @@ export function explainSystemFailure(error: unknown): string | null {
   return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
 }
 
-export const sayFault = (lines: string): string =>
+export const describeFault = (lines: string): string =>
   `This is a bug in the software. Please report it to the project, including these lines:\n${lines}`;
 
 export const linesOf = (error: unknown): string =>
@@ -79,7 +79,7 @@ export const linesOf = (error: unknown): string =>
 /** Makes a program that runs once exit with 1 and a sentence after an unhandled error. */
 export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
   process.once('uncaughtException', (error: unknown) => {
-    process.stderr.write(`${explainSystemFailure(error) ?? sayFault(toLines(error))}\n`);
+    process.stderr.write(`${explainSystemFailure(error) ?? describeFault(toLines(error))}\n`);
     process.exit(1);
   });
 }

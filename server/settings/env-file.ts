@@ -4,8 +4,8 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { openToOthers, PROJECT_FOLDER, sayOpenToOthers } from '#server/platform/files.ts';
-import { type Mistake, nearestName, sayMistake } from '#server/platform/mistakes.ts';
+import { openToOthers, PROJECT_FOLDER, describeOpenToOthers } from '#server/platform/files.ts';
+import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
 import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
@@ -58,7 +58,9 @@ export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mis
 }
 
 const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
-  mistakes.toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0).map(sayMistake);
+  mistakes
+    .toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0)
+    .map(describeMistake);
 
 /**
  * Checks a database URL other than DATABASE_URL.
@@ -139,7 +141,7 @@ function readEnvFile(file: string, name: string): EnvFile {
     return { ...NO_ENTRIES, mistakes: [{ file: name, line, message }] };
   }
   const read = readEnvText(text, name);
-  const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
+  const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(describeOpenToOthers) : [];
   return { ...read, warnings: [...read.warnings, ...open.map((message) => ({ message }))] };
 }
 

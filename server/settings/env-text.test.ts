@@ -4,12 +4,13 @@ import { parseEnv } from 'node:util';
 
 import fc from 'fast-check';
 
-import { sayMistake } from '#server/platform/mistakes.ts';
+import { describeMistake } from '#server/platform/mistakes.ts';
 import { misspeltNames, readEnvText } from '#server/settings/env-file.ts';
 import { words } from '#testing/words.ts';
 
-const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
-const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
+const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(describeMistake);
+const misspeltIn = (env: Readonly<Record<string, string>>): string[] =>
+  misspeltNames(env).map(describeMistake);
 
 describe('misspelt settings', () => {
   it('a misspelt setting is reported with the right name', () => {
@@ -125,9 +126,12 @@ describe('syntax of .env', () => {
   });
 
   it('unknown names in .env are reported with their lines', () => {
-    assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
-      '/srv/.env:2: POSTGRES_PASSWORD is not a known setting and is ignored. Remove the line if no other program needs it.',
-    ]);
+    assert.deepEqual(
+      readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(describeMistake),
+      [
+        '/srv/.env:2: POSTGRES_PASSWORD is not a known setting and is ignored. Remove the line if no other program needs it.',
+      ],
+    );
   });
 
   it('values in .env stay verbatim if no mistake is reported', () => {

@@ -235,7 +235,8 @@ export const SETTINGS = {
     group: 'Other e-mails, and which addresses are accepted',
     value: emailAddress,
     example: 'you@example.com',
-    meaning: 'E-mail address that receives breaker alerts and new leads (NEW_LEAD_EMAIL).',
+    meaning:
+      'E-mail address that receives alerts (breaker, failed desk sign-ins) and new leads (NEW_LEAD_EMAIL).',
   },
   GUIDE_EMAIL: {
     value: oneOf('off', 'link', 'attachment'),

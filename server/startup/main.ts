@@ -12,7 +12,7 @@ import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
+import { portMistakes, describeRefusal } from '#server/startup/why-the-start-failed.ts';
 
 /** systemd and Docker kill a process that takes longer to stop. */
 const STOP_DEADLINE_MS = 15_000;
@@ -111,7 +111,7 @@ async function listen(): Promise<{ metricsServer: MetricsServer | null }> {
 }
 
 function refuse(mistakes: readonly string[]): never {
-  process.stderr.write(sayRefusal(mistakes));
+  process.stderr.write(describeRefusal(mistakes));
   process.exit(1);
 }
 

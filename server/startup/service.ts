@@ -15,7 +15,7 @@ import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
-import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/files.ts';
+import { makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
 import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
@@ -215,7 +215,7 @@ async function openParts(
       ...warnings,
       ...(warning === null ? [] : [warning]),
       ...(newer.length === 0 ? [] : [NEWER_DATABASE]),
-      ...openFilesOf(config, secretFolder).map(sayOpenToOthers),
+      ...openFilesOf(config, secretFolder).map(describeOpenToOthers),
     ],
     startSending: () => {
       mail.start();
@@ -271,7 +271,7 @@ export function asSeenFromHere(file: string): string {
 const STRANGE_SECRET =
   'This database was used with a different secret, so visitors with a session or a pending code must request a new code. To avoid that, stop the server and list the old secret second: APP_SECRET=new,old';
 
-const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
+const describeSecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
     what === 'missing'
       ? 'is missing, but this database has already been used with a secret'
@@ -299,7 +299,7 @@ async function openSecrets(
   const isStrange = known.length > 0 && !ids.some((id) => known.includes(id));
   // APP_SECRET is deliberate; a file can belong to another instance, as after a restore elsewhere.
   if (isStrange && config.appSecrets.length === 0)
-    throw new CannotOpen(saySecretUnfit(secretFileIn(folder), 'strange'));
+    throw new CannotOpen(describeSecretUnfit(secretFileIn(folder), 'strange'));
   await rememberSecretIds(db, ids, now);
   return { secrets, warning: isStrange ? STRANGE_SECRET : null };
 }
@@ -311,7 +311,7 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   const kept = await orRefuse(() => readSecretFile(file), explain);
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
-  if (databaseKnowsOne) throw new CannotOpen(saySecretUnfit(file, 'missing'));
+  if (databaseKnowsOne) throw new CannotOpen(describeSecretUnfit(file, 'missing'));
   return orRefuse(() => makeSecretFile(file), explain);
 }
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '#server/settings/settings.ts';
 import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/platform/system-errors.ts';
-import { sayHost } from '#server/platform/database-url.ts';
+import { describeHost } from '#server/platform/database-url.ts';
 import { API } from '#shared/api.ts';
 
 type Failure = Error & {
@@ -138,14 +138,18 @@ export function explainDatabaseFailure(
     const { errcode, message } = failure;
     const [known, reason] =
       typeof errcode === 'number' ? [`${errcode & 0xff} (${errcode})`, message] : [code, code];
-    return sayCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
+    return describeCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
   }
   const severity = failure.severity === 'FATAL' ? 'FATAL ' : '';
-  const names = { where: `PostgreSQL at ${sayHost(database.url)}`, setting, code: code || 'timeout' };
-  return sayCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
+  const names = { where: `PostgreSQL at ${describeHost(database.url)}`, setting, code: code || 'timeout' };
+  return describeCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
 }
 
-function sayCause(causes: Causes, failure: string, names: Readonly<Record<string, string>>): string | null {
+function describeCause(
+  causes: Causes,
+  failure: string,
+  names: Readonly<Record<string, string>>,
+): string | null {
   for (const [looks, sentence] of causes) {
     const found = looks.exec(failure);
     if (found) return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? found[1] ?? '');
@@ -243,15 +247,15 @@ const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
 export async function askHealth(
   { host, port }: ListenAddress,
   signal: AbortSignal,
-): Promise<{ readonly isWell: boolean; readonly sentence: string } | null> {
+): Promise<{ readonly isHealthy: boolean; readonly sentence: string } | null> {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const request = get({ host: reachable, port, path: API.health, agent: false, signal });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (REQUEST_ID.test(String(response.headers['x-request-id'])))
-    return { isWell: response.statusCode === 200, sentence: await text(response) };
+    return { isHealthy: response.statusCode === 200, sentence: await text(response) };
   response.destroy();
   return null;
 }
 
-export const sayRefusal = (mistakes: readonly string[]): string =>
+export const describeRefusal = (mistakes: readonly string[]): string =>
   `The server cannot start:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`;

@@ -5,7 +5,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 
-/** ISO 8601 in UTC. Fields that are null only for other people are never null in an event. */
+/** Times are ISO 8601 in UTC. Fields that are null only for people who aren't leads are never null in an event. */
 export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   readonly id: string;
   readonly email: string;

@@ -8,9 +8,9 @@ type WithDatabase = Pick<PreparedSite, 'databaseUrl' | 'folder'>;
 export type Settled = WithDatabase & Pick<PreparedSite, 'inbox'>;
 
 export type Account = {
-  /** 202 without a mail. */
+  /** 202 without an e-mail. */
   readonly lostMails: number;
-  /** 202 and a mail, but no lead. */
+  /** 202 and an e-mail, but no lead. */
   readonly lostLeads: number;
   /** 200 without a lead. */
   readonly falseSuccesses: number;

@@ -81,7 +81,7 @@ export const countRequests = ({ answers }: Ledger): number =>
 /** Counts requests without a response and responses with 5xx. */
 export const countFailed = ({ failed }: Ledger): number =>
   failed.values().reduce((sum, count) => sum + count, 0);
-export const sayCounts = (counts: ReadonlyMap<string | number, number>): string =>
+export const describeCounts = (counts: ReadonlyMap<string | number, number>): string =>
   Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 
 /** Unwraps the cause, because fetch() wraps it in another error. */

@@ -16,7 +16,7 @@ type Turn = {
   readonly perSecond: number;
   readonly p99: number;
   readonly failed: number;
-  /** Milliseconds per flow: our processes, and everything else except the visitors. */
+  /** Milliseconds of processor time per flow: our processes, then everything else except the visitors. */
   readonly oursMs: number;
   readonly databaseMs: number;
   readonly busyPercent: number;

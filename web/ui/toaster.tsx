@@ -76,7 +76,7 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       const region = regionOf(viewport);
       if (region?.contains(document.activeElement)) return;
       before.current = document.activeElement;
-      // The header cannot scroll, so the toast moves on a low screen (toaster.module.css).
+      // The header cannot scroll, so on a short screen the toast moves below it (toaster.module.css).
       viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
       requestAnimationFrame(() => region && uncoverFocus(region));
     };

@@ -8,7 +8,7 @@ import type {
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
-import { ELSEWHERE, erasePerson, sayCounts } from '#desk/people/erase.ts';
+import { ELSEWHERE, erasePerson, describeCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
 import { findMistakes, sealBeforeRemoval, suppressAddress, undoMistakes } from '#desk/people/suppress.ts';
 import { changePerson } from '#desk/audit-log/audit-log.ts';
@@ -48,12 +48,12 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
             'Nothing was erased, because this is not the person’s e-mail address. Type the address as shown above.',
           );
       },
-      details: sayCounts,
+      details: describeCounts,
     },
   );
   if (erasure === null) return null;
   const { counts, advice, failures } = erasure;
-  return { erased: [`Erased: ${sayCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
+  return { erased: [`Erased: ${describeCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
 };
 
 export const suppress: Handler<typeof suppressCall> = ({ service, actor }, { id, reason, note: words }) =>

@@ -6,7 +6,7 @@ import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
-import { sayFilter, selectionOf } from '#desk/people/selection.ts';
+import { describeFilter, selectionOf } from '#desk/people/selection.ts';
 import { countAtMost } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -26,7 +26,7 @@ export const exported: FileCall = {
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);
     // Logged first, because an interrupted export has already disclosed some people.
-    await note('exported', null, `${format}: ${sayFilter(filter)}`);
+    await note('exported', null, `${format}: ${describeFilter(filter)}`);
     const pages = writeLeads(database.db, selection, {
       format,
       conversion: { name: conversion },

@@ -1,6 +1,6 @@
 import type { leadCount as leadCountCall, people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
+import { describeFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
 import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
 import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -27,7 +27,7 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
       forMs: LOOK_MS,
     },
   );
-  await note('looked', null, `list: ${sayFilter(filter)}`);
+  await note('looked', null, `list: ${describeFilter(filter)}`);
   return {
     people: found.map(shownPerson),
     next,
