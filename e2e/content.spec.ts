@@ -161,9 +161,9 @@ test('the progress bar follows the reading from 0 to 100 percent', async ({ page
   await expect(bar).toHaveAttribute('aria-valuenow', '50');
   await scrollTo(1);
   await expect(bar).toHaveAttribute('aria-valuenow', '100');
-  expect(
-    await bar.locator('div').evaluate((element) => Math.round(element.getBoundingClientRect().width)),
-  ).toBe(1280);
+  await expect
+    .poll(() => bar.locator('div').evaluate((element) => Math.round(element.getBoundingClientRect().width)))
+    .toBe(1280);
 });
 
 test('sharing without a share sheet copies the public link', async ({ page, visitor, context, site }) => {
