@@ -45,7 +45,7 @@ export type ConfigResult =
       readonly mistakes: readonly string[];
     };
 
-/** Empty values count as unset. */
+/** Reads the settings. Empty values count as unset. */
 export function readConfig(env: Environment): ConfigResult {
   const texts: Partial<Record<SettingName, string>> = {};
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -92,6 +92,7 @@ function configFrom(values: SettingValues) {
     mailFrom: values.MAIL_FROM ?? null,
     /** Domain of the return paths. Null means the e-mail address of MAIL_FROM. */
     bounceDomain: values.BOUNCE_DOMAIN ?? null,
+    /** Credentials of each mail provider's events. Without them, its events are refused. */
     mailEvents: {
       sesTopic: values.MAIL_EVENTS_SES_TOPIC ?? null,
       postmarkLogin: values.MAIL_EVENTS_POSTMARK_LOGIN ?? null,
@@ -100,6 +101,7 @@ function configFrom(values: SettingValues) {
     },
     /** Newest first. If empty, the server creates one in the data folder (SQLite only). */
     appSecrets: values.APP_SECRET ?? [],
+    /** The proxies whose X-Forwarded-For is trusted: false, a number of hops, or networks. */
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     limits: {
