@@ -248,7 +248,6 @@ export default defineConfig({
         },
       },
     ],
-    // Types count as imports.
     'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-duplicates': 'error',
     'import/no-unassigned-import': 'off',

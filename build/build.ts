@@ -75,7 +75,6 @@ strictLogger.warn = (message) => {
 
 type Output = Rolldown.RolldownOutput['output'];
 
-/** @param variant null for the campaign itself */
 const run = (config: InlineConfig, variant: string | null = null): Promise<Output> =>
   runWith(viteConfigOf(variant), config);
 

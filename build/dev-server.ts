@@ -63,7 +63,6 @@ start();
 const describeMistakes = (mistakes: readonly string[]): string =>
   `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-/** A stack trace would not help the author of the campaign. */
 function refuseSlips(): void {
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   if (mistakes.length === 0) return;

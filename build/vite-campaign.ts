@@ -29,7 +29,6 @@ const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** @param variant null for the campaign itself */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: wordsOrThrow(readWords(folder, 'site.yaml', siteOf(folder))),

@@ -10,7 +10,6 @@ import { readCampaignFolder, readSitePath } from '#server/settings/env-file.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
-/** Such as /guide; empty at the root of the host. */
 export const SITE_PATH = readSitePath();
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
@@ -83,10 +82,7 @@ export const deskViteConfig: InlineConfig = {
   },
 };
 
-/**
- * @param variant null for the campaign itself
- * @param sitePath the path of PUBLIC_URL
- */
+/** @param variant null for the campaign itself */
 export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): InlineConfig => ({
   configFile: false,
   root: path.join(PROJECT_FOLDER, 'web'),

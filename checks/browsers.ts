@@ -264,7 +264,6 @@ async function complaintsAboutScript(code: string, name: string): Promise<string
   ];
 }
 
-// Checks the check itself, with faulty and correct samples.
 const SAMPLES: readonly (readonly [sample: string, faults: number])[] = [
   [':root{--ink:light-dark(#000,#fff)}', 1],
   ['p{color:#000;color:light-dark(#000,#fff)}', 0],

@@ -109,7 +109,6 @@ for (const [name, { count, instead }] of Object.entries(PHRASES)) {
   process.exitCode = 1;
 }
 
-/** Yields the prose of a file by line: all of a document, otherwise comments and strings that are sentences. */
 function* textsIn(file: string, source: string): Generator<readonly [line: number, text: string]> {
   const prose = file.endsWith('.md')
     ? source.replaceAll(/```.*?```/gs, (code) => code.replaceAll(/[^\n]/g, ''))

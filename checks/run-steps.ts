@@ -3,8 +3,6 @@ import { spawn } from 'node:child_process';
 /**
  * Runs rows of scripts. If a script fails, the rest of its row is skipped.
  * @param rows script names; those in one row depend on each other
- * @param atOnce number of rows that run in parallel
- * @returns the names of the scripts that failed
  */
 export async function runSteps(
   rows: readonly (readonly string[])[],

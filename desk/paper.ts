@@ -78,7 +78,6 @@ export type Letterhead = {
   readonly colors?: { readonly accent: ColourPair } | undefined;
 };
 
-/** @param site the campaign's site, for the letterhead */
 export const paperPage = ({
   site,
   heading,

@@ -4,7 +4,6 @@ const UNITS_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS } as const;
 
 /**
  * Reads `2026-11-01` (UTC midnight), `2026-11-01T09:30:00Z`, or `12h`, `7d`, `4w` ago.
- * @param now milliseconds since 1970
  * @returns milliseconds since 1970, or null if unreadable
  */
 export function readWhen(text: string, now: number): number | null {

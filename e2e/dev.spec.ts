@@ -1,4 +1,3 @@
-// `npm run dev` serves the page and the API from the sources, with an inbox in the browser.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -253,7 +253,6 @@ function forceMachineFace(): void {
 type Fixtures = {
   readonly machineFace: boolean;
   readonly visitor: Visitor;
-  /** Errors that a test provokes, such as a blocked picture. */
   readonly expectedErrors: RegExp[];
   readonly noErrors: void;
 };

@@ -1,4 +1,3 @@
-// The focus never falls back to the document.
 import { expect, hold, openWithFonts, test, waitForFonts, withoutArticle, type Visitor } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });

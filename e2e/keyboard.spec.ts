@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
-/** Presses Tab out of the page and back to the start. Returns the number of stops. */
+/** Returns the number of stops. */
 async function tabThrough(
   page: Page,
 ): Promise<{ readonly stops: number; readonly unseen: readonly string[] }> {

@@ -1,4 +1,3 @@
-// Nothing moves when fonts load late, and the page is complete without them.
 import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });

@@ -97,7 +97,7 @@ test('the full stop stays on the same line as the end of an e-mail address of an
   }
 });
 
-/** Applies the text spacing of WCAG 1.4.12. Measures cut-off text and how far the page scrolls sideways. */
+/** Applies the text spacing of WCAG 1.4.12. */
 const spaceText = (visitor: Visitor) =>
   visitor.page.evaluate(() => {
     const sheet = new CSSStyleSheet();

@@ -34,7 +34,6 @@ function watchReports(page: Page): unknown[] {
   return reports;
 }
 
-/** Opens new browsers until both variants have been served. Keeps one browser for each. */
 async function oneOfEach(
   browser: Browser,
   site: Site,

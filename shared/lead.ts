@@ -123,12 +123,7 @@ export type Verification = z.infer<typeof Verification>;
 
 const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
 
-/**
- * Finds the operator's sentence for an error.
- * @param words the sentences by key
- * @param error the `message` of an issue
- * @returns null for an unknown key
- */
+/** Finds the operator's sentence for the `message` of an issue. Returns null for an unknown key. */
 export function errorIn(words: Readonly<Record<string, string>>, error: string): string | null {
   const text = words[error];
   return text === undefined ? null : fill(text, NUMBERS);

@@ -1,5 +1,3 @@
-// Tidies and checks typed text.
-
 // Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). \p{Cs} matches
 // lone surrogates, because isWellFormed() is too new for build/browsers.ts. Joiners are allowed, because names and emoji need
 // them.

@@ -20,7 +20,7 @@ const HONEST_EVERY_MS = 1_000;
 const HONEST_PATIENCE_SECONDS = 5;
 const HEALTH_EVERY_MS = 250;
 const AGAIN_AFTER_MS = 200;
-/** Stands for a missing response: a busy machine may not respond to a monitor. */
+/** A busy machine may not respond to a monitor. */
 const NO_ANSWER = 0;
 
 type Burst = 'one network' | 'a network each';
@@ -147,7 +147,6 @@ async function enterCode(
   return status === 200 ? 'verified' : 'refused';
 }
 
-/** Accepted, or refused with a reason and Retry-After. */
 const isAnswered = ({ status, headers }: Answer): boolean =>
   status === 202 ||
   (status === 503 &&
@@ -191,7 +190,6 @@ async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
     say(healths),
   );
   proof.expect(unmailed + useless + visits.missing === 0, `${what}: a 202 was not kept`);
-  // One network's burst refuses only that network.
   proof.expect(
     burst === 'one network' || refused === 0 || healths.has(503),
     `${what}: health did not answer 503`,

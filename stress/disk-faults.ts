@@ -164,7 +164,6 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
   await walkMany(AFTER);
   const wellAfterMs = await wellAgain;
   proof.expect(wellAfterMs !== null, `${name}: health did not recover`);
-  // Every form acknowledged during the fault must have its code now.
   for (const email of ledger.acknowledged) {
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
   }

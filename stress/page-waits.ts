@@ -102,7 +102,6 @@ let visitors = 0;
 /**
  * Milliseconds from the sixth digit to the painted article.
  * @param on a desktop with a warm cache, or a slow phone with a cold one
- * @param runs number of runs; on the desktop in one browser, after an uncounted run
  */
 export async function measureSixthDigit(
   { url, inbox }: { readonly url: string; readonly inbox: Pick<Inbox, 'waitForMail'> },

@@ -73,7 +73,6 @@ function refuseUnknown(where: string): void {
   );
 }
 
-/** Returns each "image" in landing.yaml, or an empty list if the file cannot be read. */
 function namesOfPeople(): string[] {
   const text = path.join(campaign, 'landing.yaml');
   if (!existsSync(text)) return [];

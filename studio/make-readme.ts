@@ -237,7 +237,6 @@ async function askInDevelopment(browser: Browser, url: string, person: Person, e
 const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
 const DAY_SECONDS = 86_400;
-/** Visits are spread over this part of each day. */
 const OPEN_SECONDS = 14 * 3600;
 const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
@@ -344,7 +343,6 @@ async function makeDesk(browser: Browser): Promise<void> {
   });
 }
 
-/** Reproducible: a seeded random source and a test clock. */
 async function walkTwoWeeks(server: ServerUnderTest): Promise<void> {
   const random = createRandom(11);
   let people = 0;

@@ -7,11 +7,7 @@ import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#
 
 export type NewLead = { readonly visitor: Visitor; readonly leadId: string; readonly code: ReceivedMail };
 
-/**
- * @param mail number of the code's mail to this address, from 1
- * @param options form: fields that differ from a filled form; headers: of both calls; beforeCode: called before the code is
- * entered
- */
+/** @param mail number of the code's mail to this address, from 1 */
 export async function becomeLead(
   server: ServerUnderTest,
   email: string,

@@ -26,6 +26,5 @@ export async function withLastingCampaignCopy(test: (folder: string) => Promise<
   }
 }
 
-/** Replaces the copy's path with a short name. */
 export const called = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

@@ -10,7 +10,6 @@ export type RecordedStatements = {
   readonly postgres: readonly string[];
 };
 
-/** Makes a statement comparable: same placeholders, lists and keywords on both engines. */
 export const comparable = (sql: string): string =>
   sql
     .replaceAll(/\s+/g, ' ')

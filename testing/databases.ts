@@ -13,7 +13,6 @@ export const ENGINES_VARIABLE = 'TEST_ENGINES';
 export const ENGINES: readonly Engine[] =
   process.env[ENGINES_VARIABLE] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
 
-/** Set by testing/test-setup.ts. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 /** A migrated, empty database; copying it takes a third of the time of migrating. */
 const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';

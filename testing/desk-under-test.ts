@@ -48,7 +48,6 @@ export async function withDesk(
   }
 }
 
-/** @param env settings in addition to {@link DESK_SETTINGS} */
 export const atDesk = (
   engine: Engine,
   test: (app: FastifyInstance, server: ServerUnderTest) => Promise<void>,

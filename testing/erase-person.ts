@@ -3,7 +3,6 @@ import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Erases the rows about a person, as the desk does. */
 export const erasePerson = ({ database, service, now }: ServerUnderTest, email = 'ada@example.com') =>
   database.db.transaction().execute((tx) =>
     erasePersonalData(tx, database.engine, {

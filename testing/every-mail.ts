@@ -149,7 +149,6 @@ async function see(
   await service.funnel.write();
 }
 
-/** @param count number of the operator's mails afterwards */
 async function news({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
   await createNewLeadNews({ database, config, clock: service.clock })();
   wakeWorker();

@@ -90,7 +90,6 @@ export async function startOnHeldSocket(
   };
 }
 
-/** @param requests each resolves with null, or with its error */
 export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
   readonly stop: () => Promise<{ readonly failed: readonly string[] }>;
 } {

@@ -29,7 +29,6 @@ export type InboxBehaviour = {
   readonly sevenBit?: boolean;
 };
 
-/** Makes a refusal for `InboxBehaviour`. */
 export const smtpError = (responseCode: number, words: string): Error =>
   Object.assign(new Error(words), { responseCode });
 

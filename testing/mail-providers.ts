@@ -213,7 +213,6 @@ export function asMailgun({ kind, email = EMAIL, at }: ProviderEvent, now: numbe
   };
 }
 
-/** @param odd fields that replace those of every event */
 export function asSendGrid(events: readonly ProviderEvent[], now: number, odd: object = {}): Call {
   const timestamp = String(Math.floor(now / 1_000));
   // Other event types arrive too, in formats that we do not read.

@@ -11,7 +11,6 @@ import {
   type ServiceReplacements,
 } from '#server/startup/service.ts';
 
-/** @param folder base of relative paths in settings */
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig(env);
   assert(settings.type === 'config', JSON.stringify(settings));

@@ -77,7 +77,6 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-/** Another order, without testimonials, problems and film, with questions and logos. */
 export const rearrangedCampaign = (): string =>
   withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
@@ -104,7 +103,6 @@ export function bareCampaign(): string {
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
 
-/** @param sitePath such as /guide */
 export const campaignUnder = (sitePath = '/guide'): string =>
   keptCampaign(`under${sitePath.replaceAll('/', '-')}`, (folder) =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),

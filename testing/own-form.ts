@@ -3,10 +3,7 @@ import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
-/**
- * @param form content of form.yaml
- * @returns the folder for CAMPAIGN_FOLDER
- */
+/** @returns the folder for CAMPAIGN_FOLDER */
 export function campaignAsking(folder: string, form: string): string {
   const campaign = path.join(folder, 'campaign');
   mkdirSync(campaign, { recursive: true });

@@ -16,10 +16,7 @@ export type PgBouncer = {
   readonly stop: () => Promise<void>;
 };
 
-/**
- * @param server URL with user and password
- * @param settings additional lines for pgbouncer.ini
- */
+/** @param settings additional lines for pgbouncer.ini */
 export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
   const program = findProgram('pgbouncer');
   if (program === undefined) throw new Error(notTested('pgbouncer'));

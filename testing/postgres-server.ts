@@ -87,7 +87,6 @@ const LOG_LENGTH = 10_000;
 
 type Launched = {
   readonly folder: PostgresFolder;
-  /** The folder with bin, lib and share. */
   readonly native: string;
   readonly data: string;
   readonly owner: Owner | null;

@@ -28,7 +28,6 @@ export const findProgram = (name: ProgramName): string | undefined =>
 export const notTested = (name: ProgramName): string =>
   `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. On Debian: apt-get install ${PROGRAMS[name].debian}`;
 
-/** The run passes without engines and programs, so each missing one is reported. */
 export const missingPrograms = (): readonly string[] => [
   ...missingEngines(),
   ...PROGRAM_NAMES.filter((name) => findProgram(name) === undefined).map(notTested),

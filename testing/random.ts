@@ -1,7 +1,4 @@
-/**
- * Park–Miller generator.
- * @returns a function that returns numbers from 0 (inclusive) to 1 (exclusive)
- */
+/** Park–Miller generator of numbers from 0 (inclusive) to 1 (exclusive). */
 export function createRandom(seed: number): () => number {
   let state = seed % 2_147_483_646 || 1;
   return () => {

@@ -119,7 +119,6 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   return passed;
 }
 
-/** Reports statements that never reached PostgreSQL, which may reject them. */
 function reportSqliteAlone(): void {
   const alone = sentToSqliteAlone(readRecorded(statements));
   for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);

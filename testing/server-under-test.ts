@@ -226,7 +226,6 @@ function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
   assert.deepEqual(answeredTwice, [], 'every request is answered once');
 }
 
-/** A browser as the server sees it: an IP address and a cookie jar. */
 export type Visitor = {
   readonly cookies: Map<string, string>;
   readonly post: (

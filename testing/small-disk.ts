@@ -28,10 +28,7 @@ export function whyNoDisk(): string | false {
   return reason;
 }
 
-/**
- * The caller must unmount it.
- * @param folder an empty folder
- */
+/** The caller must unmount it. */
 export function mountSmallDisk(
   folder: string,
   { size, uid = 0, gid = 0 }: DiskOptions,

@@ -23,7 +23,6 @@ export type SiteProcess = {
   readonly port: number;
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** Returns the exit code, or the signal that ended it. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 };
 
@@ -109,7 +108,6 @@ export type PreparedSite = {
   readonly env: Readonly<Record<string, string>>;
   /** @param changes settings for this process, such as another process's PORT */
   readonly start: (changes?: Readonly<Record<string, string>>) => Promise<SiteProcess>;
-  /** Stops all processes, closes the inbox and removes the folder, unless it was passed in. */
   readonly close: () => Promise<void>;
 };
 

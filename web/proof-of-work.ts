@@ -1,4 +1,3 @@
-// A separate file, because very few visitors need it.
 import { solveChallenge, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 

@@ -79,10 +79,7 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
 export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
   Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
 
-/**
- * @param answer null if a successful response was unreadable
- * @param now milliseconds since 1970
- */
+/** @param answer null if a successful response was unreadable */
 export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {
   return {
     id: answer?.challengeId ?? '',

@@ -3,10 +3,7 @@ import { headingLine, tableLine } from '#desk/commands/terminal-table.ts';
 
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/**
- * Prints page by page, so memory use stays constant.
- * @returns the number of rows
- */
+/** Prints page by page, so memory use stays constant. */
 export async function printList<Row>(
   desk: Pick<Desk, 'print' | 'paint'>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,

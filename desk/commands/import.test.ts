@@ -16,7 +16,6 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 
 const SOURCE = 'Mailchimp, double opt-in';
 
-/** Exports from other tools, with the expected message about skipped people. */
 const FILES_OF_TOOLS = `# Mailchimp, unsubscribed: "UNSUB_TIME" (2)
 Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON
 gone1@example.com,Grace,2022-01-01 10:00:00,2025-05-05 08:00:00,

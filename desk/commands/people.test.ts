@@ -72,7 +72,6 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // A code that is still valid must not be shown.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 

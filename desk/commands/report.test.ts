@@ -68,10 +68,6 @@ async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email:
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
 }
 
-/**
- * Eleven people ask for a code from 28 November 2026 on, and one a week earlier. Three enter their codes; two of them are
- * new.
- */
 async function walkFlows(server: ServerUnderTest): Promise<void> {
   const old = await ask(server, 'old@example.com', 'newsletter');
   await enter(server, old, 'old@example.com');

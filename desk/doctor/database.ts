@@ -82,7 +82,6 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   return { findings, look };
 }
 
-/** @param where the database's name in the sentence */
 function describeWriteFault(
   engine: Config['database']['engine'],
   where: string,

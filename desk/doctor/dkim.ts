@@ -13,7 +13,6 @@ const { ok, note, warning, problem } = about('DKIM');
 /** Shorter keys still work, but RFC 8301 (section 3.2) advises against new ones. */
 const GOOD_BITS = 2048;
 
-/** @param dkim null if mail is not signed */
 export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Findings> {
   if (dkim === null)
     return note(

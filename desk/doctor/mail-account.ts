@@ -114,10 +114,6 @@ function judgeEncryption(
     : ok(`${encrypted}, and its certificate is trusted.`);
 }
 
-/**
- * @param title the product title, as in code mails
- * @param folder the instance's folder
- */
 export async function sendSample(
   config: Config,
   { to, title, folder, signal }: { to: string; title: string; folder: string; signal: AbortSignal },

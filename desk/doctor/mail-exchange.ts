@@ -7,10 +7,7 @@ import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, warning, problem } = about('MX');
 
-/**
- * @param domain of MAIL_FROM, or BOUNCE_DOMAIN
- * @param mailHost the host in SMTP_URL, or null
- */
+/** @param domain of MAIL_FROM, or BOUNCE_DOMAIN */
 export async function examineMailExchange(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },

@@ -12,10 +12,7 @@ const { ok, note, warning, problem } = about('reverse DNS');
 
 const MOST_ADDRESSES = 4;
 
-/**
- * @param domain of MAIL_FROM
- * @param mailHost the name or IP address in SMTP_URL, or null
- */
+/** @param domain of MAIL_FROM */
 export async function examineReverseDns(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },

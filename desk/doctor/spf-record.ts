@@ -12,7 +12,6 @@ export const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text);
 const MECHANISM =
   /^([+\-~?]?)(all|include|a|mx|ptr|exists)(?::((?:[^/\s%]|%\{[^}]*\}|%[%_-])+))?((?:\/\d{1,3})?(?:\/\/\d{1,3})?)$/i;
 
-/** @returns the terms, or the first invalid part */
 export function parseRecord(
   record: string,
 ): { type: 'terms'; terms: Term[] } | { type: 'broken'; text: string } {

@@ -111,10 +111,7 @@ async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]):
   await follow(terms, [domain], null);
   return followed;
 
-  /**
-   * @param path domains that lead to this record
-   * @param own the term of our record that leads here; null in our record itself
-   */
+  /** @param own the term of our record that leads here; null in our record itself */
   async function follow(record: readonly Term[], path: readonly string[], own: string | null): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
     // Terms after "all", and then also "redirect", have no effect (section 6.1).

@@ -265,7 +265,6 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 /** The same JSON as in events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
   readonly state: LeadState;
-  /** Time of verification, of the newest request for a code, or of import. */
   readonly state_since: string;
 };
 

@@ -6,7 +6,6 @@ import { createRandom } from '#testing/random.ts';
 
 const LOOKS = 200;
 
-/** @returns the first declared winner and its views; null without one */
 function run(
   rates: readonly [number, number],
   { views, random, onAlarm = () => {} }: { views: number; random: () => number; onAlarm?: () => void },

@@ -12,7 +12,6 @@ const DAYS_LIMIT = 3_660;
 
 /**
  * Reads `7d` or `4w` (ending today), or a month such as `2026-10`.
- * @param now milliseconds since 1970
  * @returns null if invalid or in the future
  */
 export function readPeriod(text: string, now: number): Period | null {

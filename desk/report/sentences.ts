@@ -101,7 +101,6 @@ export const longDay = (iso: string): string =>
 export const shortDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Example: 23 October to 21 November 2026 */
 function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
   const last = isoTime(Date.parse(to) - 1);
   if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);

@@ -29,7 +29,6 @@ describe('desk files', () => {
               const { statusCode, headers, body } = await app.inject({ url });
               assert.deepEqual([statusCode, body, headers['cache-control']], [200, INDEX, 'no-store'], url);
               const policy = String(headers['content-security-policy']);
-              // The proof of consent opens from a blob under the page's policy.
               const styles = `style-src 'self' ${hashOf(paperStyles())}; `;
               assert.ok(policy.startsWith(`default-src 'none'; script-src 'self'; ${styles}`), policy);
               assert.doesNotMatch(policy.replace(styles, ''), /unsafe|sha256|https?:/);

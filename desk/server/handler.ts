@@ -4,7 +4,7 @@ import type { Actor } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
 type SignedIn = {
-  /** Null for the person at the machine, who signed in with the link from `desk open`. */
+  /** Null for the person at the machine. */
   readonly email: string | null;
   readonly role: Role;
 };

@@ -8,7 +8,7 @@ const CALL_LIMIT_MS = 60_000;
 export const OFFLINE = 'The server could not be reached. Check your connection, and try again.';
 export const BROKEN = 'The response was incomplete. Try again.';
 
-/** A failed call. Its message is the server's sentence for the reader or, without a response, our own. */
+/** The message is the server's sentence or, without a response, our own. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string | null;

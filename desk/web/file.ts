@@ -31,10 +31,7 @@ function urlOf(file: Blob): string {
   return url;
 }
 
-/**
- * Call this directly in a click handler.
- * @param name used if the server does not name the file
- */
+/** Call this directly in a click handler. */
 export async function openFile(url: string, name: string, how: 'save' | 'show'): Promise<void> {
   // Opened before waiting, because browsers block later pop-ups.
   const tab = how === 'show' ? window.open('about:blank') : null;

@@ -32,7 +32,6 @@ export type DeskPage = {
   readonly needs: Role;
   /** Null outside the menu. */
   readonly Icon: Icon | null;
-  /** In the menu, groups are separated by lines. */
   readonly group: 'people' | 'figures' | 'server';
   /** For a page outside the menu: the path of the entry to mark as current. */
   readonly belongsTo?: `/${string}`;

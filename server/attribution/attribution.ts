@@ -5,10 +5,7 @@ export type Attribution = Touch & { readonly first?: Touch };
 
 const HEADER_MAX_LENGTH = 8_192;
 
-/**
- * Reads the campaign header or, without it, the URL in Referer, which browsers send in full to the same origin.
- * @param headers the values of `x-visit` and `referer`
- */
+/** Reads the campaign header or, without it, the URL in Referer, which browsers send in full to the same origin. */
 export function attributionOf(headers: {
   readonly visit: string | string[] | undefined;
   readonly referer: string | undefined;
@@ -27,7 +24,6 @@ export function attributionOf(headers: {
   return isAnother ? { ...last, first } : last;
 }
 
-/** Click identifiers that advertisers add to URLs, with the name of the advertiser. */
 const CLICK_IDS = [
   ['gclid', 'google-ads'],
   ['gbraid', 'google-ads'],

@@ -95,7 +95,6 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (bytes > 0) yield Buffer.concat(begun);
 }
 
-/** @returns `other` for a broken or unrelated message */
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
   try {

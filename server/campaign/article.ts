@@ -58,15 +58,10 @@ function partsOfArticle(markdown: string): { title: string; body: string; bodyLi
   const blank = markdown.length - markdown.trimStart().length;
   const [whole, title = '', body = ''] = /^# +(.+)(?:\n([\s\S]*))?$/.exec(markdown.slice(blank)) ?? [];
   if (whole === undefined) return null;
-  // Line number of the line after the title.
   return { title: title.trim(), body, bodyLine: markdown.slice(0, blank).split('\n').length + 1 };
 }
 
-/**
- * Renders the article.
- * @param markdown CommonMark with tables and strike-through, whose first line is the title: `# Title`
- * @returns title and body, or null without a title
- */
+/** Returns null without a title. */
 export function renderArticle(markdown: string): Article | null {
   const parts = partsOfArticle(markdown);
   if (parts === null) return null;
@@ -88,10 +83,9 @@ const withPictureSizes = (html: string): string =>
     (img, width: string, height: string) => `${img} width="${width}" height="${height}" loading="lazy"`,
   );
 
-/** A mistake in the article's body. Lines are counted from 1. */
+/** Lines are counted from 1. */
 type BodyMistake = {
   readonly line: number;
-  /** States the fact, then the action. */
   readonly phrase: string;
   /** True if the text is shown, though not as intended. */
   readonly isWarning: boolean;
@@ -147,11 +141,7 @@ const LEFTOVERS: readonly Leftover[] = [
   [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} is not a link. Write <${found}>`, true],
 ];
 
-/**
- * Finds text that would not be shown as intended, in line order.
- * @param body the Markdown below the title
- * @param isPicture returns true if media/ contains the file
- */
+/** Finds text that would not be shown as intended, in line order. */
 function mistakesInBody(body: string, isPicture: (name: string) => boolean): BodyMistake[] {
   const found: BodyMistake[] = [];
   const add = (line: number, phrase: string, isWarning = false) => found.push({ line, phrase, isWarning });

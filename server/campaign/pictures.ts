@@ -63,10 +63,7 @@ const WANTED: Readonly<Record<string, string>> = {
   '.vtt': 'WebVTT',
 };
 
-/**
- * @param files file names in media/
- * @returns phrases that follow the name of the entry that needs the files
- */
+/** @returns phrases that follow the name of the entry that needs the files */
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
   const absent = files.filter((file) => !names.includes(file));

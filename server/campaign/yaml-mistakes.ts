@@ -106,7 +106,6 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   );
 }
 
-/** Returns mistakes that the parser reports. */
 function parserMistakes(document: Document, text: string): YamlMistake[] {
   const wronglyIndented = new Set<number>();
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
@@ -131,7 +130,6 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
   });
 }
 
-/** Returns the beginning of a quoted text that is still open at an offset. */
 function openQuoteBefore(document: Document, offset: number): number | null {
   let found: number | null = null;
   visit(document, {
@@ -176,7 +174,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
   return found;
 }
 
-/** Returns true if the text cannot be interpreted at all. A duplicate name does not prevent checking the rest. */
+/** A duplicate name does not prevent checking the rest. */
 export function isUnreadable(document: Document): boolean {
   let hasBrokenAlias = false;
   visit(document, {

@@ -23,7 +23,6 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
     .orderBy('id', 'desc')
     .limit(1);
 
-/** Finds the newest open or verified challenge. */
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',

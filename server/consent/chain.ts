@@ -145,9 +145,8 @@ async function isUnused(db: Db): Promise<boolean> {
 }
 
 /**
- * Appends entries, and signs the new head if the previous one was signed: only the operator may accept an unsigned entry.
- * The caller must have locked the chain.
- * @returns the position of the newest entry
+ * Appends entries, and signs the new head if the previous one was signed: only the operator may accept an unsigned entry. The
+ * caller must have locked the chain.
  */
 export async function appendEntries(
   tx: Db,

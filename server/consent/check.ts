@@ -111,7 +111,6 @@ async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly Chain
     .flatMap((entry) => (readContent(entry) as Contents['acceptance'] | null)?.errors ?? []);
 }
 
-/** @returns null if the content is missing, unreadable or doesn't match its hash */
 function readContent({ content, salt, content_hash: hash }: ChainEntry): object | null {
   if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
   try {

@@ -390,10 +390,7 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
-/**
- * Changes text in the entries and updates the hashes that follow.
- * @param to the last entry; by default, the last of the chain
- */
+/** Changes text in the entries and updates the hashes that follow. */
 function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
@@ -413,10 +410,7 @@ function rechain(from: number, before: string, after: string, to?: number): Forg
   };
 }
 
-/**
- * Appends an entry with a correct hash but no signature.
- * @param row its ID, or the position of the entry that has it
- */
+/** Appends an entry with a correct hash but no signature. */
 function append(kind: ChainEntry['kind'], text: string, row: string | number = 'x'): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();

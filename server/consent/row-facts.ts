@@ -44,7 +44,6 @@ export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED)
 
 /**
  * One statement, so an erasure happens before or after it.
- * @param keys a query for the row_id and kind of each
  * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
 export async function readRows<Key extends { readonly kind: string }>(

@@ -90,10 +90,7 @@ export async function sealConsents(
   return { sealed, left: null };
 }
 
-/**
- * @param begin ID before the first row, or empty
- * @returns pages of IDs, possibly empty
- */
+/** @returns pages of IDs, possibly empty */
 export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
     sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;

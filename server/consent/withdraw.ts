@@ -133,7 +133,6 @@ async function ownerOf(
  * Removes the operator's suppressions and keeps the person's own. The caller must have locked the e-mail address, because the
  * person may be unsubscribing.
  * @param undo note: the reason, which is sealed if the address belongs to a lead
- * @returns removed and remaining reasons, and the note's position in the chain, or null
  */
 export async function undoSuppressions(
   tx: Db,

@@ -93,10 +93,7 @@ export type HousekeepingParts = {
   readonly shouldStop?: () => boolean;
 };
 
-/**
- * Returns a function that runs one round of housekeeping. Rounds must not run concurrently.
- * @throws the database error
- */
+/** Runs of the returned function must not overlap. They throw the database error. */
 export function createHousekeeping({
   database,
   config,

@@ -7,7 +7,6 @@ import { variantAskedFor } from '#shared/funnel.ts';
  * Chooses a variant at random. The browser keeps its variant without a cookie: the entity tag in its cache begins with the
  * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
  * @param pages at least two, by variant name
- * @param random returns numbers from 0 (inclusive) to 1 (exclusive)
  */
 export function createChooseVariant(
   pages: ReadonlyMap<string, Resource>,

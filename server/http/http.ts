@@ -53,7 +53,6 @@ export type HttpOptions = {
   readonly release: Release | null;
   readonly urlSetting?: UrlSetting | null;
   readonly isStopping: () => boolean;
-  /** Selects a variant. Replaced by tests. */
   readonly random?: () => number;
   readonly loadLimits?: LoadLimits;
   readonly connectionLimits?: ConnectionLimits;

@@ -228,7 +228,6 @@ async function read(url: string): Promise<string> {
 
 const VISIT_EVERY_MS = 100;
 
-/** @returns how often the page and all its files were loaded before the abort */
 async function visit(url: string, signal: AbortSignal): Promise<number> {
   for (let visits = 1; ; visits += 1) {
     const page = await read(url);

@@ -1,4 +1,3 @@
-// A 202 promises that a code arrives in time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -34,7 +33,6 @@ async function expectOpenForm(server: ServerUnderTest): Promise<void> {
   await server.inbox.waitForMail('honest@example.net');
 }
 
-/** Drops the connection when it receives mail for certain e-mail addresses. */
 function cutOffAt(isCutOff: (recipient: string) => boolean): InboxBehaviour {
   let recipient = '';
   return {

@@ -67,9 +67,8 @@ type VerifyParts = {
 };
 
 /**
- * Wrong, expired, used and unknown codes get the same response. A challenge with its own code has its own attempts and accepts
- * its two newest live codes. Everyone else shares a few attempts per e-mail address (settings/fixed-limits.ts). A browser may
- * enter its code again, because the response may have been lost.
+ * Wrong, expired, used and unknown codes get the same response. A browser may enter its code again, because the response may
+ * have been lost.
  */
 export async function verifyCode(
   parts: VerifyParts,

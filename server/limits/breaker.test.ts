@@ -95,10 +95,6 @@ const decidedAt = (server: ServerUnderTest): number =>
 
 type Past = readonly [at: number, codes: readonly PastCode[]];
 
-/**
- * Returns 2,319 codes from one hour, about 100 from each of 24 networks: 1,600 for strangers, the others entered at one
- * registered domain.
- */
 function attack(domain: (index: number) => string): PastCode[] {
   const own = list(719, (index) => ({
     email: `${index}@attacker-${index % 5}.attacker.co.uk`,

@@ -114,7 +114,6 @@ describe('errors in the log', () => {
 
 for (const engine of ENGINES) {
   describe(`failures on ${engine}`, () => {
-    /** Makes every change of a table fail with an error that quotes the row. */
     const spoil = (table: string, event: 'insert' | 'update') =>
       engine === 'sqlite'
         ? sql.raw(

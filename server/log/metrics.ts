@@ -147,10 +147,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   };
 }
 
-/**
- * Outbox and codes are shared by all processes, so these are read from the database at each scrape.
- * @returns reads them
- */
+/** Outbox and codes are shared by all processes, so these are read from the database at each scrape. */
 function createStateMetrics(
   registry: Registry,
   { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,

@@ -157,7 +157,7 @@ async function deliverMail(
   }
 }
 
-/** Waits after each failed attempt; the last one repeats. They are short, because a code is valid for minutes. */
+/** These are short, because a code is valid for minutes. */
 const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 async function isSuppressed({ secrets, database }: DeliveryParts, recipient: string): Promise<boolean> {

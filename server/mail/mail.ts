@@ -48,11 +48,9 @@ export type MailParts = {
   readonly database: OpenDatabase;
   readonly folder: string;
   readonly clock: () => number;
-  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
-  /** Runs in the transaction that suppresses a lead's dead address. */
   readonly onLeadBounced: DeliveryParts['onLeadBounced'];
   readonly onOutcome: (event: MailEvent) => void;
 };

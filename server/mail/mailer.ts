@@ -217,7 +217,6 @@ const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => 
 /** A 5yz reply (RFC 5321) to these is final for the recipient or message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-/** @param isConnected true if connection and login had worked */
 function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;

@@ -22,10 +22,7 @@ const TRIES = 2;
 /** Timeout of one query, across all servers. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/**
- * @param servers the machine's by default
- * @param signal ends every query
- */
+/** @param servers the machine's by default */
 export function createDns(servers: readonly string[] | undefined, signal: AbortSignal): Dns {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);

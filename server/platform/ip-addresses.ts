@@ -21,7 +21,6 @@ type Outcome =
 
 /**
  * Counts in bounded memory, for events that are not worth a database row. The first event after a window's end begins the next.
- * @returns counts an event of an IP address and tells whether it is within the limit
  */
 export function createNetworkLimit({
   most,

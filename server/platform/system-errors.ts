@@ -54,7 +54,6 @@ const isSystemError = (error: Error | null): error is SystemError =>
   'syscall' in error &&
   typeof error.syscall === 'string';
 
-/** @returns null for an error not listed here */
 export function explainWriting(error: unknown, file: string): string | null {
   const failure = firstOf(error);
   const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;

@@ -32,7 +32,6 @@ export const GUIDE_LINK_DAYS = 7;
 export const guideUrl = (secrets: Secrets, publicUrl: string, leadId: string, now: number): string =>
   `${publicUrl}${API.guide}?t=${tokenOf(secrets, 'guide:', `${leadId}:${now + GUIDE_LINK_DAYS * DAY_MS}`)}`;
 
-/** @returns the lead's ID; null for an invalid or expired link */
 export function readGuideToken(secrets: Secrets, token: unknown, now: number): string | null {
   const [leadId, until] = read(secrets, 'guide:', token)?.split(':') ?? [];
   return leadId !== undefined && now < Number(until) ? leadId : null;
@@ -54,10 +53,7 @@ export const bounceAddress = (secrets: Secrets, mailId: string, domain: string):
 const BOUNCE_ADDRESS =
   /\bb-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})\.([0-9a-f]{20})@/i;
 
-/**
- * @param text an e-mail address, or a header that contains one
- * @returns the mail's ID; null without a valid signature
- */
+/** @param text an e-mail address, or a header that contains one */
 export function readBounceAddress(secrets: Secrets, text: string): string | null {
   const found = BOUNCE_ADDRESS.exec(text);
   if (found === null) return null;

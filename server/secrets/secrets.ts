@@ -158,10 +158,7 @@ export function sign(secrets: Secrets, value: string): string {
   return `${value}.${signatureOf(secrets[0].keys.cookie, value)}`;
 }
 
-/**
- * @param signed untrusted result of {@link sign}
- * @returns the value, or null for an invalid signature
- */
+/** @param signed untrusted result of {@link sign} */
 export function unsign(secrets: Secrets, signed: string): string | null {
   const dot = signed.lastIndexOf('.');
   if (dot < 1) return null;

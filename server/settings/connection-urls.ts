@@ -46,10 +46,7 @@ function postgresMistakes(url: string, env: Environment): string[] {
 
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
-/**
- * Returns true if a password is sent to PostgreSQL on another machine.
- * @param env pg's defaults, such as PGHOST
- */
+/** Returns true if a password is sent to PostgreSQL on another machine. */
 function sendsPassword(url: string, env: Environment): boolean {
   const { hostname, password, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
@@ -155,7 +152,6 @@ export function needsTls(url: string): boolean {
   return sendsLogin(url) && !allowsClearText(url);
 }
 
-/** Returns true for a login to another machine without implicit TLS. */
 function sendsLogin(url: string): boolean {
   const { protocol, username, hostname } = new URL(url);
   return protocol === 'smtp:' && username !== '' && !isLoopback(hostname);

@@ -62,10 +62,7 @@ const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
     .toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0)
     .map(describeMistake);
 
-/**
- * Checks a database URL other than DATABASE_URL.
- * @param option name of the command's option, for the sentence
- */
+/** Checks a database URL other than DATABASE_URL. */
 export function readOtherDatabase(
   option: string,
   url: string,
@@ -202,10 +199,6 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
   return { mistakes, warnings, values: parseEnv(text) as Readonly<Record<string, string>>, lines };
 }
 
-/**
- * Explains why an entry is ambiguous.
- * @param rest the lines after the entry
- */
 function mistakeInEntry(
   { name = '', sign = '', quote, quoted = '', after = '', bare = '' }: Readonly<Record<string, string>>,
   rest: string,

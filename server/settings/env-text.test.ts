@@ -150,7 +150,6 @@ describe('syntax of .env', () => {
         if (mistakes.length > 0) return;
         silent += 1;
         const read = texts.map((text) => parseEnv(text));
-        // An empty value counts as unset.
         for (const name of ['PORT', 'HOST'])
           assert.equal(
             values[name] ?? '',

@@ -198,7 +198,6 @@ export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
   return length >= WEBHOOK_SECRET_BYTES.min && length <= WEBHOOK_SECRET_BYTES.max;
 }, `must be whsec_ followed by ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (separate several secrets with spaces, newest first)`);
 
-/** `read` only views; `all` also exports, corrects, erases and suppresses. */
 export type DeskRole = 'read' | 'all';
 type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };
 

@@ -55,7 +55,6 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     { PORT: '8080', HOST: '' },
     { port: 8080, host: '127.0.0.1' },
   ],
-  // For the name localhost, Fastify opens two servers.
   [{ HOST: 'localhost' }, { host: '127.0.0.1' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ PUBLIC_URL: `${PAGE}/` }, { publicUrl: PAGE, basePath: '', secure: true }],

@@ -209,8 +209,6 @@ it('an older release serves a newer database and does its housekeeping', () =>
         assert.equal(modeOf(name), '600', name);
       for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
       for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
-      // Housekeeping runs soon after the start, because a frequently restarted process would otherwise never delete
-      // anything.
       await until(() => back.output().includes('Housekeeping deleted'));
       assert.match(back.output(), /"expired":\{"limit_windows":1\}/);
     } finally {

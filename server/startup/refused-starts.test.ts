@@ -29,7 +29,6 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-/** Each kind of failure has one such test. */
 async function refusal(
   folder: string,
   env: Readonly<Record<string, string>>,

@@ -54,7 +54,6 @@ it('a restart on a systemd socket does not refuse any page view or form', () =>
 it('a running server loads no more modules, so "npm ci" can replace packages', async () => {
   const inbox = await startInbox();
   const receiver = await startReceiver();
-  // Reports every package and project file that Node loads.
   const tell = `import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
       if (!url.startsWith('node:')) process.stdout.write('Loaded ' + url + '\\n');

@@ -74,10 +74,7 @@ export type ServiceReplacements = {
 
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
-/**
- * Reads settings and words, without side effects.
- * @returns settings and words, or one sentence per mistake
- */
+/** Reads settings and words, without side effects. */
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
   const settings = readSettings();
   const words = readCampaign(readCampaignFolder());
@@ -282,7 +279,6 @@ const describeSecretUnfit = (file: string, what: 'missing' | 'strange'): string 
 
 /**
  * A used database never gets a new secret by accident, because its codes and sessions would be lost.
- * @param options folder: of the file
  * @returns warning: a sentence, or null
  * @throws CannotOpen
  */

@@ -8,7 +8,6 @@ import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
 import { explainDatabaseFailure, portMistakes } from '#server/startup/why-the-start-failed.ts';
 import { freePort } from '#testing/free-port.ts';
 
-/** Listens on the first free port that browsers and fetch refuse. */
 async function onBlockedPort(answer: RequestListener, act: (port: number) => Promise<void>): Promise<void> {
   for (const port of [...BLOCKED_PORTS].filter((number) => number >= 1024)) {
     const server = createServer(answer).listen(port, '127.0.0.1');

@@ -111,7 +111,6 @@ const POSTGRES: Causes = [
 
 /**
  * Explains an error that ended a command.
- * @param database the one in use, or null
  * @returns one sentence, or null if the error indicates a bug
  */
 export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
@@ -157,7 +156,6 @@ function describeCause(
   return null;
 }
 
-/** @param advice a sentence that tells the operator what to do */
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
   const failure: Failure | null = firstOf(error);
   if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
@@ -186,7 +184,6 @@ type ListenAddress = { readonly port: number; readonly host: string };
 /**
  * Checks that the page's ports are free; the desk waits for its port itself (desk/serve.ts).
  * @param options only: the only port to check. socket: used instead of PORT
- * @returns one sentence per port that isn't free
  */
 export async function portMistakes(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
@@ -205,7 +202,6 @@ export async function portMistakes(
   return mistakes;
 }
 
-/** @returns an error code; null if listening succeeds */
 function whyNotListening({ port, host }: ListenAddress): Promise<string | null> {
   const probe = createServer();
   return new Promise((resolve) => {

@@ -17,7 +17,6 @@ const KEPT_MS = 90 * DAY_MS;
 const NOTHING_KEPT_MS = 7 * DAY_MS;
 const LIMIT_MS = 5_000;
 
-/** @param options dnsServers: undefined for the machine's DNS servers. signal: ends the lookup early */
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
   options: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
@@ -147,10 +146,7 @@ const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/\.(hornetsecurity\.(com|ch)|antispameurope\.com)$/, 'Hornetsecurity'],
 ];
 
-/**
- * @param domain in lower case
- * @returns null for other domains
- */
+/** @param domain in lower case */
 export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
 
 /**

@@ -27,7 +27,6 @@ export type WebhookWorkerParts = {
   /** `stop` closes it. */
   readonly sender: WebhookSender;
   readonly clock: () => number;
-  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
   readonly onError: (error: unknown) => void;
@@ -98,7 +97,6 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
 }
 
 const SECOND_MS = 1_000;
-/** Waits after each failed attempt; the last one repeats. */
 const WAITS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,

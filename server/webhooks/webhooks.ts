@@ -43,7 +43,6 @@ export type WebhooksParts = {
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  /** Random numbers for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onOutcome: (outcome: WebhookOutcome) => void;

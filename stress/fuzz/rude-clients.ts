@@ -1,4 +1,3 @@
-// Faults that once broke the server.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -38,7 +37,6 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     for (const [line] of metrics.matchAll(/^lead_page_request_seconds_count\{[^}]*status="5.*$/gm))
       proof.expect(false, `${what} on ${engine}: ${line}`);
-    // The server logs only errors, and no error is expected.
     const complaint = /^.*"level":[56]0.*$/m.exec(server.output())?.[0];
     proof.expect(complaint === undefined, `${what} on ${engine}: ${complaint?.slice(0, 200)}`);
     await site.close();

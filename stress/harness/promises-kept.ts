@@ -15,7 +15,6 @@ export type Account = {
   /** 200 without a lead. */
   readonly falseSuccesses: number;
   readonly withoutReceipt: number;
-  /** 5xx without an error message, or 503 without Retry-After. */
   readonly wordless: readonly string[];
   readonly unheardSuccesses: number;
   /** Mails that repeat an earlier Message-ID. */

@@ -7,7 +7,6 @@ import { format, resolveConfig } from 'prettier';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
-/** Returns the upper of the two middle numbers if their count is even. */
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 

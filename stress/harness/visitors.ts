@@ -78,7 +78,6 @@ export const newNetwork = (): string => networkAddress((visitors += 1));
 
 export const countRequests = ({ answers }: Ledger): number =>
   answers.values().reduce((sum, count) => sum + count, 0);
-/** Counts requests without a response and responses with 5xx. */
 export const countFailed = ({ failed }: Ledger): number =>
   failed.values().reduce((sum, count) => sum + count, 0);
 export const describeCounts = (counts: ReadonlyMap<string | number, number>): string =>
@@ -90,7 +89,6 @@ function whatBroke(error: unknown): string {
   return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
 }
 
-/** Retries until the server responds without a 5xx. */
 async function insist(
   ledger: Ledger,
   request: () => Promise<Answer>,

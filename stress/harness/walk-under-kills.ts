@@ -6,7 +6,6 @@ import type { Proof } from '#stress/harness/proof.ts';
 import { walkWhile, WITHOUT_LIMITS, type Ledger } from '#stress/harness/visitors.ts';
 
 const VISITORS = 12;
-/** The longest time from the start of the server to its kill. */
 const LONGEST_LIFE_MS = 1_200;
 /** Mean delay of the mail server, so kills often interrupt mail. */
 const SMTP_DELAY_MS = 20;
@@ -17,7 +16,6 @@ export type Survivors = {
   readonly ledger: Ledger;
 };
 
-/** Resolves once the last visitor has finished. */
 export async function walkUnderKills(
   { prepareSite }: Proof,
   engine: Engine,

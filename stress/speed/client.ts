@@ -10,7 +10,6 @@ import { newAddress, newNetwork } from '#stress/harness/visitors.ts';
 type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
 
 export type Client = Visitors & {
-  /** E-mail addresses of successful flows. */
   readonly verified: readonly string[];
   readonly close: () => void;
 };

@@ -118,7 +118,6 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
 
 /**
  * Measures start times in turns. The first start, which may create tables, does not count.
- * @param starts number of starts per program
  * @returns medians in milliseconds
  */
 export async function timeStarts(

@@ -118,7 +118,6 @@ async function promisesBroken(
   ];
 }
 
-/** @returns the section, and broken promises as sentences */
 export async function measureMemory(
   surroundings: Surroundings,
   { flows, starts }: { flows: number; starts: number },
@@ -164,10 +163,7 @@ export async function measureMemory(
   };
 }
 
-/**
- * Measures only our server, because the run is too long for two.
- * @returns the section, and broken promises as sentences
- */
+/** Measures only our server, because the run is too long for two. */
 export async function measureLongRun(
   surroundings: Surroundings,
   { flows, leadsBefore }: { flows: number; leadsBefore: number },

@@ -25,7 +25,6 @@ export async function readersOf(
   };
 }
 
-/** Returns the length of the compressed body. */
 export async function bytesOf(url: string, path: string): Promise<number> {
   const response = await fetch(url + path, { method: 'HEAD', headers: { 'accept-encoding': 'br' } });
   return Number(response.headers.get('content-length'));

@@ -9,7 +9,6 @@ export type Section = {
   readonly figures: Figures;
 };
 
-/** The ratio of two values, followed by the two values. */
 export function compared(one: number, other: number, digits: number): string {
   const say = (value: number) => (Number.isFinite(value) ? value.toFixed(digits) : 'never');
   const ratio = one / other;

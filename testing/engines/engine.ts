@@ -50,7 +50,6 @@ export async function waitFor<Argument>(
   }
 }
 
-/** Waits until the page shows these words, with any white space between them. */
 export const sees = (page: EnginePage, words: string): Promise<void> =>
   waitFor(
     page,

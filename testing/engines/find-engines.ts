@@ -40,7 +40,6 @@ export function findEngine(name: EngineName): (() => Promise<Engine>) | undefine
   return existsSync(webkit.executablePath()) ? () => startWithPlaywright(webkit, {}) : undefined;
 }
 
-/** The run passes without an engine, so each missing one is reported. */
 export function missingEngines(): string[] {
   return (['firefox', 'webkit'] as const)
     .filter((name) => findEngine(name) === undefined)

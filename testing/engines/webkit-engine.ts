@@ -28,7 +28,6 @@ const orNot =
     throw error;
   };
 
-/** Selectors that narrow the search; the engine decides about role and name. */
 const CANDIDATES: Readonly<Record<Role, string>> = {
   button: 'button',
   checkbox: 'input[type=checkbox]',
@@ -195,7 +194,6 @@ const LISTEN = `
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
 
-/** Records whether the next press misses the element and its labels. */
 const NOTE_MISSES = `
   const [wanted] = arguments;
   const isWanted = (node) => node === wanted || node.control === wanted;

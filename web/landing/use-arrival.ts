@@ -9,10 +9,7 @@ const BROWSERS_OWN_MS = 400;
 
 type Ref = RefObject<HTMLElement | null>;
 
-/**
- * Focuses the pressed call to action at its old position, or the headline.
- * @param hasMoved true if the visitor comes back from another stage
- */
+/** Focuses the pressed call to action at its old position, or the headline. */
 export function useArrival(
   headline: Ref,
   actions: Readonly<Record<Action, Ref>>,

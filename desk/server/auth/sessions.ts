@@ -28,7 +28,6 @@ export type OpenSession = {
 export type Place = { readonly from: string; readonly browser: string };
 
 export type Sessions = {
-  /** Returns null for an expired or unknown session. */
   readonly find: (token: string, now: number) => Promise<OpenSession | null>;
   readonly of: (email: string | null, now: number) => Promise<readonly OpenSession[]>;
   readonly end: (session: Pick<OpenSession, 'id' | 'email'>) => Promise<boolean>;
@@ -87,7 +86,6 @@ const openSessionOf = (row: DeskSession): OpenSession => ({
 });
 
 export type MemorySessions = Sessions & {
-  /** @returns the token */
   readonly begin: (place: Place, now: number) => string;
 };
 

@@ -1,7 +1,6 @@
 // Caches slow results for a limited time. Parallel callers share one computation.
 
 export type Kept<Value> = {
-  /** @param options again: computes the value even if it is fresh */
   readonly get: (
     name: string,
     make: () => Promise<Value>,

@@ -9,10 +9,7 @@ const REST = 9;
 /** Idle connections are closed after a minute. */
 const LONGEST_REST_MS = 5_000;
 
-/**
- * Pauses between pages. Empty pages cause no pause, because with rare matches the connection would be idle for too long.
- * @param options now: a clock in milliseconds; rest: waits for a number of milliseconds
- */
+/** Pauses between pages. Empty pages cause no pause, because with rare matches the connection would be idle for too long. */
 export async function* restingBetween(
   pages: AsyncIterable<{ readonly text: string }>,
   {

@@ -76,7 +76,6 @@ function useLookAgain() {
 const countOf = (findings: readonly Finding[], state: Finding['state']): number =>
   findings.filter((one) => one.state === state).length;
 
-/** Groups findings from worst to best. */
 const groupsOf = (all: readonly Finding[]) =>
   (['problem', 'warning', 'note', 'ok'] as const)
     .map((state) => ({ state, findings: all.filter((finding) => finding.state === state) }))

@@ -12,7 +12,6 @@ export function filterIn(query: URLSearchParams): Filter {
     const value = query.get(name)?.trim();
     if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
   }
-  // A question needs an answer, and vice versa.
   if (found['field'] === undefined || found['answer'] === undefined) {
     delete found['field'];
     delete found['answer'];
@@ -36,7 +35,6 @@ export function listAddress(filter: Partial<Filter>): string {
 
 let lastList = '/leads';
 
-/** Returns the URL of the list of leads with its last filters. */
 export const lastListAddress = (): string => lastList;
 
 export function rememberList(filter: Filter): void {

@@ -93,7 +93,6 @@ function Flags({ flags }: Pick<Person, 'flags'>) {
   );
 }
 
-/** Shows a person in three lines, for phones. */
 export const PersonBlock = ({
   person: { id, name, email, company, source, since, flags },
 }: {

@@ -58,7 +58,6 @@ const QUOTE = 34;
 /**
  * Counts rows in chunks, which may begin and end anywhere.
  * @param isCsv true to skip the heading and ignore line breaks in quotes
- * @returns a function that counts a chunk and returns the total so far
  */
 export function rowCounter(isCsv: boolean): (chunk: Uint8Array) => number {
   let rows = isCsv ? -1 : 0;

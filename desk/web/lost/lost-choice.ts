@@ -33,10 +33,7 @@ export function lostDaysQuery(days: LostDays): Readonly<Record<string, string>> 
   return days.days === DEFAULT_DAYS ? {} : { days: String(days.days) };
 }
 
-/**
- * First and last day, both included; the last days include today.
- * @param now milliseconds since 1970
- */
+/** First and last day, both included; the last days include today. */
 export function spanOfDays(days: LostDays, now: number): { readonly from: string; readonly to: string } {
   if (days.type === 'between') return { from: days.from, to: days.to };
   return { from: dayOf(new Date(now), days.days - 1), to: dayOf(new Date(now)) };

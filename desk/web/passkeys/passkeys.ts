@@ -70,10 +70,7 @@ async function inDialogue(
   }
 }
 
-/**
- * Creates a passkey. An error's message is a sentence for the reader.
- * @returns null if cancelled
- */
+/** Returns null if cancelled. An error's message is a sentence for the reader. */
 export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('add', () =>
     navigator.credentials.create({
@@ -84,10 +81,7 @@ export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promi
     }),
   );
 
-/**
- * Asks the user for a passkey. An error's message is a sentence for the reader.
- * @returns null if cancelled
- */
+/** Returns null if cancelled. An error's message is a sentence for the reader. */
 export const choosePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('use', () =>
     navigator.credentials.get({

@@ -13,7 +13,6 @@ export type Question = Me['fields'][number] & {
   readonly isAsked: boolean;
 };
 
-/** Returns the form's questions in order, then removed questions that the person answered. */
 export const questionsFor = (
   { answers }: Pick<Person, 'answers'>,
   fields: Me['fields'],
@@ -54,10 +53,7 @@ export type Changes = {
   answers?: Record<string, string>;
 };
 
-/**
- * Compares two drafts, ignoring surrounding spaces.
- * @returns null if nothing changed
- */
+/** Ignores surrounding spaces. Returns null if nothing changed. */
 export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
   const changes: Changes = {};
   for (const field of ['name', 'company'] as const)

@@ -37,7 +37,6 @@ export type OfferedPeriod = { readonly period: string; readonly label: string };
 
 /**
  * Returns days and weeks, then months in UTC, newest first.
- * @param now milliseconds since 1970
  * @param chosen always included, even if it was typed into the URL
  */
 export function offeredPeriods(now: number, chosen: string): readonly OfferedPeriod[] {

@@ -56,7 +56,6 @@ const SIGNS = {
 
 const TO_DO = 'to-do';
 
-/** Shows in one line above the figures that something needs to be done. */
 function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const problems = toDo.filter(({ state }) => state === 'problem').length;
   const others = toDo.length - problems;

@@ -5,7 +5,6 @@ export type Bar = {
   readonly name: string;
   readonly value: number;
   readonly words: string;
-  /** If true, shows the value above the bar. */
   readonly isLabelled?: boolean;
 };
 

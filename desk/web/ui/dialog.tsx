@@ -76,7 +76,6 @@ type DialogFormProps = {
   readonly children?: ReactNode;
 };
 
-/** Prevents a second submission. */
 export function DialogForm({
   Cancel = RadixDialog.Close,
   action,

@@ -4,7 +4,6 @@ import { hasMoved } from '#desk/web/router.tsx';
 import styles from '#desk/web/ui/page.module.css';
 
 type PageProps = {
-  /** Shown above the heading. */
   readonly back?: ReactNode;
   readonly title: string;
   readonly lead?: ReactNode;

@@ -18,7 +18,6 @@ export type Column<Row> = {
 };
 
 type TableProps<Row> = {
-  /** The table's name, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -26,7 +25,6 @@ type TableProps<Row> = {
   readonly hidden?: ReadonlySet<string>;
   /** Replaces the names and values of a row on a phone. */
   readonly renderBlock?: (row: Row) => ReactNode;
-  /** If true, the rows are dimmed. */
   readonly isStale?: boolean;
 };
 
@@ -49,7 +47,7 @@ export function Table<Row>({
 
 type RowsProps<Row> = Omit<TableProps<Row>, 'hidden' | 'renderBlock'>;
 
-/** Shows rows on a phone: each is a block, usually of names and values. */
+/** Shows rows on a phone. */
 function Blocks<Row>({
   caption,
   columns,
@@ -125,7 +123,6 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
   );
 }
 
-/** Makes a click anywhere in a row follow the link in its heading, unless text is being selected. */
 function openRow({ target, currentTarget }: MouseEvent<HTMLTableRowElement>): void {
   const isControl = target instanceof Element && target.closest('a, button, input, label, summary') !== null;
   if (!isControl && getSelection()?.isCollapsed !== false)

@@ -43,10 +43,7 @@ export type Inspection =
 
 const unfit = (what: string) => ({ type: 'unfit', what }) as const;
 
-/**
- * No process may have the file open.
- * @returns its content, or why this release cannot use it
- */
+/** No process may have the file open. */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
   address.searchParams.set('immutable', '1');

@@ -137,10 +137,7 @@ async function earlierTransactionsEnded(db: Db): Promise<boolean> {
   });
 }
 
-/**
- * Skips a locked table, because waiting for it would make other statements queue up.
- * @returns whether the table was rewritten
- */
+/** Skips a locked table, because waiting for it would make other statements queue up. */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);

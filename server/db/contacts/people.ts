@@ -55,10 +55,7 @@ export type LookForPeople = {
   readonly lookedBackTo: number | null;
 };
 
-/**
- * Searches for a limited time, newest people first, so a page can be short or empty.
- * @param options from: the previous `next`, or null. isWanted: additional filter
- */
+/** Searches for a limited time, newest people first, so a page can be short or empty. */
 export async function lookForPeople(
   db: Db,
   state: LeadState,

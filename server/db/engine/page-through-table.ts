@@ -5,7 +5,6 @@ import type { IdRange } from '#server/db/engine/ids.ts';
 
 /**
  * Reads pages, one ahead. Without reading ahead, an export took 1.4 times as long.
- * @param begin the key before the first page
  * @param readAfter reads rows after a key, in key order, up to a limit
  */
 export async function* pagesAfter<Row, Key>(
@@ -103,7 +102,6 @@ const GROWTH = 5;
 
 /**
  * From the newest ID down until enough is found or time is up, plus one slice.
- * @param upTo the previous `next`, or null
  * @param read reads the wanted rows of a slice, newest first
  */
 export async function lookBack<Row extends { readonly id: string }>(

@@ -71,10 +71,7 @@ const countedStep =
     return { deleted: { [table]: deleted }, done: deleted < limit };
   };
 
-/**
- * Deletes at most `most` rows, oldest first.
- * @returns the number of deleted rows
- */
+/** Deletes at most `most` rows, oldest first. */
 export function deleteExpired(
   tx: Db,
   table: ByColumn,

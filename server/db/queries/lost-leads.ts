@@ -32,10 +32,7 @@ export async function* lostLeadPages(
     yield await lostIn(db, slice, span, now);
 }
 
-/**
- * Lists the newest requests first.
- * @param options from: the previous `next`, or null
- */
+/** Lists the newest requests first. */
 export const lookForLost = (
   db: Db,
   span: Span,

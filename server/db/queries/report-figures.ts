@@ -40,7 +40,6 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
 
 /**
  * Counts each person once, at the first code within the span.
- * @param now milliseconds since 1970
  * @param atOnce codes per statement; for tests
  */
 export async function* askedGroups(
@@ -144,10 +143,7 @@ export async function* variantGroups(
   }
 }
 
-/**
- * Reads for a limited time, newest leads first. The caller must add up the counts of all calls.
- * @param options from: the previous `next`, or null
- */
+/** Reads for a limited time, newest leads first. The caller must add up the counts of all calls. */
 export async function countDomains(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, forMs }: { readonly from: string | null; readonly forMs: number },

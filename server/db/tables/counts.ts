@@ -15,9 +15,8 @@ export type FunnelCount = {
 const AT_ONCE = 500;
 
 /**
- * Adds counts, and limits the number of rows per day by counting further sources together, whatever strangers send. The
- * limit holds across processes, because they take turns.
- * @param bound mostSources: maximum number of sources per day and step; others: the name for the rest
+ * Adds counts, and limits the number of rows per day by counting further sources together, whatever strangers send. The limit
+ * holds across processes, because they take turns.
  */
 export async function addFunnelCounts(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,

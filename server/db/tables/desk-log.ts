@@ -46,7 +46,6 @@ async function holds(tx: Db, email: string): Promise<boolean> {
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
 
-/** @param page after: the last ID of the previous page */
 export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<DeskLogRow[]> =>
   db
     .selectFrom('desk_log')

@@ -37,10 +37,8 @@ const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
 const ADDRESSES_AT_ONCE = 5_000;
 
 /**
- * Reads every e-mail address, because domains aren't indexed. A domain that comes into use meanwhile will be looked up
- * again.
+ * Reads every e-mail address, because domains aren't indexed. A domain that comes into use meanwhile will be looked up again.
  * @param rest awaited between statements
- * @returns the number of deleted domains
  */
 export async function deleteUnusedDomains(
   db: Db,

@@ -45,10 +45,7 @@ export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
   return [...dead, ...(await some(isQueued, most - dead.length))];
 }
 
-/**
- * @param ids null for all
- * @returns the number of revived events
- */
+/** @param ids null for all */
 export async function reviveEvents(
   db: Db,
   { ids, now }: { ids: readonly string[] | null; now: number },

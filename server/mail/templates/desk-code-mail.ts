@@ -45,7 +45,6 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-/** @param facts minutes: until the code expires */
 function composeDeskCodeEmail(facts: {
   digits: string;
   host: string;
