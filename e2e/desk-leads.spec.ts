@@ -105,6 +105,11 @@ test('a lead\'s page links back to its filtered list, and "/" focuses the search
   await page.keyboard.press('/');
   await expect(page.getByLabel('Search')).toBeFocused();
   await expect(page).toHaveURL('/leads');
+  await open('/account');
+  await page.getByRole('checkbox', { name: 'Press / to search' }).uncheck();
+  await page.getByRole('heading', { name: 'Account' }).focus();
+  await page.keyboard.press('/');
+  await expect(page).toHaveURL('/account');
 });
 
 test('a read-only desk user sees only permitted buttons', async ({ page, open }) => {

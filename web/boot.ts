@@ -30,11 +30,19 @@ let started = false;
 let pressed = -1;
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
+let down: Event | null = null;
+const TAP_PX = 15;
 let released = false;
 const CLICK_WITHIN_MS = 300;
 let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
+
+/** A press that is dragged off its button is cancelled (WCAG 2.2, 2.5.2). */
+const isDragged = (up: Event): boolean =>
+  up instanceof PointerEvent &&
+  down instanceof PointerEvent &&
+  Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) > TAP_PX;
 
 const onIntent = (event: Event): void => {
   const { type } = event;
@@ -53,9 +61,11 @@ const onIntent = (event: Event): void => {
     }
   } else if (type === 'pointerup') {
     released = true;
+    if (isDragged(event)) held = null;
     setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     released = false;
+    down = event;
     held = type === 'pointerdown' ? buttonAt(event) : null;
     heldAt = held ? buttons().indexOf(held) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
@@ -98,7 +108,7 @@ function repeat(): void {
     addEventListener('click', (event) => (clicked = buttonAt(event) !== null), { once: true, capture: true });
     const press = () => setTimeout(() => clicked || buttons()[heldAt]?.click(), 50);
     if (released) press();
-    else addEventListener('pointerup', press, { once: true });
+    else addEventListener('pointerup', (event) => isDragged(event) || press(), { once: true });
   }
 }
 

@@ -101,7 +101,7 @@ const consentPage = ({ email, errors, entries }: ProofDocument, site: Letterhead
   });
 
 const HOW_TO_CHECK = `<h2>How to check this</h2>
-<p>The operator runs <code>npm run -s desk -- consent verify</code>, which computes every hash again. Anyone else can compute them too: the hash of a content is SHA-256 of salt, line feed and content as in the JSON file; the hash of an entry is SHA-256 of previous hash, position, kind, row ID and content hash, separated by line feeds.</p>`;
+<p>The operator runs <code>npm run -s desk -- consent verify</code>, which computes every hash again. Anyone else can compute them from the JSON file of <code>consent export</code>: the hash of a content is SHA-256 of salt, line feed and the content as JSON without spaces; the hash of an entry is SHA-256 of previous hash, position, kind, row ID and content hash, separated by line feeds.</p>`;
 
 const warning = (errors: readonly string[]): string =>
   errors.length === 0
@@ -210,7 +210,7 @@ const list = (facts: readonly Fact[]): string =>
     .flatMap(([name, value]) => {
       if (!value) return [];
       const shown =
-        typeof value === 'string' ? `<dd>${escapeHtml(value)}</dd>` : `<dd class="hash">${value.hash}</dd>`;
+        typeof value === 'string' ? `<dd>${escapeHtml(value)}</dd>` : `<dd class="hash">${escapeHtml(value.hash)}</dd>`;
       return [`<dt>${escapeHtml(name)}</dt>${shown}`];
     })
     .join('\n')}</dl>`;

@@ -326,6 +326,11 @@ for (const engine of ENGINES) {
           assert.equal((await exported('eve')).exitCode, exitOfEve);
           await asStranger(server, (stranger) => putBack(stranger, before));
         }
+        await asStranger(server, entry(1, "salt = '<img src>'"), rechain(1, 'Browser/7', 'Browser/7'));
+        const { page } = await exported('ada');
+        assert.match(page, /&lt;img src/);
+        assert.doesNotMatch(page, /<img/);
+        await asStranger(server, (stranger) => putBack(stranger, before));
         const ada = await exported('ada');
         assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
         assert.doesNotMatch(ada.page, /proof is not valid/);

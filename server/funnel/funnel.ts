@@ -80,7 +80,7 @@ export function createFunnelCounter({
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // Copied, because V8 keeps a whole string alive as long as any part cut from it.
+    // Copied, because in V8 a substring keeps the whole string in memory.
     waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { endSession, sessions, type Session } from '#desk/endpoints/auth.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { Passkeys } from '#desk/web/account/passkeys.tsx';
+import { isSearchShortcutOn, turnSearchShortcut } from '#desk/web/frame/search-shortcut.ts';
 import { usePerson, forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
@@ -67,6 +68,16 @@ export function Account() {
             />
           )}
         </Answered>
+      </Section>
+      <Section title="Keyboard">
+        <label>
+          <input
+            type="checkbox"
+            defaultChecked={isSearchShortcutOn()}
+            onChange={({ currentTarget }) => turnSearchShortcut(currentTarget.checked)}
+          />{' '}
+          Press / to search
+        </label>
       </Section>
       <EndSession session={ending} onClose={() => setEnding(null)} />
     </Page>

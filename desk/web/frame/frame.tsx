@@ -3,9 +3,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
 import { signOut } from '#desk/endpoints/auth.ts';
-import { go, Link, usePlace } from '#desk/web/router.tsx';
+import { Link, usePlace } from '#desk/web/router.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
 import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
+import { searchOnSlash } from '#desk/web/frame/search-shortcut.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import { Backdrop } from '#desk/web/ui/dialog.tsx';
 import { ExternalIcon, MenuIcon, SignOutIcon } from '#desk/web/ui/icons.tsx';
@@ -16,18 +17,6 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const CONTENT = 'content';
-
-/** Makes "/" move to the search field, as on GitHub, or else to the list of leads. */
-function searchOnSlash(event: KeyboardEvent): void {
-  const { key, target, ctrlKey, metaKey, altKey } = event;
-  const isTyping =
-    target instanceof Element && target.closest('input, textarea, select, dialog, [role*=dialog]');
-  if (key !== '/' || ctrlKey || metaKey || altKey || isTyping) return;
-  event.preventDefault();
-  const focus = () => document.querySelector<HTMLInputElement>('main input[type=search]')?.focus();
-  if (document.querySelector('main input[type=search]') === null) go('/leads');
-  requestAnimationFrame(focus);
-}
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   useEffect(() => {

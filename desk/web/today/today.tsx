@@ -196,6 +196,10 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
   const byDay = lastDays.slice(Math.max(0, Math.min(first, lastDays.length - FEWEST_DAYS)));
   const all = byDay.reduce((sum, { leads }) => sum + leads, 0);
   const best = byDay.toSorted((one, other) => other.leads - one.leads)[0];
+  const lastAt = byDay.length - 1;
+  const bestAt = byDay.findIndex((day) => day === best);
+  // Labels of neighbours would overlap on a phone.
+  const isLastLabelled = bestAt === lastAt || bestAt < lastAt - 3;
   return (
     <Section title="Leads of the last 30 days">
       {all === 0 || best === undefined ? (
@@ -203,11 +207,11 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
       ) : (
         <Bars
           about={`${counted(all, 'lead')} in the last 30 days. The best day was ${dayName(best.day)}, with ${number(best.leads)}.`}
-          bars={byDay.map(({ day, leads }) => ({
+          bars={byDay.map(({ day, leads }, index) => ({
             name: dayName(day),
             value: leads,
             words: `${dayName(day)}: ${counted(leads, 'lead')}`,
-            isLabelled: day === best.day || day === byDay.at(-1)?.day,
+            isLabelled: index === bestAt || (index === lastAt && isLastLabelled),
           }))}
         />
       )}
