@@ -65,7 +65,7 @@ test('a tap on a translated page that is still starting is not lost', async ({ b
   await context.close();
 });
 
-test('a press that is dragged off its button while the page starts opens nothing', async ({ page }) => {
+test('dragging a press off its button while the page starts opens nothing', async ({ page }) => {
   await page.addInitScript(() => {
     addEventListener('pointermove', (event) => event.stopImmediatePropagation(), true);
   });

@@ -38,7 +38,7 @@ let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
 
-/** A press that is dragged off its button is cancelled (WCAG 2.2, 2.5.2). */
+/** Dragging the pointer off a button cancels the press (WCAG 2.2, 2.5.2). */
 const isDragged = (up: Event): boolean =>
   up instanceof PointerEvent &&
   down instanceof PointerEvent &&

@@ -210,7 +210,9 @@ const list = (facts: readonly Fact[]): string =>
     .flatMap(([name, value]) => {
       if (!value) return [];
       const shown =
-        typeof value === 'string' ? `<dd>${escapeHtml(value)}</dd>` : `<dd class="hash">${escapeHtml(value.hash)}</dd>`;
+        typeof value === 'string'
+          ? `<dd>${escapeHtml(value)}</dd>`
+          : `<dd class="hash">${escapeHtml(value.hash)}</dd>`;
       return [`<dt>${escapeHtml(name)}</dt>${shown}`];
     })
     .join('\n')}</dl>`;
