@@ -184,6 +184,14 @@ async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
+/** For large texts below the first view. The page loads it after the first paint. */
+async function buildDisplayFont(texts: readonly string[]): Promise<string> {
+  const font = await makeHeadlineFont(DISPLAY_CUT, texts);
+  const name = `assets/display-${createHash('sha256').update(font).digest('base64url').slice(0, 8)}.woff2`;
+  writeFileSync(path.join(FILES, name), font);
+  return `${SITE_PATH}/${name}`;
+}
+
 async function buildBootScript(): Promise<string> {
   const output = await run({
     publicDir: false,
@@ -318,7 +326,7 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
+const WHERE_USED = ['critical-letter.ts', 'critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
 
 async function buildStylesWhereUsed(page: string): Promise<string> {
   const used: string[] = [];
@@ -334,18 +342,24 @@ async function buildHome(variant: string | null) {
   const { landing, interface: words } = readPageWords(CAMPAIGN_FOLDER, variant);
   const { hero, figures = [], howItWorks, solution, testimonials } = landing;
   const proof = (solution && figureAtEnd(solution.proof))?.figure;
-  const numbers = howItWorks?.points.map((_, index) => String(index + 1)) ?? [];
-  const metrics = testimonials?.cards.map(({ metric }) => figureAtStart(metric)?.figure ?? '') ?? [];
-  const large = [hero.headline, site.title, ...figures.map(({ value }) => value), ...numbers, ...metrics];
+  const large = [
+    ...figures.map(({ value }) => value),
+    ...(howItWorks?.points.map((_, index) => String(index + 1)) ?? []),
+    ...(testimonials?.cards.map(({ metric }) => figureAtStart(metric)?.figure ?? '') ?? []),
+    ...Object.values(landing).flatMap((section) =>
+      typeof section === 'object' && 'title' in section ? [section.title] : [],
+    ),
+    proof ?? '',
+  ];
   const app = await buildApp(variant);
   const { prerender } = await buildPrerenderer(variant);
   const markup = await prerender(`${SITE_PATH}/`);
   const css =
-    (await buildHeadlineFont([...large, proof ?? ''])) +
+    (await buildHeadlineFont([hero.headline, site.title])) +
     (proof ? `:root{--proof:${(await textWidth(DISPLAY_CUT, proof)).toFixed(2)}}` : '') +
     critical +
     (await buildStylesWhereUsed(markup));
-  return { ...app, prerender, markup, css, words };
+  return { ...app, displayUrl: await buildDisplayFont(large), prerender, markup, css, words };
 }
 
 const { site, interface: words } = readPageWords(CAMPAIGN_FOLDER);
@@ -371,7 +385,7 @@ const icon = readFileSync(path.join(FILES, 'favicon.svg'), 'utf8')
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [
-  ...homes.map(({ variant, words: ownWords, markup, css, appUrl, secondFileUrl }) => [
+  ...homes.map(({ variant, words: ownWords, markup, css, appUrl, secondFileUrl, displayUrl }) => [
     variant === null || variant === OWN_PAGE ? 'index.html' : variantPage(variant),
     renderDocument({
       site,
@@ -381,6 +395,7 @@ const pages = [
       bootScript,
       appUrl,
       secondFileUrl,
+      displayUrl,
       counterUrl,
       icon,
       page: 'home',
@@ -398,6 +413,7 @@ const pages = [
       bootScript,
       appUrl: own.appUrl,
       secondFileUrl: own.secondFileUrl,
+      displayUrl: own.displayUrl,
       counterUrl: null,
       icon,
       page: '404',

@@ -44,6 +44,7 @@ function page(markup: string): string {
 <script type="module">
 import { start } from '/entry-client.tsx';
 import '/styles/critical.ts';
+import '/styles/critical-letter.ts';
 import '/styles/critical-shapes.ts';
 import '/styles/critical-logos.ts';
 import '/styles/critical-questions.ts';

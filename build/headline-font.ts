@@ -10,7 +10,7 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   });
   const pairs = kernedPairs(font, texts);
   const kerned = replaceTable(font, 'GPOS', kerningTable(pairs));
-  return subsetFont(replaceTable(kerned, 'name', NAME_TABLE), letters, {
+  return subsetFont(replaceTable(kerned, 'name', nameTable('Headline')), letters, {
     targetFormat: 'woff2',
     dropTables: pairs.length === 0 ? ['GPOS'] : [],
   });
@@ -86,11 +86,14 @@ function kerningTable(pairs: readonly Pair[]): Buffer {
 }
 
 /** Some systems reject a font without names. The authors and the licence are in fonts/OFL.txt, as the licence allows. */
-const NAME_TABLE = ((name, ids) =>
-  Buffer.concat([
-    words(0, ids.length, 6 + 12 * ids.length, ...ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0])),
+export function nameTable(name: string): Buffer {
+  const ids = [1, 2, 4, 6];
+  const records = ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0]);
+  return Buffer.concat([
+    words(0, ids.length, 6 + 12 * ids.length, ...records),
     Buffer.from(name, 'utf16le').swap16(),
-  ]))('Headline', [1, 2, 4, 6]);
+  ]);
+}
 
 /** Appends the new table to the font. Checksums need no update, because WOFF2 drops them. */
 export function replaceTable(font: Buffer, name: string, table: Buffer): Buffer {

@@ -84,3 +84,24 @@ test('the consent checkbox has the wording of the specification', async ({ page,
     }),
   ).toBeVisible();
 });
+
+test('the exhibits strike out their second line, and the letter names the parts of the prompt', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const problems = page.getByRole('region', { name: 'Why Most Cold Outreach Fails' });
+  const struckOut = problems.locator('s');
+  await expect(struckOut).toHaveText(['Quick question', 'Just following up', 'I hope this finds you well.']);
+  for (const line of await struckOut.all())
+    await expect(line).toHaveCSS('text-decoration-line', 'line-through');
+  await expect(problems).toContainText('Hi {first_name},');
+  const letter = page.getByRole('figure', { name: 'One prompt, one letter' });
+  await expect(letter.getByRole('blockquote').locator('small')).toHaveText([
+    '',
+    'Context',
+    'Facts',
+    'Role',
+    'Target outcome',
+  ]);
+  await expect(letter).toContainText('Shall I send you the plan?');
+});

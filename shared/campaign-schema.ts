@@ -197,6 +197,17 @@ const logo = words.check(
   ),
 );
 
+/** Two lines of an e-mail that fails, the second struck out. Braces are shown as written, because such e-mails contain them. */
+const exhibit = z.strictObject({ line: anyWords, struck: anyWords });
+
+/** An example e-mail. Each paragraph can name the part of the method that it comes from. */
+const letter = z.strictObject({
+  title: words,
+  paragraphs: items(z.strictObject({ part: z.optional(words), text: words })),
+  note: z.optional(words),
+  reply: z.optional(words),
+});
+
 export const Landing = z.strictObject({
   hero: z.strictObject({
     badge: words,
@@ -250,7 +261,7 @@ export const Landing = z.strictObject({
     z.strictObject({
       title: words,
       intro: words,
-      cards: items(z.strictObject({ title: words, description: words })),
+      cards: items(z.strictObject({ title: words, description: words, exhibit: z.optional(exhibit) })),
     }),
   ),
   solution: z.optional(
@@ -258,6 +269,7 @@ export const Landing = z.strictObject({
       title: words,
       text: words,
       qualities: items(z.strictObject({ title: words, description: words })),
+      letter: z.optional(letter),
       proof: words,
     }),
   ),

@@ -13,7 +13,11 @@ type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<bool
 if (document.URL !== location.href) location.replace(location.href);
 
 const root = document.documentElement;
-const { app: appUrl = '', later: secondFileUrl = '' } = (document.currentScript as HTMLElement).dataset;
+const {
+  app: appUrl = '',
+  later: secondFileUrl = '',
+  display: displayUrl = '',
+} = (document.currentScript as HTMLElement).dataset;
 const variant = variants ? (document.currentScript as HTMLElement).dataset['variant'] : '';
 const counterUrl = analytics ? (document.currentScript as HTMLElement).dataset['counter'] : '';
 showTheme(
@@ -139,11 +143,12 @@ const reportFirstSight = () => {
 const loadFonts = () => {
   if (variants) reportFirstSight();
   addLink('manifest', `${SITE_PATH}/site.webmanifest`);
-  for (const [family, file] of [
-    ['Newsreader', 'newsreader'],
-    ['Hanken Grotesk', 'hanken-grotesk'],
+  for (const [family, url] of [
+    ['Newsreader', `${SITE_PATH}/fonts/newsreader.woff2`],
+    ['Hanken Grotesk', `${SITE_PATH}/fonts/hanken-grotesk.woff2`],
+    ['Display', displayUrl],
   ] as const) {
-    const font = new FontFace(family, `url(${SITE_PATH}/fonts/${file}.woff2)`, { weight: '400 600' });
+    const font = new FontFace(family, `url(${url})`, { weight: '400 600' });
     const loaded = font.load().then(
       () => {
         document.fonts.add(font);

@@ -13,6 +13,7 @@ const page = (language: string) =>
     bootScript: 'boot()',
     appUrl: '/app.js',
     secondFileUrl: '/second.js',
+    displayUrl: '/assets/display-abc.woff2',
     counterUrl: null,
     icon: '<svg/>',
     page: 'home',

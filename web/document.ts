@@ -14,6 +14,7 @@ export type DocumentParts = {
   readonly bootScript: string;
   readonly appUrl: string;
   readonly secondFileUrl: string;
+  readonly displayUrl: string;
   readonly counterUrl: string | null;
   readonly icon: string;
   readonly page: 'home' | '404';
@@ -26,7 +27,7 @@ export type DocumentParts = {
  * hydration would keep.
  */
 export function renderDocument(parts: DocumentParts): string {
-  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl } = parts;
+  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, displayUrl, counterUrl } = parts;
   const { icon, page, variant, hasPicture } = parts;
   const title = page === 'home' ? site.pageTitle : fill(words.notFound.pageTitle, { title: site.title });
   const { text, link } = words.loadFailure;
@@ -40,7 +41,7 @@ export function renderDocument(parts: DocumentParts): string {
 <title>${escape(title)}</title>
 ${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' || site.noindex ? [NOINDEX] : [])].join('\n')}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
-<script data-cfasync="false" data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
+<script data-cfasync="false" data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}" data-display="${escape(displayUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
 <style>${css}</style>
 </head>
 <body>

@@ -3,6 +3,7 @@ import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
 import styles from '#web/landing/landing.module.css';
+import letterStyles from '#web/landing/letter.module.css';
 import logoRow from '#web/landing/logos.module.css';
 import questionList from '#web/landing/questions.module.css';
 import shapes from '#web/landing/shapes.module.css';
@@ -202,10 +203,15 @@ function Problems() {
     <section className={styles.section} aria-labelledby="problems">
       <SectionHead id="problems" title={title} intro={intro} />
       <ul className={styles.problems}>
-        {cards.map(({ title: cardTitle, description }) => (
+        {cards.map(({ title: cardTitle, description, exhibit }) => (
           <li key={cardTitle}>
             <h3>{cardTitle}</h3>
             <p>{description}</p>
+            {exhibit && (
+              <div className={letterStyles.card}>
+                {exhibit.line} <s>{exhibit.struck}</s>
+              </div>
+            )}
           </li>
         ))}
       </ul>
@@ -215,7 +221,7 @@ function Problems() {
 
 function Solution() {
   if (landing.solution === undefined) return null;
-  const { title, text, qualities, proof } = landing.solution;
+  const { title, text, qualities, letter, proof } = landing.solution;
   const emphasis = figureAtEnd(proof);
   return (
     <section className={styles.plate} aria-labelledby="solution">
@@ -230,6 +236,7 @@ function Solution() {
             </li>
           ))}
         </ul>
+        {letter && <Letter {...letter} />}
         <p className={styles.proof}>
           {emphasis === null ? (
             proof
@@ -242,6 +249,29 @@ function Solution() {
         </p>
       </div>
     </section>
+  );
+}
+
+type LetterWords = NonNullable<NonNullable<typeof landing.solution>['letter']>;
+
+function Letter({ title, paragraphs, note, reply }: LetterWords) {
+  return (
+    <figure className={letterStyles.letter}>
+      <figcaption>
+        {title}
+        {note && <small>{note}</small>}
+      </figcaption>
+      <div>
+        <blockquote>
+          {paragraphs.map(({ part, text }) => (
+            <p key={text}>
+              <small>{part}</small> <span>{text}</span>
+            </p>
+          ))}
+        </blockquote>
+        {reply && <div className={letterStyles.card}>{reply}</div>}
+      </div>
+    </figure>
   );
 }
 

@@ -1,0 +1,1 @@
+export { default as letter } from '#web/landing/letter.module.css';
