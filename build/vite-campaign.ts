@@ -96,6 +96,8 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
     testimonials: testimonials && { ...testimonials, cards },
     // The other testimonials must not enter the application's bundle.
     testimonial: cards?.[0],
+    // Without the other pages, for the same reason.
+    firstPages: landing.inside?.pictures[0],
     chapters: chaptersOf(landing),
   };
 }
@@ -130,6 +132,12 @@ function exportsOf(
 /** Each section is a module, so the bundler drops unused entries. */
 const SECTIONED = 'interface.yaml';
 
+/** Optional entries of a section too: the bundler refuses a missing export. */
+function entriesOf(section: string): string[] {
+  const schema = Interface.shape[section as keyof Interface];
+  return Object.keys('shape' in schema ? schema.shape : schema.def.innerType.shape);
+}
+
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {
   return {
     name: 'campaign',
@@ -156,7 +164,7 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
           ? declare(names, words)
           : section === undefined
             ? names.map((name) => `export * as ${name} from './${file}?${name}';`)
-            : declare(Object.keys(Object(words[section])), Object(words[section]));
+            : declare(entriesOf(section), Object(words[section]));
       return { code: code.join('\n'), moduleType: 'js' };
     },
   };

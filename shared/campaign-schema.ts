@@ -756,6 +756,7 @@ export const Interface = z.strictObject({
     correctAddress: plain,
     mailDelayed: wordsWith('domain'),
     mailSentLate: wordsWith('domain'),
+    whileYouWait: z.optional(plain),
     nothingCame: z.strictObject({ title: plain, advice: items(plain) }),
   }),
   content: z.strictObject({

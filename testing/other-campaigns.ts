@@ -63,13 +63,18 @@ const overlaid = (name: string, from: string, to: string): string =>
     cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true });
   });
 
-const withLanding = (name: string, landing: string, media: readonly string[] = []): string =>
+const withLanding = (
+  name: string,
+  landing: string,
+  { media = [], interfaceWords }: { media?: readonly string[]; interfaceWords?: string } = {},
+): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, {
       recursive: true,
       filter: (place) => !/[\\/]media$|landing\.yaml$/.test(place),
     });
     writeFileSync(path.join(folder, 'landing.yaml'), landing);
+    if (interfaceWords !== undefined) writeFileSync(path.join(folder, 'interface.yaml'), interfaceWords);
     for (const source of media) cpSync(source, path.join(folder, 'media'), { recursive: true });
   });
 
@@ -78,18 +83,18 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
 export const rearrangedCampaign = (): string =>
-  withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
+  withLanding('rearranged', landingOf(REARRANGED), { media: [mediaOf(REARRANGED)] });
 
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
   const sections = SECTIONS.toReversed();
-  return withLanding('reversed', stringify({ ...landing, sections, logos, questions }), [
-    mediaOf(TEST_CAMPAIGN),
-    mediaOf(REARRANGED),
-  ]);
+  return withLanding('reversed', stringify({ ...landing, sections, logos, questions }), {
+    media: [mediaOf(TEST_CAMPAIGN), mediaOf(REARRANGED)],
+  });
 }
 
+/** Without anything that is optional. */
 export function bareCampaign(): string {
   const landing = parse(landingOf(TEST_CAMPAIGN)) as {
     readonly hero: Readonly<Record<string, unknown>>;
@@ -100,7 +105,18 @@ export function bareCampaign(): string {
   const { closing, withoutScript } = landing;
   const { imageAlt: _picture, ...hero } = landing.hero;
   const { imageAlt: _cover, ...promise } = landing.promise;
-  return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
+  const { steps: _steps, ...others } = parse(
+    readFileSync(path.join(TEST_CAMPAIGN, 'interface.yaml'), 'utf8'),
+  ) as {
+    readonly steps: unknown;
+    readonly content: Readonly<Record<string, unknown>>;
+    readonly verification: Readonly<Record<string, unknown>>;
+  };
+  const { readingTime: _time, prompt: _prompt, ...content } = others.content;
+  const { whileYouWait: _wait, ...verification } = others.verification;
+  return withLanding('bare', stringify({ hero, closing, promise, withoutScript }), {
+    interfaceWords: stringify({ ...others, content, verification }),
+  });
 }
 
 export const campaignUnder = (sitePath = '/guide'): string =>

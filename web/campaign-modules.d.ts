@@ -52,6 +52,8 @@ declare module '#campaign/landing.yaml' {
     readonly sectionsAfter: readonly StaticSection[];
     readonly filmHasPoints: boolean;
     readonly testimonial: Testimonial | undefined;
+    /** Describes media/inside-1. */
+    readonly firstPages: string | undefined;
     readonly chapters: readonly string[];
   };
   export = landing;

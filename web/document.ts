@@ -80,7 +80,6 @@ function homeMeta(site: Site, hasPicture: boolean): string {
     url: `${ORIGIN}/`,
     inLanguage: site.language,
     publisher: { '@type': 'Organization', name: site.publisher, url: `${ORIGIN}/` },
-    isAccessibleForFree: true,
   };
   return [
     `<link rel="canonical" href="${ORIGIN}/">`,

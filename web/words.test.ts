@@ -10,6 +10,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** Strings that look like words, and the reason why visitors never see them. */
 const NO_WORDS: Readonly<Record<string, string>> = {
   Newsreader: 'the name of a font, in web/boot.ts',
+  Display: 'the name of a font, in web/boot.ts',
   'Hanken Grotesk': 'the name of a font, in web/boot.ts',
   'long text': 'a kind of answer, in form.yaml',
   Sample: 'an invented answer, for the operator to look at a mail or a webhook',

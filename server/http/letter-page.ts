@@ -7,6 +7,7 @@ import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/sec
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles, PAPER } from '#shared/colours.ts';
+import { CLOSED_ENVELOPE_PARTS } from '#shared/closed-envelope.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
 import { fill, fromOtherPage, languageAttributes, yearIn } from '#shared/words.ts';
 
@@ -17,8 +18,14 @@ const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), '
 /** Same as web/theme/theme.ts, but inline to run before the first paint. Browsers can forbid storage. */
 const THEME_SCRIPT = `try{if(localStorage.getItem('theme')==='dark'){document.documentElement.className='dark';document.querySelector('[name=theme-color]').content='${PAPER.dark}'}}catch{}`;
 
-/** @param page `tab` is the document title, `way` the HTML of a link or button */
-export type LetterPage = (page: { tab: string; title: string; text: string; way: string }) => Resource;
+/** @param page `tab` is the document title, `way` the HTML of a link or button; `closed` shows the envelope without its letter */
+export type LetterPage = (page: {
+  tab: string;
+  title: string;
+  text: string;
+  way: string;
+  closed?: boolean;
+}) => Resource;
 
 type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyright' | 'footerLinks'>;
 
@@ -29,7 +36,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
   const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
   const [header, footer] = [headerOf(site, basePath), footerOf(site, basePath)];
-  return ({ tab, title, text, way }) =>
+  return ({ tab, title, text, way, closed = false }) =>
     textResource(
       `<!doctype html>
 <html ${languageAttributes(site.language)}>
@@ -46,7 +53,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
 <body>
 ${header}
 <main>
-${DRAWING}
+${drawingOf(closed ? CLOSED_ENVELOPE_PARTS : ENVELOPE_PARTS)}
 <div class="words">
 <h1>${escapeHtml(title).replaceAll(/\S+-\S+/g, '<span>$&</span>')}</h1>
 <p>${escapeHtml(text)}</p>
@@ -63,9 +70,10 @@ ${footer}
 
 const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
 
-const DRAWING = `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${ENVELOPE_PARTS.map(
-  ([part, line]) => `<path class="${part}" d="${line}"/>`,
-).join('')}</svg>`;
+const drawingOf = (parts: readonly (readonly [name: string, line: string])[]): string =>
+  `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${parts
+    .map(([name, line]) => `<path class="${name}" d="${line}"/>`)
+    .join('')}</svg>`;
 
 const headerOf = ({ title, logo }: Letterhead, basePath: string): string =>
   `<header><a href="${basePath}/">${logo === undefined ? MARK : `<img src="${basePath}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
@@ -82,4 +90,4 @@ export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page:
   sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
 export const wayHome = (words: string, basePath: string): string =>
-  `<p><a href="${basePath}/">${escapeHtml(words)}</a></p>`;
+  `<p><a class="button" href="${basePath}/">${escapeHtml(words)}</a></p>`;

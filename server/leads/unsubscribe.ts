@@ -31,7 +31,7 @@ export async function addUnsubscribeRoutes(
   const way = wayHome(words.home, config.basePath);
   const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
   const askPage = letterPage({ tab, title: words.title, text: words.text, way: form });
-  const donePage = letterPage({ tab, title: words.doneTitle, text: words.doneText, way });
+  const donePage = letterPage({ tab, title: words.doneTitle, text: words.doneText, way, closed: true });
   const unknownPage = letterPage({ tab, title: words.unknownTitle, text: words.unknownText, way });
 
   await app.register(async (scope) => {

@@ -5,7 +5,7 @@ import { countStep } from '#web/analytics/steps.ts';
 import styles from '#web/form/form-stage.module.css';
 import { LeadForm, type LeadFormProps } from '#web/form/lead-form.tsx';
 import { reportStep } from '#web/funnel.ts';
-import { PromiseLine, Reassurances } from '#web/steps/promise-beside-step.tsx';
+import { PromiseAside, PromiseLine, Reassurances } from '#web/steps/promise-beside-step.tsx';
 import { StepFrame } from '#web/steps/step-frame.tsx';
 import { NoBreak } from '#web/ui/no-break.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
@@ -46,12 +46,12 @@ export function FormStage({
   }, []);
 
   return (
-    <StepFrame step="form" ref={section} labelledBy="form-title" onHome={onHome}>
+    <StepFrame step="form" ref={section} labelledBy="form-title" onHome={onHome} aside={<PromiseAside />}>
       <h1 id="form-title" ref={heading} tabIndex={-1}>
         <NoBreak text={words.title} />
       </h1>
-      <PromiseLine />
       <p className={styles.intro}>
+        <PromiseLine />
         <NoBreak text={words.intro} />
       </p>
       <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />

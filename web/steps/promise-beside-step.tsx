@@ -5,10 +5,8 @@ import styles from '#web/steps/promise-beside-step.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
 
-export type Step = 'form' | 'code';
-
 export function PromiseLine() {
-  return promise && <p className={styles.line}>{promise.line}</p>;
+  return promise && <span className={styles.line}>{promise.line} </span>;
 }
 
 export function Reassurances() {
@@ -19,11 +17,11 @@ export function Reassurances() {
   );
 }
 
-export function PromiseAside({ step }: { readonly step: Step }) {
+export function PromiseAside() {
   if (promise === undefined) return null;
   const { title, points, imageAlt } = promise;
   return (
-    <aside className={styles.aside} data-step={step} aria-labelledby="promise">
+    <aside className={styles.aside} aria-labelledby="promise">
       {imageAlt ? <GuidePicture alt={imageAlt} width="20rem" /> : <PromiseCover />}
       <h2 id="promise">{title}</h2>
       <ul>

@@ -3,20 +3,22 @@ import type { ReactNode, Ref } from 'react';
 import { steps as words } from '#campaign/interface.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
-import { PromiseAside, type Step } from '#web/steps/promise-beside-step.tsx';
 import styles from '#web/steps/step-frame.module.css';
 
 const STEPS = ['form', 'code', 'guide'] as const;
+type Step = 'form' | 'code';
 
 type StepFrameProps = {
   readonly step: Step;
   readonly onHome: () => void;
   readonly ref?: Ref<HTMLElement>;
   readonly labelledBy?: string;
+  /** Next to the step on wide screens. */
+  readonly aside?: ReactNode;
   readonly children: ReactNode;
 };
 
-export function StepFrame({ step, onHome, ref, labelledBy, children }: StepFrameProps) {
+export function StepFrame({ step, onHome, ref, labelledBy, aside, children }: StepFrameProps) {
   return (
     <>
       <SiteHeader onHome={onHome} />
@@ -25,7 +27,7 @@ export function StepFrame({ step, onHome, ref, labelledBy, children }: StepFrame
           <Progress step={step} />
           {children}
         </section>
-        <PromiseAside step={step} />
+        {aside}
       </main>
       <SiteFooter />
     </>

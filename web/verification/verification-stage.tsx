@@ -14,6 +14,7 @@ import { ResendArea, type OnCodeSentAgain } from '#web/verification/resend-area.
 import { useMailStatus } from '#web/verification/use-mail-status.ts';
 import { useVerification } from '#web/verification/use-verification.ts';
 import styles from '#web/verification/verification-stage.module.css';
+import { WaitingAside } from '#web/verification/waiting-aside.tsx';
 
 type VerificationStageProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
@@ -47,7 +48,7 @@ export function VerificationStage({
 
   return (
     // Without labelledBy: the focused group of boxes already has the heading in its name.
-    <StepFrame step="code" onHome={onHome}>
+    <StepFrame step="code" onHome={onHome} aside={<WaitingAside email={lead.email} />}>
       <h1 id="verification-title" ref={heading} tabIndex={-1}>
         <NoBreak text={words.title} />
       </h1>
