@@ -83,6 +83,7 @@ const STATUS_HEADINGS: ReadonlySet<string> = new Set([
   'email marketing status',
   'marketing status',
   'marketing email confirmation status',
+  'hs emailconfirmationstatus',
   'person marketing status',
 ]);
 
@@ -115,9 +116,9 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
 
 /** Columns that mark an unsubscribed, bounced or blocked contact. A pattern, because every tool names them differently. */
 const LEFT =
-  /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
+  /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|bad address|quarantine|\barchived\b|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
 /** Links and counters that {@link LEFT} would match, such as our own unsubscribe_url. */
-const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|soft/;
+const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|hs email bounce$|soft/;
 const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whatsapp|push|postal)\b/;
 
 /**

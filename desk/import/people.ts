@@ -120,10 +120,14 @@ const NO = words(
 );
 /** Matches 0, 0.0 and 0000-00-00 after {@link statusKey}. */
 const ZERO = /^[0 ]+$/;
+/** Brevo's columns list channels, such as `[email_marketing|sms_marketing]`. */
+const MAIL_CHANNEL = /\bemail marketing\b/;
+const OTHER_CHANNELS = /^(?:(?:sms|whatsapp|push) marketing ?)+$/;
 const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
 
-/** Words that exclude a person in any column. The last ones come from our own exports. */
+/** Words that exclude a person in any column, or everyone in a file whose name begins with one. The last ones come from our own exports. */
 const LEFT: ReadonlySet<string> = new Set([
+  'nonsubscribed',
   'unsubscribed',
   'unsubscribe',
   'unsub',
@@ -146,6 +150,8 @@ const LEFT: ReadonlySet<string> = new Set([
   'canceled',
   'unconfirmed',
   'unactivated',
+  'inactive',
+  'disabled',
   'abgemeldet',
   'suppressed',
   'unverified',
@@ -244,12 +250,21 @@ function isFine(kind: StatusColumn['kind'], key: string): boolean {
     case 'status':
       return AGREED.has(key);
     case 'consent':
-      return AGREED.has(key) || YES.has(key) || DATE.test(key);
+      return AGREED.has(key) || YES.has(key) || DATE.test(key) || MAIL_CHANNEL.test(key);
     case 'left':
-      return NO.has(key) || ZERO.test(key) || key === 'n a' || key.startsWith('http');
+      return (
+        NO.has(key) || ZERO.test(key) || OTHER_CHANNELS.test(key) || key === 'n a' || key.startsWith('http')
+      );
     case 'other':
       return !LEFT.has(key);
   }
+}
+
+/** Mailchimp exports the people of each status as a file, such as `unsubscribed_members_export_3f2a.csv`. */
+export function statusOfFile(name: string, takenStatuses: ReadonlySet<string>): string | null {
+  const [first = ''] = plainHeading(name).split(' ');
+  const status = `File name: ${first}`;
+  return LEFT.has(first) && !takenStatuses.has(statusKey(status)) ? status : null;
 }
 
 function notPlain(text: string): string | null {

@@ -1,10 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printable } from '#desk/printable.ts';
 import {
   findColumns,
   readPerson,
+  statusOfFile,
   type Columns,
   type Headings,
   type ReadOptions,
@@ -25,12 +27,16 @@ export async function* readPeople(
   onColumns: (headings: Headings) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
   let columns: Columns | undefined;
+  const status = statusOfFile(path.basename(file), options.takenStatuses);
   for await (const event of readCsv(handle)) {
     signal.throwIfAborted();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {
-      yield { line, ...readPerson(cells, columns, options) };
+      const row = readPerson(cells, columns, options);
+      yield row.type === 'person' && status !== null
+        ? { line, type: 'unsubscribed', email: row.person.email, status }
+        : { line, ...row };
       continue;
     }
     const found = findColumns(cells, options.form);
