@@ -522,7 +522,72 @@ describe('import files', () => {
       const { notes } = await importFile(server, file);
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "Unsubscribed"\.$/m);
       assert.match(notes, /^Columns not used: "CONFIRM_TIME", "Tags"\.$/m);
-      assert.match(notes, /^The file contains no time of consent for 2 of 3 people\.$/m);
+      assert.match(
+        notes,
+        /^The file contains no time of consent for 2 of 3 people\. For them, only the source of consent is stored, so keep/m,
+      );
+    }));
+
+  it('an import reads JSON lines and the lists of APIs', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const hubSpot = (email: string, more: object = {}) => ({
+        id: '1',
+        properties: { email, firstname: 'Ada', lastname: "'=King", company: 'Engines', ...more },
+        archived: false,
+      });
+      const listmonk = (email: string, status: string) => ({
+        email,
+        name: "Ada '=King",
+        attribs: {},
+        status: 'confirmed',
+        lists: [{ id: 1, subscription_status: status }],
+      });
+      const gone = 'gone@example.com';
+      const stays = 'stays@example.com';
+      const kit = { first_name: 'Ada', fields: { last_name: "'=King", company: 'Engines' } };
+      for (const [tool, content] of [
+        [
+          'HubSpot',
+          {
+            results: [hubSpot(gone, { hs_email_optout: 'true' }), hubSpot(stays, { hs_email_optout: null })],
+          },
+        ],
+        ['HubSpot, archived', [{ ...hubSpot(gone), archived: true }, hubSpot(stays)]],
+        ['our recipe for HubSpot', { inputs: [{ idProperty: 'email', ...hubSpot(stays) }] }],
+        [
+          'Kit',
+          {
+            subscribers: [
+              { ...kit, email_address: gone, state: 'cancelled' },
+              { ...kit, email_address: stays, state: 'active' },
+            ],
+            pagination: { has_next_page: false },
+          },
+        ],
+        ['listmonk', { data: { results: [listmonk(gone, 'unsubscribed'), listmonk(stays, 'confirmed')] } }],
+      ] as const) {
+        const lists = [JSON.stringify(content), JSON.stringify(content, null, 2)];
+        const lines = Array.isArray(content) ? [content.map((one) => JSON.stringify(one)).join('\n')] : [];
+        for (const text of [...lists, ...lines]) {
+          const answer = await importNamed(server, 'people.json', text);
+          assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
+          const [person, ...others] = await imported(server);
+          assert.deepEqual([person?.email, person?.name, others], [stays, "Ada '=King", []], tool);
+          await server.database.db.deleteFrom('imported_leads').execute();
+        }
+      }
+      for (const [text, sentence] of [
+        [`{"email": "${stays}"}\n\n{"email": "nobody"}\n`, /^Line 3 has an invalid e-mail address\.$/m],
+        [`[{"email": "${stays}"}, {"name": "Ada"}]`, /^Line 2 has no e-mail address\.$/m],
+        [`{"email": "${stays}"}\n{"email": \n`, /people\.json is not valid JSON in line 2\. Export/],
+        [`[{"email": "${stays}"},\n{`, /people\.json is not valid JSON\. Export/],
+        ['[]', /people\.json is empty\./],
+      ] as const) {
+        const answer = await importNamed(server, 'people.json', text);
+        assert.equal(answer.exitCode, 1, text);
+        assert.match(answer.notes, sentence);
+        assert.deepEqual(await emails(server), []);
+      }
     }));
 
   it('an import reports text that was already garbled in the file', () =>

@@ -47,7 +47,7 @@ type LeftOutStatus = { readonly status: string; readonly count: number };
 export function addImport(program: Command, desk: Desk): void {
   program
     .command('import')
-    .description('import people from a CSV file as contacts, not as leads')
+    .description('import people from a CSV or JSON file as contacts, not as leads')
     .argument('<file>')
     .requiredOption('--consent-source <text>', 'where their consent came from')
     .option('--dry-run', 'report what would happen and change nothing')
@@ -64,10 +64,12 @@ export function addImport(program: Command, desk: Desk): void {
       `
 The first line names the columns: e-mail address; name, or first and last name; company; time of consent (not "Created"); and
 custom questions by ID, label or CRM property. The command lists which columns it used.
-Reads every column about permission to send mail ("Status", "Unsubscribed", "Email Opt Out", …). Imports people whose status
-is empty or means yes (subscribed, active, confirmed, …). Any other status in any row excludes the person, unless --take-status
-names it. Never imports anyone who is suppressed or was erased here. Does not change leads. Leaves out invalid answers.
-Reads UTF-8 and UTF-16, separated by commas, semicolons or tabs. Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
+Reads every column about permission to send mail ("Status", "Unsubscribed", "Email Opt Out", …) and a file name such as
+"unsubscribed_….csv". Imports people whose status is empty or means yes (subscribed, active, confirmed, …). Any other status in
+any row excludes the person, unless --take-status names it. Never imports anyone who is suppressed or was erased here. Does not
+change leads. Leaves out invalid answers.
+Reads UTF-8 and UTF-16, separated by commas, semicolons or tabs. Dates: 2024-03-04 (UTC without a zone) or 4.3.2024. In JSON,
+reads one person per line, or a list such as HubSpot's, with its "properties"; line 3 then means the third person.
 Importing a file twice changes nothing, so you can repeat an interrupted import.
 
 Example:
@@ -238,7 +240,7 @@ function noteOutcome(
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
   if (outcome.withoutConsentTime > 0)
     desk.note(
-      `The file contains no time of consent for ${outcome.withoutConsentTime} of ${people(imported)}.`,
+      `The file contains no time of consent for ${outcome.withoutConsentTime} of ${people(imported)}. For them, only the source of consent is stored, so keep your previous tool's record of when they agreed.`,
     );
   if (statusesLeftOut.length > 0)
     desk.note(

@@ -199,6 +199,7 @@ for (const engine of ENGINES) {
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);
           for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
+          writeFileSync(path.join(folder, 'jsonl.csv'), (await run('export', '--format', 'jsonl')).out);
           for (const format of formats) {
             const { out } = await run('export', '--format', format);
             writeFileSync(path.join(folder, `${format}.csv`), out);
@@ -208,7 +209,7 @@ for (const engine of ENGINES) {
         });
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);
-          for (const format of formats) {
+          for (const format of [...formats, 'jsonl']) {
             const file = path.join(folder, `${format}.csv`);
             const { exitCode, notes } = await run('import', file, '--consent-source', 'This page');
             assert.equal(exitCode, 0, `${format}: ${notes}`);

@@ -20,9 +20,9 @@ import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-lo
 import { printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
-import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
+import { csvLine } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
-import { readCsv } from '#desk/import/read-csv.ts';
+import { readRows } from '#desk/import/read-rows.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
@@ -211,7 +211,7 @@ async function readList(
   await using handle = await openInput(file);
   const entries: { email: string; reason: GivenReason }[] = [];
   let places: { readonly email: number; readonly reason: number } | null = null;
-  for await (const event of readCsv(handle)) {
+  for await (const event of readRows(handle)) {
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (places === null) {
@@ -223,7 +223,7 @@ async function readList(
       places = { email: columns.email, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
       continue;
     }
-    const typed = withoutApostrophe(cells[places.email] ?? '');
+    const typed = cells[places.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,

@@ -1,4 +1,3 @@
-import { withoutApostrophe } from '#desk/export/csv.ts';
 import type { FormMessages, OwnForm } from '#shared/campaign-schema.ts';
 import {
   IMPORT_HEADINGS,
@@ -198,7 +197,7 @@ export function readPerson(
       readonly emails: readonly string[];
     } {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
-  const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
+  const cell = (field: Field): string => cells[columns[field] ?? -1] ?? '';
   if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, but the file has ${columns.count} headings`);
   const address = cell('email').trim();
@@ -236,7 +235,7 @@ function statusLeftOutBy(
   takenStatuses: ReadonlySet<string>,
 ): string | null {
   for (const { place, heading, kind } of statuses) {
-    const text = withoutApostrophe(cells[place] ?? '');
+    const text = cells[place] ?? '';
     if (text === '' || isFine(kind, statusKey(text))) continue;
     // Dates and reasons would identify individuals.
     const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
@@ -298,7 +297,7 @@ function ownAnswers(
   for (const field of fields) {
     const { id, label, kind } = field;
     // Files from a Mac may use decomposed accents, which no option matches.
-    const text = withoutApostrophe((cells[own[id] ?? -1] ?? '').trim()).normalize('NFC');
+    const text = (cells[own[id] ?? -1] ?? '').trim().normalize('NFC');
     const checked = answerSchema({ ...field, required: false }, REASONS).safeParse(
       kind === 'choices' ? splitChoices(text) : text,
     );

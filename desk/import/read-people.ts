@@ -11,7 +11,7 @@ import {
   type Headings,
   type ReadOptions,
 } from '#desk/import/people.ts';
-import { readCsv } from '#desk/import/read-csv.ts';
+import { readRows } from '#desk/import/read-rows.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 export type PeopleFile = ReadOptions & {
@@ -28,7 +28,7 @@ export async function* readPeople(
 ): AsyncGenerator<ReadRow, void, void> {
   let columns: Columns | undefined;
   const status = statusOfFile(path.basename(file), options.takenStatuses);
-  for await (const event of readCsv(handle)) {
+  for await (const event of readRows(handle)) {
     signal.throwIfAborted();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
@@ -51,7 +51,7 @@ export async function* readPeople(
     onColumns(found);
   }
   if (columns === undefined)
-    throw new CommandFailure(`${file} is empty. Name the CSV file that your previous tool exported.`);
+    throw new CommandFailure(`${file} is empty. Name the file that your previous tool exported.`);
 }
 
 const HEADINGS_SHOWN = 40;

@@ -1,15 +1,17 @@
-// Reads CSV as a stream, with commas, semicolons or tabs, in UTF-8 or UTF-16.
+// Reads CSV, with commas, semicolons or tabs, or JSON; in UTF-8 or UTF-16.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
+import { withoutApostrophe } from '#desk/export/csv.ts';
+import { isJson, NotJson, readJson } from '#desk/import/read-json.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
-export type CsvEvent =
+export type RowEvent =
   | {
       readonly type: 'row';
-      /** The first line of the row; counted from 1. */
+      /** The first line of the row; counted from 1. In a JSON document, the number of the person. */
       readonly line: number;
       readonly cells: readonly string[];
     }
@@ -21,11 +23,16 @@ const SEPARATORS = [',', ';', '\t'] as const;
 const LONGEST_ROW = 100_000;
 const HEAD_LENGTH = 64_000;
 
-export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void, void> {
+export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void, void> {
   try {
-    const texts = decode(file, await encodingOf(file));
+    const encoding = await encodingOf(file);
+    const texts = decode(file, encoding);
     const first = await texts.next();
     const head = first.done ? '' : first.value;
+    if (isJson(head)) {
+      for await (const row of readJson(head, () => decode(file, encoding))) yield { type: 'row', ...row };
+      return;
+    }
     const { separator, rest, linesBefore } = separatorOf(head);
     const parser = parse({
       delimiter: separator,
@@ -47,7 +54,7 @@ export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void,
       // The parser reports the end of a row, and counts a CRLF in a cell twice.
       const line = info.lines - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0);
       countedTwice += text.match(/\r\n/g)?.length ?? 0;
-      yield { type: 'row', line: line + linesBefore, cells: record };
+      yield { type: 'row', line: line + linesBefore, cells: record.map(withoutApostrophe) };
     }
   } catch (error) {
     const sentence = isNoUnicode(error) ? await explainBytes(file) : explain(error);
@@ -93,6 +100,7 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
 }
 
 function explain(error: unknown): string | null {
+  if (error instanceof NotJson) return `is not valid JSON${error.line}. Export the file again.`;
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')

@@ -1,0 +1,119 @@
+// Reads people from our JSON Lines, and from lists of mail and CRM programs' APIs.
+import { IMPORT_HEADINGS, plainHeading } from '#shared/import-headings.ts';
+
+type Row = { readonly line: number; readonly cells: readonly string[] };
+type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+type JsonObject = { readonly [name: string]: Json };
+
+export class NotJson extends Error {
+  /** Continues a sentence, such as " in line 3". */
+  readonly line: string;
+
+  constructor(line: string) {
+    super(`not JSON${line}`);
+    this.line = line;
+  }
+}
+
+/** Returns false for CSV, even if its first heading is in brackets. */
+export const isJson = (head: string): boolean => /^\uFEFF?\s*(?:\{\s*["}]|\[\s*[{\]])/.test(head);
+
+/**
+ * Yields the names first, as a row of headings, because every person may have others.
+ * @param read reads the file from the beginning; called twice
+ */
+export async function* readJson(
+  head: string,
+  read: () => AsyncIterable<string>,
+): AsyncGenerator<Row, void, void> {
+  const headings = new Set<string>();
+  for await (const { person } of peopleIn(head, read()))
+    for (const [name] of flatten(person)) headings.add(name);
+  if (headings.size === 0) return;
+  yield { line: 0, cells: [...headings] };
+  for await (const { line, person } of peopleIn(head, read())) {
+    const values = new Map<string, string>();
+    // A person's own name is listed before one of the same name in `properties`, which may be empty.
+    for (const [name, value] of flatten(person)) values.set(name, values.get(name) || value);
+    yield { line, cells: Array.from(headings, (name) => values.get(name) ?? '') };
+  }
+}
+
+async function* peopleIn(
+  head: string,
+  texts: AsyncIterable<string>,
+): AsyncGenerator<{ readonly line: number; readonly person: JsonObject }, void, void> {
+  if (isComplete(head.trimStart().split('\n', 1)[0]!)) {
+    let line = 0;
+    for await (const text of linesIn(texts)) {
+      line += 1;
+      if (text.trim() === '') continue;
+      const people = listedIn(parse(text, ` in line ${line}`));
+      yield* people.map((person, at) => ({ line: people.length === 1 ? line : at + 1, person }));
+    }
+    return;
+  }
+  let document = '';
+  for await (const text of texts) document += text;
+  yield* listedIn(parse(document, '')).map((person, at) => ({ line: at + 1, person }));
+}
+
+async function* linesIn(texts: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  let rest = '';
+  for await (const text of texts) {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  yield rest;
+}
+
+function isComplete(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parse(text: string, line: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new NotJson(line);
+  }
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const EMAIL: ReadonlySet<string> = new Set(IMPORT_HEADINGS.email);
+
+/** Finds the list in an API's response, such as `{"results": […]}`. */
+function listedIn(value: Json): readonly JsonObject[] {
+  if (Array.isArray(value)) return value.filter(isObject);
+  if (!isObject(value)) return [];
+  if (flatten(value).some(([name]) => EMAIL.has(plainHeading(name)))) return [value];
+  const lists = Object.values(value).map((part) =>
+    Array.isArray(part) || isObject(part) ? listedIn(part) : [],
+  );
+  return lists.find((list) => list.length > 0) ?? [];
+}
+
+/** Their names are headings of their own: HubSpot's, Brevo's and Kit's fields, and our custom questions. */
+const CONTAINERS: ReadonlySet<string> = new Set(['properties', 'attributes', 'fields', 'answers']);
+
+/** `{"consent": {"given_at": …}}` becomes `consent.given_at`, and an answer loses its label. */
+function flatten(record: JsonObject | readonly Json[], path = ''): [name: string, value: string][] {
+  return Object.entries(record).flatMap(([name, value]: [string, Json]) => {
+    const heading = path === '' ? name : `${path}.${name}`;
+    const content = isObject(value) && value['answer'] !== undefined ? value['answer'] : value;
+    if (typeof content !== 'object' || content === null) return [[heading, textOf(content)]];
+    if (Array.isArray(content) && content.every((part) => typeof part !== 'object'))
+      return [[heading, content.map(textOf).join(';')]];
+    return flatten(content as JsonObject, CONTAINERS.has(heading) ? '' : heading);
+  });
+}
+
+const textOf = (value: Json): string => (value === null ? '' : String(value).trim());
