@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -22,9 +23,10 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS, type CsvFormat } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
+import { rowCounter } from '#shared/row-counter.ts';
 
 const csvHeadings = (): string =>
   FORMATS.csv.columns
@@ -56,8 +58,8 @@ ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].abo
 Columns of csv:
 ${csvHeadings()}
 
-Only csv and jsonl can contain people who are not verified leads. With --since-last and --out, an existing file stays
-unchanged if there are no new leads. Otherwise, the previous file is kept under a name with its time.
+Only csv and jsonl can contain people who are not verified leads. With --since-last and --out, a file with more leads than
+there are new ones stays, and the new leads are left for the next export. Otherwise, it is kept under a name with its time.
 
 Examples:
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
@@ -88,7 +90,8 @@ Examples:
       const exported: string[] = [];
       let count = 0;
       let headBytes = 0;
-      let isLeft = false;
+      /** Number of leads of an earlier export that stay in the file. */
+      let left = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         const options = {
           format,
@@ -113,25 +116,34 @@ Examples:
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
       // Remembered last, so that after a failure the next export repeats these leads.
-      if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
+      if (sinceLast !== undefined && left === 0) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
           `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing, because they are now suppressed or excluded by your options.`,
         );
       if (state === 'unverified')
         desk.note('These people have proved neither their address nor their consent. Do not write to them.');
-      desk.note(`${describePeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
-      if (isLeft) desk.note(`${out} was not changed and still contains the leads of an earlier export.`);
+      const people = describePeople(count, state);
+      if (left === 0) desk.note(`${people}${out === undefined ? '' : ` in ${out}`}.`);
+      else {
+        desk.note(
+          count === 0 ? `${people}.` : `${people} ${count === 1 ? 'is' : 'are'} left for the next export.`,
+        );
+        desk.note(
+          `${out} was not changed and still contains ${describePeople(left, state)} of an earlier export. Import this file, ${count === 0 ? 'then delete it' : 'delete it, then run this command again'}.`,
+        );
+      }
 
       /**
-       * Before the previous --since-last file is replaced, copies it to another name, because later exports don't repeat its
-       * leads.
+       * Later exports don't repeat the leads of the previous --since-last file, so it is not replaced by a file with fewer
+       * leads, and is copied to another name first.
        */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
-        if (count === 0) {
-          isLeft = true;
+        const held = Math.max(1, await countRows(file, FORMATS[format]));
+        if (count < held) {
+          left = held;
           return false;
         }
         const { dir, name, ext } = path.parse(file);
@@ -164,6 +176,13 @@ Examples:
         }
       }
     });
+}
+
+async function countRows(file: string, format: CsvFormat | (typeof FORMATS)['jsonl']): Promise<number> {
+  const count = rowCounter(format.kind === 'jsonl' ? 0 : format.preamble === undefined ? 1 : 2);
+  let rows = 0;
+  for await (const chunk of createReadStream(file)) rows = count(chunk as Buffer);
+  return rows;
 }
 
 async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -170,13 +170,27 @@ for (const engine of ENGINES) {
           assert.deepEqual(exported(), ['eve@example.com'], 'an empty file replaces no leads');
           assert.match(
             third.notes,
-            /^0 leads\.\n.*new\.csv was not changed and still contains the leads of an earlier export\.$/,
+            /^0 leads\.\n.*new\.csv was not changed and still contains 1 lead of an earlier export\. Import this file, then delete it\.$/,
           );
           assert.equal(readdirSync(folder).length, 2);
+          for (const email of ['ida@example.com', 'max@example.com']) await becomeLead(server, { email });
+          await job();
+          assert.deepEqual(exported(), ['ida@example.com', 'max@example.com']);
+          await becomeLead(server, { email: 'zoe@example.com' });
+          const files = readdirSync(folder).length;
+          assert.match(
+            (await job()).notes,
+            /^1 lead is left for the next export\.\n.*new\.csv .* contains 2 leads of an earlier export\. Import this file, delete it, then run this command again\.$/,
+          );
+          assert.deepEqual(exported(), ['ida@example.com', 'max@example.com'], 'one lead replaces no two');
+          assert.equal(readdirSync(folder).length, files);
+          rmSync(out);
+          assert.match((await job()).notes, /^1 lead in .*new\.csv\.$/);
+          assert.deepEqual(exported(), ['zoe@example.com']);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
           assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
           const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
-          assert.equal(rowsOf(other.out).length, 3);
+          assert.equal(rowsOf(other.out).length, 6);
         }),
       ));
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, mock } from 'node:test';
 
 import { CallError } from '#desk/web/ask.ts';
-import { saveExport, type Progress, rowCounter } from '#desk/web/leads/save-export.ts';
+import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 
 const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
 
@@ -84,25 +84,5 @@ describe('exports in the browser', () => {
       /stopped by hand/,
     );
     await left;
-  });
-});
-
-const bytes = (text: string) => new TextEncoder().encode(text);
-const count = (isCsv: boolean, ...chunks: readonly string[]) => {
-  const counter = rowCounter(isCsv);
-  return chunks.map((chunk) => counter(bytes(chunk)));
-};
-
-describe('people counted during a download', () => {
-  it('the number of downloaded people does not depend on where chunks are cut', () => {
-    assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
-  });
-
-  it('the number of downloaded people ignores line breaks within quotes', () => {
-    assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
-  });
-
-  it('people in JSON Lines are counted without a heading or CSV quotes', () => {
-    assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
   });
 });

@@ -1,6 +1,7 @@
 import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
 import { addressOf, CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
 import { fileNameIn, handFile } from '#desk/web/file.ts';
+import { rowCounter } from '#shared/row-counter.ts';
 
 export type Progress = {
   readonly people: number;
@@ -26,7 +27,7 @@ export async function saveExport(
   const type = response.headers.get('content-type') ?? 'application/octet-stream';
   const announced = Number(response.headers.get(PEOPLE_HEADER) ?? Number.NaN);
   const atMost = Number.isFinite(announced) ? announced : null;
-  const count = rowCounter(type.startsWith('text/csv'));
+  const count = rowCounter(type.startsWith('text/csv') ? 1 : 0);
   const parts: Blob[] = [];
   let held: Uint8Array<ArrayBuffer>[] = [];
   let heldBytes = 0;
@@ -50,23 +51,4 @@ export async function saveExport(
   }
   handFile(new Blob([...parts, ...held], { type }), fileNameIn(response) ?? `people-${format}`);
   return people;
-}
-
-const LINE_END = 10;
-const QUOTE = 34;
-
-/**
- * Counts rows in chunks, which may begin and end anywhere.
- * @param isCsv true to skip the heading and ignore line breaks in quotes
- */
-export function rowCounter(isCsv: boolean): (chunk: Uint8Array) => number {
-  let rows = isCsv ? -1 : 0;
-  let isQuoted = false;
-  return (chunk) => {
-    for (const byte of chunk) {
-      if (byte === LINE_END && !isQuoted) rows += 1;
-      else if (isCsv && byte === QUOTE) isQuoted = !isQuoted;
-    }
-    return Math.max(0, rows);
-  };
 }
