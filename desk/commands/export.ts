@@ -14,11 +14,12 @@ import { orSay, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
   describePeople,
+  withOrigin,
   withSearch,
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
-import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import { complainOfSelection } from '#desk/export/known-sources.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
@@ -38,7 +39,9 @@ const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
 
 export function addExport(program: Command, desk: Desk): void {
   withSelection(
-    withState(withSearch(program.command('export').description('write leads for another program'))),
+    withOrigin(
+      withState(withSearch(program.command('export').description('write leads for another program'))),
+    ),
     desk,
   )
     .addOption(new Option('--format <format>', 'see below').choices(FORMAT_NAMES).default('csv' as const))
@@ -71,7 +74,7 @@ Examples:
       if (json) throw new CommandFailure('--json requires --list. For leads as JSON, use --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
         throw new CommandFailure('Use either --since-last for new leads or --again for the last export.', 2);
-      const { state, source } = selection;
+      const { state, source, campaign: campaignName } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
@@ -81,11 +84,8 @@ Examples:
         );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
-      // An unknown source only causes a note, because a nightly job may start before the first visitor arrives.
-      const complaint =
-        source === undefined || state === 'imported'
-          ? null
-          : await complainOfOrigin(database.db, 'source', source);
+      // An unknown source or campaign only causes a note, because a nightly job may start before the first visitor arrives.
+      const complaint = await complainOfSelection(database.db, selection);
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
@@ -156,7 +156,7 @@ Examples:
         return true;
       }
 
-      /** Omits the search text and the source: they may be personal data, and lines in the audit log are not erased. */
+      /** Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased. */
       function describeExport(): string {
         const { flag } = selection;
         const said = { format, state, flag, sinceLast, again };
@@ -164,6 +164,7 @@ Examples:
           'export',
           ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
           ...(source === undefined ? [] : ['of a source']),
+          ...(campaignName === undefined ? [] : ['of a campaign']),
         ].join(', ');
       }
 

@@ -38,20 +38,23 @@ export function checkSelection({
   state,
   flag,
   source,
+  campaign,
   since,
   until,
 }: {
   state: LeadState;
   flag?: string | undefined;
   source?: string | undefined;
+  campaign?: string | undefined;
   since?: number | undefined;
   until?: number | undefined;
 }): void {
   checkOrder(since, until);
   if (state !== 'imported') return;
-  if (flag !== undefined)
+  const option = flag !== undefined ? '--flag' : campaign !== undefined ? '--campaign' : undefined;
+  if (option !== undefined)
     throw new CommandFailure(
-      '--flag does not apply to imported people, because they have not sent a form. Leave out --flag.',
+      `${option} does not apply to imported people, because they have not sent a form. Leave out ${option}.`,
       2,
     );
   if (source !== undefined && source !== IMPORTED)
@@ -83,6 +86,13 @@ export const withSearch = <Args extends unknown[], Options extends Record<string
   command: Command<Args, Options>,
 ) => command.option('--search <text>', 'text in the e-mail address, name or company', searchOption);
 
+export const withOrigin = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+) =>
+  command
+    .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
+    .option('--campaign <name>', 'a utm_campaign');
+
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
   desk: Pick<Desk, 'clock'>,
@@ -91,6 +101,5 @@ export const withSelection = <Args extends unknown[], Options extends Record<str
   return command
     .option('--since <when>', 'reached this state at or after this time', when)
     .option('--until <when>', 'reached this state before this time', when)
-    .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
     .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS));
 };

@@ -70,6 +70,7 @@ for (const engine of ENGINES) {
 
         for (const [option, value, email] of [
           ['--source', 'newsletter', 'ada@example.com'],
+          ['--campaign', 'spring', 'ada@example.com'],
           ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
           ['--since', '12h', 'gus.grissom@gmail.com'],
           ['--until', '2026-11-21', 'ada@example.com'],
@@ -80,7 +81,15 @@ for (const engine of ENGINES) {
             [email],
             option,
           );
+          const exported = rowsOf((await desk(server.service, ['export', option, value])).out).slice(1);
+          assert.deepEqual(
+            exported.map(([lead]) => lead),
+            [email],
+            option,
+          );
         }
+        const both = ['--campaign', 'spring', '--source', 'direct'];
+        assert.equal((await desk(server.service, ['leads', ...both])).notes, '0 leads.');
       }));
 
     it('"desk leads" lists matching leads, newest first, up to a limit', () =>
@@ -113,7 +122,9 @@ for (const engine of ENGINES) {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
         assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
-        const from = (source: string) => ({ referer: `http://localhost/?utm_source=${source}` });
+        const from = (source: string) => ({
+          referer: `http://localhost/?utm_source=${source}&utm_campaign=spring`,
+        });
         await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
         await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
         await becomeLead(server, { email: 'eve@example.com' });
@@ -130,6 +141,10 @@ for (const engine of ENGINES) {
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
         assert.match((await leads('direct', '--state', 'imported')).notes, /Leave out --source/);
+        const noCampaign = 'Nobody came from “sprin”. Known campaigns: ';
+        assert.ok(
+          (await desk(server.service, ['leads', '--campaign', 'sprin'])).notes.startsWith(noCampaign),
+        );
         const exported = await desk(server.service, ['export', '--source', 'newsleter']);
         assert.equal(exported.exitCode, 0, 'a nightly job goes on');
         assert.equal(rowsOf(exported.out).length, 1);
@@ -415,6 +430,7 @@ describe('command-line arguments', () => {
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
       [['leads', '--state', 'imported', '--flag', 'free-mail'], /does not apply to imported people/],
+      [['export', '--state', 'imported', '--campaign', 'spring'], /--campaign does not apply to imported/],
       [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be later than --since/],
       [['lost', '--until', '2020-01-01'], /^--until must be later than --since/],
       [

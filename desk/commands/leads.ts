@@ -12,12 +12,13 @@ import {
   countOption,
   describePeople,
   STATE_WORDS,
+  withOrigin,
   withSearch,
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
-import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import { complainOfSelection } from '#desk/export/known-sources.ts';
 import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-fields.ts';
 
@@ -29,7 +30,10 @@ const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(withState(withSearch(program.command('leads').description('list leads, oldest first'))), desk)
+  withSelection(
+    withOrigin(withState(withSearch(program.command('leads').description('list leads, oldest first')))),
+    desk,
+  )
     .option('--newest', 'newest first')
     .option('--limit <count>', 'at most this many', countOption)
     .option('--json', 'as one JSON document')
@@ -44,12 +48,9 @@ Examples:
     .action(async ({ json, newest: newestFirst, ...options }) => {
       const selection = { ...options, newestFirst };
       checkSelection(selection);
-      const { state, source } = selection;
+      const { state } = selection;
       const { database, campaign, ...service } = await desk.service();
-      const complaint =
-        source === undefined || state === 'imported'
-          ? null
-          : await complainOfOrigin(database.db, 'source', source);
+      const complaint = await complainOfSelection(database.db, selection);
       if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const mayRead = state === 'verified' || state === 'suppressed';

@@ -3,7 +3,18 @@ import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attr
 import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
+import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
+
+/** Imported people have no origin. */
+export async function complainOfSelection(
+  db: Db,
+  { state, source, campaign }: LeadSelection,
+): Promise<string | null> {
+  if (state === 'imported') return null;
+  const complaint = source === undefined ? null : await complainOfOrigin(db, 'source', source);
+  return complaint ?? (campaign === undefined ? null : complainOfOrigin(db, 'campaign', campaign));
+}
 
 const NAMES_KEPT = 10_000;
 const NAMES_LISTED = 12;
