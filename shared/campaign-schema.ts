@@ -6,6 +6,7 @@ import { colourMistakes, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/limits.ts';
+import { TOOL_NAMES, TOOLS, type ToolName } from '#shared/tools.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { linkMistake } from '#shared/words.ts';
 
@@ -344,64 +345,21 @@ const TAKEN_IDS: ReadonlySet<string> = new Set(
   ),
 );
 
-const TAKEN_PROPERTIES = {
-  hubspot: [
-    'Email',
-    'First Name',
-    'Last Name',
-    'Company Name',
-    "Legal basis for processing contact's data",
-    'Lead Source',
-    'Consent Given At',
-    'Consent Text',
-    'Unsubscribe URL',
-    'UTM Campaign',
-  ],
-  salesforce: [
-    'First Name',
-    'Last Name',
-    'Company',
-    'Email',
-    'Lead Source',
-    'Consent Given At',
-    'Consent Text',
-    'Unsubscribe URL',
-    'UTM Campaign',
-  ],
-  mailchimp: [
-    'Email Address',
-    'First Name',
-    'Last Name',
-    'Company',
-    'Tags',
-    'Opt-in Time',
-    'Confirmation Time',
-    'Unsubscribe URL',
-    'UTM Campaign',
-  ],
-  pipedrive: [
-    'Lead - Title',
-    'Person - Name',
-    'Person - Email',
-    'Organization - Name',
-    'Lead - Source',
-    'Person - Consent given at',
-    'Person - Consent text',
-    'Person - Unsubscribe URL',
-    'Lead - UTM Campaign',
-  ],
-} as const;
-
-const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
-  z.optional(
+const propertyIn = (tool: ToolName) => {
+  const taken = new Set(Object.keys(TOOLS[tool].columns).map((heading) => heading.toLowerCase()));
+  return z.optional(
     lineOfWords.check(
       z.refine(
-        (heading) =>
-          !TAKEN_PROPERTIES[program].some((taken) => taken.toLowerCase() === heading.toLowerCase()),
+        (heading) => !taken.has(heading.toLowerCase()),
         'is already a column of this file. Choose another property',
       ),
     ),
   );
+};
+const properties = Object.fromEntries(TOOL_NAMES.map((tool) => [tool, propertyIn(tool)])) as Record<
+  ToolName,
+  ReturnType<typeof propertyIn>
+>;
 
 const AUTOCOMPLETE = [
   'off',
@@ -458,14 +416,7 @@ const ownField = z
     ),
     autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
     options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
-    properties: z.optional(
-      z.strictObject({
-        hubspot: propertyIn('hubspot'),
-        salesforce: propertyIn('salesforce'),
-        mailchimp: propertyIn('mailchimp'),
-        pipedrive: propertyIn('pipedrive'),
-      }),
-    ),
+    properties: z.optional(z.strictObject(properties)),
   })
   .check(
     z.superRefine(({ kind, options, maxLength, autocomplete }, context) => {

@@ -32,6 +32,7 @@ export const IMPORT_HEADINGS = {
   // "created at" is missing, because being listed in a tool is not consent.
   consentGivenAt: [
     'consent given at',
+    'person consent given at',
     'consent date',
     'consent time',
     'consent timestamp',

@@ -29,6 +29,7 @@ describe('words of the page', () => {
         'shared/campaign-schema.ts',
         'shared/colours.ts',
         'shared/import-headings.ts',
+        'shared/tools.ts',
         'shared/words.ts',
         // Shown to the operator by a visit counter.
         'web/analytics/counters.ts',

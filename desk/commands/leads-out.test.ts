@@ -7,13 +7,14 @@ import { describe, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
 import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gclid=abc-123';
+const REFERER = 'http://localhost/?utm_source=newsletter&utm_medium=email&utm_campaign=spring&gclid=abc-123';
 
 async function becomeLead(
   server: ServerUnderTest,
@@ -355,23 +356,24 @@ for (const engine of ENGINES) {
         const { db } = server.database;
         const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
         const links = leads.map(({ id }) => linkOf(id));
-        for (const [format, link, campaign] of [
-          ['hubspot', 'Unsubscribe URL', 'UTM Campaign'],
-          ['salesforce', 'Unsubscribe URL', 'UTM Campaign'],
-          ['mailchimp', 'Unsubscribe URL', 'UTM Campaign'],
-          ['pipedrive', 'Person - Unsubscribe URL', 'Lead - UTM Campaign'],
-        ] as const) {
-          const { out } = await desk(server.service, ['export', '--format', format]);
-          const [headings = [], ...rows] = rowsOf(out);
-          assert.deepEqual(headings.slice(-2), [link, campaign], format);
-          assert.deepEqual(
-            rows.map((row) => row.slice(-2)),
-            [
-              [links[0], 'spring'],
-              [links[1], ''],
-            ],
+        for (const tool of TOOL_NAMES) {
+          const [headings = [], ...rows] = rowsOf(
+            (await desk(server.service, ['export', '--format', tool])).out,
           );
+          assert.deepEqual(headings, Object.keys(TOOLS[tool].columns), tool);
+          const columns: readonly LeadValue[] = Object.values(TOOLS[tool].columns);
+          const cells = (value: LeadValue) => rows.map((row) => row[columns.indexOf(value)]);
+          assert.deepEqual(cells('unsubscribe_url'), links, tool);
+          assert.deepEqual(cells('utm_campaign'), ['spring', ''], tool);
+          assert.deepEqual(cells('source'), ['newsletter', 'direct'], tool);
         }
+        const [headings = [], gus = []] = rowsOf(
+          (await desk(server.service, ['export', '--format', 'hubspot'])).out,
+        );
+        assert.deepEqual(
+          ['UTM Source', 'UTM Medium', 'GCLID'].map((heading) => gus[headings.indexOf(heading)]),
+          ['newsletter', 'email', 'abc-123'],
+        );
 
         const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
         const file = async (format: string) =>
@@ -397,7 +399,11 @@ for (const engine of ENGINES) {
           [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
           [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
         );
-        for (const format of ['google-ads', 'microsoft-ads', 'meta'])
+        assert.deepEqual(rowsOf(await file('linkedin')).slice(0, 2), [
+          ['email', 'timestamp', 'eventtype', 'amount', 'currency'],
+          [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'GUIDE', '1', 'USD'],
+        ]);
+        for (const format of ['google-ads', 'microsoft-ads', 'meta', 'linkedin'])
           assert.doesNotMatch(await file(format), /@|unsubscribe|spring/i, format);
       }));
   });

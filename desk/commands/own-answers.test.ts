@@ -7,6 +7,7 @@ import { FORMATS, type PersonAsJson } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { Form } from '#shared/campaign-schema.ts';
+import { TOOL_NAMES } from '#shared/tools.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -33,9 +34,9 @@ it('a custom question cannot use the name of a built-in column', () => {
     !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
   assert.equal(isTaken({}), false);
   for (const [heading] of FORMATS.csv.columns) assert.ok(isTaken({ id: heading }), heading);
-  for (const program of ['hubspot', 'salesforce', 'mailchimp', 'pipedrive'] as const)
-    for (const [heading] of FORMATS[program].columns)
-      assert.ok(isTaken({ properties: { [program]: heading } }), `${program}: ${heading}`);
+  for (const tool of TOOL_NAMES)
+    for (const [heading] of FORMATS[tool].columns)
+      assert.ok(isTaken({ properties: { [tool]: heading } }), `${tool}: ${heading}`);
 });
 
 for (const engine of ENGINES) {
@@ -153,7 +154,7 @@ for (const engine of ENGINES) {
         const lines = async (format: string) =>
           (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
         const [hubspot = '', contact = ''] = await lines('hubspot');
-        assert.ok(hubspot.endsWith(',UTM Campaign,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+        assert.ok(hubspot.endsWith(',GCLID,Topics') && contact.endsWith(',Prompts;Personas'), contact);
         const [salesforce = ''] = await lines('salesforce');
         assert.ok(salesforce.endsWith(',Interests__c'));
         assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));
@@ -181,8 +182,7 @@ for (const engine of ENGINES) {
 
     it('an export contains telephone numbers in dialled form and can be imported again', () =>
       inFolder(async (folder) => {
-        const named = (name: string) =>
-          `{ hubspot: ${name}, salesforce: ${name}, mailchimp: ${name}, pipedrive: ${name} }`;
+        const named = (name: string) => `{ ${TOOL_NAMES.map((tool) => `${tool}: ${name}`).join(', ')} }`;
         const form = `fields:
   - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
   - { id: change, label: Change, kind: number, properties: ${named('Change')} }
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
           'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
         };
         const env = { CAMPAIGN_FOLDER: campaignAsking(folder, form) };
-        const formats = ['csv', 'hubspot', 'salesforce', 'mailchimp', 'pipedrive'];
+        const formats = ['csv', ...TOOL_NAMES];
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);
           for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
@@ -218,14 +218,22 @@ for (const engine of ENGINES) {
               .trim()
               .split('\n')
               .map((line) => JSON.parse(line) as PersonAsJson)
-              .map(({ email, name, answers }) => [
+              .map(({ email, name, company, consent, answers }) => [
                 email,
                 name,
+                company,
+                consent?.given_at,
                 Object.fromEntries(Object.entries(answers ?? {}).map(([id, { answer }]) => [id, answer])),
               ]);
             assert.deepEqual(
               back,
-              Object.entries(people).map(([email, answers]) => [email, 'Ada Lovelace', answers]),
+              Object.entries(people).map(([email, answers]) => [
+                email,
+                'Ada Lovelace',
+                'Analytical Engines',
+                '2026-11-20T12:00:00.000Z',
+                answers,
+              ]),
               format,
             );
             await server.database.db.deleteFrom('imported_leads').execute();

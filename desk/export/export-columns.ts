@@ -16,6 +16,7 @@ import type { OwnField } from '#shared/campaign-schema.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 import { TOUCH_NAMES } from '#shared/funnel.ts';
+import { TOOL_NAMES, TOOLS, type LeadValue, type ToolName } from '#shared/tools.ts';
 
 /** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
@@ -62,22 +63,35 @@ const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column =>
   heading,
   (lead) => lead.attribution[name] ?? '',
 ];
-const firstName: Column = ['First Name', (lead) => splitName(lead.name).first];
-const lastName: Column = ['Last Name', (lead) => splitName(lead.name).last];
 const conversionName: Column = ['Conversion Name', (_, conversion) => conversion.name];
 const worthNothing: readonly Column[] = [
   ['Conversion Value', () => ''],
   ['Conversion Currency', () => ''],
 ];
-const CONSENT_COLUMNS: readonly Column[] = [
-  ['Consent Given At', (lead) => lead.consent_given_at],
-  ['Consent Text', (lead) => lead.consent_text],
-];
+const COMPUTED = {
+  first_name: ({ name }) => splitName(name).first,
+  last_name: ({ name }) => splitName(name).last,
+  company_and_name: ({ company, name }) => `${company}: ${name}`,
+  legal_basis: () => 'Freely given consent from contact',
+} as const satisfies Partial<Record<LeadValue, (lead: ExportedLead) => string>>;
 
-const LAST_COLUMNS: readonly Column[] = [
-  ['Unsubscribe URL', (lead) => lead.unsubscribe_url],
-  touched('UTM Campaign', 'utm_campaign'),
-];
+const isComputed = (value: LeadValue): value is keyof typeof COMPUTED => value in COMPUTED;
+const isTouch = (value: LeadValue): value is (typeof TOUCH_NAMES)[number] =>
+  TOUCH_NAMES.some((name) => name === value);
+
+const toolColumn = ([heading, value]: readonly [heading: string, value: LeadValue]): Column =>
+  isComputed(value)
+    ? [heading, COMPUTED[value]]
+    : isTouch(value)
+      ? touched(heading, value)
+      : [heading, (lead) => lead[value]];
+
+const TOOL_FORMATS = Object.fromEntries(
+  TOOL_NAMES.map((name) => {
+    const { columns, ...tool } = TOOLS[name];
+    return [name, { kind: 'csv', ...tool, hasLink: true, columns: Object.entries(columns).map(toolColumn) }];
+  }),
+) as unknown as Readonly<Record<ToolName, CsvFormat>>;
 
 export const FORMATS = {
   csv: {
@@ -105,71 +119,7 @@ export const FORMATS = {
     ],
   },
   jsonl: { kind: 'jsonl', title: 'JSON', about: 'one JSON object per line, as in webhooks' },
-  hubspot: {
-    kind: 'csv',
-    title: 'HubSpot',
-    about: 'contacts',
-    hasLink: true,
-    columns: [
-      ['Email', (lead) => lead.email],
-      firstName,
-      lastName,
-      ['Company Name', (lead) => lead.company],
-      ["Legal basis for processing contact's data", () => 'Freely given consent from contact'],
-      ['Lead Source', (lead) => lead.source],
-      ...CONSENT_COLUMNS,
-      ...LAST_COLUMNS,
-    ],
-  },
-  salesforce: {
-    kind: 'csv',
-    title: 'Salesforce',
-    about: 'leads, for the data import wizard',
-    hasLink: true,
-    columns: [
-      firstName,
-      // Salesforce requires a last name.
-      lastName,
-      ['Company', (lead) => lead.company],
-      ['Email', (lead) => lead.email],
-      ['Lead Source', (lead) => lead.source],
-      ...CONSENT_COLUMNS,
-      ...LAST_COLUMNS,
-    ],
-  },
-  mailchimp: {
-    kind: 'csv',
-    title: 'Mailchimp',
-    about: 'subscribed contacts',
-    hasLink: true,
-    columns: [
-      ['Email Address', (lead) => lead.email],
-      firstName,
-      lastName,
-      ['Company', (lead) => lead.company],
-      ['Tags', (lead) => lead.source],
-      ['Opt-in Time', (lead) => lead.consent_given_at],
-      ['Confirmation Time', (lead) => lead.last_verified_at],
-      ...LAST_COLUMNS,
-    ],
-  },
-  pipedrive: {
-    kind: 'csv',
-    title: 'Pipedrive',
-    about: 'leads with person and organisation',
-    hasLink: true,
-    columns: [
-      ['Lead - Title', (lead) => `${lead.company}: ${lead.name}`],
-      ['Person - Name', (lead) => lead.name],
-      ['Person - Email', (lead) => lead.email],
-      ['Organization - Name', (lead) => lead.company],
-      ['Lead - Source', (lead) => lead.source],
-      ['Person - Consent given at', (lead) => lead.consent_given_at],
-      ['Person - Consent text', (lead) => lead.consent_text],
-      ['Person - Unsubscribe URL', (lead) => lead.unsubscribe_url],
-      touched('Lead - UTM Campaign', 'utm_campaign'),
-    ],
-  },
+  ...TOOL_FORMATS,
   'google-ads': {
     kind: 'csv',
     title: 'Google Ads',
@@ -213,14 +163,24 @@ export const FORMATS = {
       ['currency', () => ''],
     ],
   },
+  linkedin: {
+    kind: 'csv',
+    title: 'LinkedIn Ads',
+    about: 'offline conversions of the last 90 days, addresses hashed',
+    // https://www.linkedin.com/help/lms/answer/a530615 has the headings. LinkedIn requires an amount, and 1 if it is unknown.
+    columns: [
+      ['email', (lead) => sha256(lead.email)],
+      ['timestamp', (lead) => String(Date.parse(lead.first_verified_at))],
+      ['eventtype', (_, conversion) => conversion.name.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_')],
+      ['amount', () => '1'],
+      ['currency', () => 'USD'],
+    ],
+  },
 } as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
 
 export type FormatName = keyof typeof FORMATS;
 
-type Program = keyof NonNullable<OwnField['properties']>;
-const PROGRAMS: readonly string[] = ['hubspot', 'salesforce', 'mailchimp', 'pipedrive'] satisfies (Program &
-  FormatName)[];
-const isProgram = (name: string): name is Program => PROGRAMS.includes(name);
+const isTool = (name: string): name is ToolName => name in TOOLS;
 
 /**
  * Our CSV has a column per custom question, and a last one for removed questions; other programs only get mapped properties.
@@ -246,7 +206,7 @@ export function ownColumns(
       ...fields.map((field): Column => [field.id, ({ answers }) => answerCell(field, answers)]),
       ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)],
     ];
-  if (!isProgram(format)) return [];
+  if (!isTool(format)) return [];
   return fields.flatMap((field): Column[] => {
     const property = field.properties?.[format];
     // Other programs separate choices with semicolons.
