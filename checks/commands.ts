@@ -13,7 +13,15 @@ const PAGE = path.join(PROJECT_FOLDER, 'docs/commands.md');
 const MARK = '<!-- The rest is the help of every command: node checks/commands.ts --write -->\n';
 const HELP_WIDTH = 110;
 /** Descriptions of options that the beginning of the page explains. */
-const EXPLAINED_ABOVE = new Set(['as one JSON document', 'do not ask for confirmation']);
+const EXPLAINED_ABOVE = new Set([
+  'as one JSON document',
+  'do not ask for confirmation',
+  'text in the e-mail address, name or company',
+  'a utm_source, an advertiser (google-ads, …), a site or direct',
+  'a utm_campaign',
+  'reached this state at or after this time',
+  'reached this state before this time',
+]);
 
 const said: string[] = [];
 const program = createProgram({ clock: () => 0 } as Parameters<typeof createProgram>[0], {
@@ -51,7 +59,10 @@ function section([name, command]: readonly [string, CommandUnknownOpts]): string
     .join('');
   const details = helpOf(command)
     .split('\n')
-    .filter((line) => !/^\s+-h, --help/.test(line) && !EXPLAINED_ABOVE.has(line.replace(/^\s+--\w+\s+/, '')))
+    .filter(
+      (line) =>
+        !/^\s+-h, --help/.test(line) && !EXPLAINED_ABOVE.has(line.replace(/^\s+--\w+(?: <\w+>)?\s+/, '')),
+    )
     .join('\n')
     .replace(/^Usage: [^]*?\n\n[^]*?\n\n/, '')
     .replaceAll('$ npm run -s desk -- ', '$ desk ')

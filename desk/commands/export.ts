@@ -61,12 +61,11 @@ ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].abo
 Columns of csv:
 ${csvHeadings()}
 
-Only csv and jsonl can contain people who are not verified leads. With --since-last and --out, a file with more leads than
-there are new ones stays, and the new leads are left for the next export. Otherwise, it is kept under a name with its time.
+Only csv and jsonl can contain people who are not verified leads. --since-last never replaces a file by
+one with fewer leads; the new ones are left for the next export. A replaced file is kept under a name with its time.
 
 Examples:
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
-  $ npm run -s desk -- export --format hubspot --again hubspot --out new-leads.csv
   $ npm run -s desk -- export --format jsonl --since 7d | jq .email`,
     )
     .action(async ({ format, out, sinceLast, again, list, json, bom, conversionName, ...selection }) => {

@@ -63,13 +63,12 @@ export function addImport(program: Command, desk: Desk): void {
       'after',
       `
 The first line names the columns: e-mail address; name, or first and last name; company; time of consent (not "Created"); and
-custom questions by ID, label or CRM property. The command lists which columns it used.
-Reads every column about permission to send mail ("Status", "Unsubscribed", "Email Opt Out", …) and a file name such as
-"unsubscribed_….csv". Imports people whose status is empty or means yes (subscribed, active, confirmed, …). Any other status in
-any row excludes the person, unless --take-status names it. Never imports anyone who is suppressed or was erased here. Does not
-change leads. Leaves out invalid answers.
-Reads UTF-8 and UTF-16, separated by commas, semicolons or tabs. Dates: 2024-03-04 (UTC without a zone) or 4.3.2024. In JSON,
-reads one person per line, or a list such as HubSpot's, with its "properties"; line 3 then means the third person.
+custom questions by ID, label or CRM property.
+Reads every column about permission to send mail ("Status", "Unsubscribed", …), and file names such as "unsubscribed_….csv".
+Imports people whose status is empty or means yes (subscribed, active, confirmed, …). Any other status in any row excludes the
+person, unless --take-status names it. Never imports anyone who is suppressed or was erased here. Does not change leads.
+Reads CSV, and JSON with a person per line or a list (line 3 is the third person), in UTF-8 or UTF-16. Dates: 2024-03-04 (UTC
+without a zone) or 4.3.2024.
 Importing a file twice changes nothing, so you can repeat an interrupted import.
 
 Example:

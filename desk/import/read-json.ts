@@ -101,7 +101,7 @@ function listedIn(value: Json): readonly JsonObject[] {
   return lists.find((list) => list.length > 0) ?? [];
 }
 
-/** Their names are headings of their own: HubSpot's, Brevo's and Kit's fields, and our custom questions. */
+/** The names in them are headings as they are: fields of HubSpot, Brevo and Kit, and our custom questions. */
 const CONTAINERS: ReadonlySet<string> = new Set(['properties', 'attributes', 'fields', 'answers']);
 
 /** `{"consent": {"given_at": …}}` becomes `consent.given_at`, and an answer loses its label. */
@@ -116,4 +116,5 @@ function flatten(record: JsonObject | readonly Json[], path = ''): [name: string
   });
 }
 
-const textOf = (value: Json): string => (value === null ? '' : String(value).trim());
+const textOf = (value: Json): string =>
+  value === null ? '' : (typeof value === 'object' ? JSON.stringify(value) : String(value)).trim();
