@@ -1,7 +1,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
-import { campaignOf, hintsOf, readAttribution } from '#server/attribution/attribution.ts';
+import { campaignOf, hintsOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,
@@ -13,6 +13,7 @@ import {
   type FormatName,
   type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
+import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
@@ -24,35 +25,46 @@ export type LeadSelection = LeadFilter & {
   readonly limit?: number | undefined;
 };
 
-export async function* selectLeads<Lead extends { readonly source: string }>(
+export async function* selectLeads<Lead>(
   db: Db,
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
   let left = limit;
-  const isNamed = source !== undefined && state !== 'imported';
-  const attributionHolds =
-    campaign === undefined
-      ? isNamed
-        ? hintsOf(source)
-        : undefined
-      : [JSON.stringify(campaign).slice(1, -1)];
+  const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
   for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
-    const leads = page
-      .values()
-      .filter(({ attribution }) => campaign === undefined || campaignIn(attribution) === campaign)
-      .map((record) => ({ id: record.id, lead: make(record) }));
-    const chosen = source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
-    yield chosen.take(left).map((one) => {
+    const chosen = page.values().filter(isFromThere).take(left);
+    yield chosen.map((record) => {
       left -= 1;
-      return one;
+      return { id: record.id, lead: make(record) };
     });
     if (left <= 0) return;
   }
 }
 
-const campaignIn = (attribution: string | null): string | undefined =>
-  attribution === null ? undefined : campaignOf(readAttribution(attribution));
+/** `attributionHolds` is a cheap first filter for SQL, which `isFromThere` completes. */
+export function originFilter({ state, source, campaign }: LeadSelection): {
+  readonly attributionHolds: LeadFilter['attributionHolds'];
+  readonly isFromThere: (person: Pick<LeadRecord, 'attribution'>) => boolean;
+} {
+  const isNamed = source !== undefined && state !== 'imported';
+  return {
+    attributionHolds:
+      campaign === undefined
+        ? isNamed
+          ? hintsOf(source)
+          : undefined
+        : [JSON.stringify(campaign).slice(1, -1)],
+    isFromThere: ({ attribution }) => {
+      if (source === undefined && campaign === undefined) return true;
+      const touches = attribution === null ? null : readAttribution(attribution);
+      return (
+        (source === undefined || (touches === null ? IMPORTED : sourceOf(touches)) === source) &&
+        (campaign === undefined || (touches !== null && campaignOf(touches) === campaign))
+      );
+    },
+  };
+}
 
 /** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions */
 export async function* writeLeads(
@@ -95,7 +107,7 @@ export async function* writeLeads(
       });
 }
 
-async function* writePages<Lead extends { readonly source: string }>(
+async function* writePages<Lead>(
   db: Db,
   selection: LeadSelection,
   { make, lineOf }: { make: (record: LeadRecord) => Lead; lineOf: (lead: Lead) => string },

@@ -15,6 +15,7 @@ export function selectionOf({
   state,
   search,
   source,
+  campaign,
   flag,
   field,
   answer,
@@ -29,6 +30,7 @@ export function selectionOf({
     state,
     search: given(search && asTyped(search)),
     source: given(source),
+    campaign: given(campaign),
     flag: given(flag),
     answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
     domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
@@ -42,6 +44,7 @@ export const describeFilter = ({ state, flag, from, to, ...others }: Filter): st
   [
     state,
     ...(others.source ? ['of a source'] : []),
+    ...(others.campaign ? ['of a campaign'] : []),
     ...(flag ? [flag] : []),
     ...(from ? [`from ${from}`] : []),
     ...(to ? [`to ${to}`] : []),

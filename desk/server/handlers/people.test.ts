@@ -141,6 +141,10 @@ for (const engine of ENGINES) {
           [{ source: 'google-ads' }, 'zoe'],
           [{ source: 'direct' }, 'gus'],
           [{ source: 'news' }],
+          [{ campaign: 'spring' }, 'ada'],
+          [{ campaign: 'spring', source: 'direct' }],
+          [{ campaign: 'spr' }],
+          [{ campaign: 'spring', state: 'imported' }],
           [{ source: 'import', state: 'imported' }, 'old'],
           [{ flag: 'free-mail' }, 'gus'],
           [{ flag: 'free-mail', state: 'imported' }],
@@ -189,6 +193,8 @@ for (const engine of ENGINES) {
             .map((line) => (JSON.parse(line) as Person).email),
           ['asks@example.com'],
         );
+        const spring = (await asked.file(EXPORT_PATH, { campaign: 'spring' }))!;
+        assert.match(spring.text, /^email.*\r\nada@example\.com,[^\r]*\r\n$/);
         await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
         assert.deepEqual(
           (await asked.noted())
@@ -197,6 +203,7 @@ for (const engine of ENGINES) {
           [
             [null, 'csv: verified, of a domain'],
             [null, 'jsonl: unverified'],
+            [null, 'csv: verified, of a campaign'],
             [null, 'csv: verified, with a search, with an answer'],
           ],
         );
@@ -207,7 +214,7 @@ for (const engine of ENGINES) {
         await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
         assert.equal(
           (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
-          3,
+          4,
           'what was refused is no export',
         );
 
@@ -215,6 +222,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await asked.ask('leadCount', { from: '2026-12-01' }), { atMost: 0 });
         const choices = (await asked.ask('choices'))!;
         assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
+        assert.deepEqual(choices.campaigns, ['spring']);
         assert.deepEqual(
           choices.formats.filter(({ takesEveryState }) => takesEveryState).map(({ name }) => name),
           ['csv', 'jsonl'],

@@ -1,8 +1,8 @@
 import type { leadCount as leadCountCall, people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { describeFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
+import { originFilter } from '#desk/export/write-leads.ts';
+import { describeFilter, selectionOf, shownPerson } from '#desk/people/selection.ts';
 import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
-import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 /** Time limit of a search; its last slice may exceed it slightly. */
@@ -10,8 +10,8 @@ export const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
 export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
-  const { state, source, ...selection } = selectionOf(filter);
-  const isNamed = source !== undefined && state !== 'imported';
+  const { state, source, campaign, ...selection } = selectionOf(filter);
+  const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
   const {
     people: found,
     next,
@@ -19,10 +19,10 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
   } = await lookForPeople(
     service.database.db,
     state,
-    { ...selection, attributionHolds: isNamed ? hintsOf(source) : undefined },
+    { ...selection, attributionHolds },
     {
       from: after ?? null,
-      isWanted: (person) => source === undefined || sourceOfPerson(person) === source,
+      isWanted: isFromThere,
       most: PEOPLE_AT_ONCE,
       forMs: LOOK_MS,
     },

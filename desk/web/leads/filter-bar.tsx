@@ -20,7 +20,14 @@ type BarProps = {
   readonly onChange: (change: (filter: Filter) => Filter, isTyped: boolean) => void;
 };
 
-const FURTHER = ['flag', 'domain', 'field', 'from', 'to'] as const satisfies readonly FilterName[];
+const FURTHER = [
+  'campaign',
+  'flag',
+  'domain',
+  'field',
+  'from',
+  'to',
+] as const satisfies readonly FilterName[];
 
 export function FilterBar({ filter, onChange }: BarProps) {
   const { fields } = usePerson();
@@ -86,6 +93,11 @@ export function FilterBar({ filter, onChange }: BarProps) {
             placeholder="example.com"
             value={filter.domain ?? ''}
             onTyped={(value) => change('domain', value.replace(/^.*@/, '').toLowerCase(), true)}
+          />
+          <SelectField
+            label="Campaign"
+            options={optionsOf('Any campaign', data?.campaigns, filter.campaign)}
+            {...select('campaign')}
           />
           <SelectField
             label="Flag"
