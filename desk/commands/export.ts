@@ -24,7 +24,7 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { FORMAT_NAMES, FORMATS, type CsvFormat } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { rowCounter } from '#shared/row-counter.ts';
@@ -140,7 +140,7 @@ Examples:
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
-        const held = Math.max(1, await countRows(file, FORMATS[format]));
+        const held = Math.max(1, await countRows(file, headRowsOf(format)));
         if (count < held) {
           left = held;
           return false;
@@ -178,8 +178,8 @@ Examples:
     });
 }
 
-async function countRows(file: string, format: CsvFormat | (typeof FORMATS)['jsonl']): Promise<number> {
-  const count = rowCounter(format.kind === 'jsonl' ? 0 : format.preamble === undefined ? 1 : 2);
+async function countRows(file: string, headRows: number): Promise<number> {
+  const count = rowCounter(headRows);
   let rows = 0;
   for await (const chunk of createReadStream(file)) rows = count(chunk as Buffer);
   return rows;

@@ -166,7 +166,7 @@ export const FORMATS = {
   linkedin: {
     kind: 'csv',
     title: 'LinkedIn Ads',
-    about: 'offline conversions of the last 90 days, addresses hashed',
+    about: 'offline conversions, addresses hashed',
     // https://www.linkedin.com/help/lms/answer/a530615 has the headings. LinkedIn requires an amount, and 1 if it is unknown.
     columns: [
       ['email', (lead) => sha256(lead.email)],
@@ -221,6 +221,13 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
 
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
+
+/** Number of rows before the first person. */
+export function headRowsOf(name: FormatName): number {
+  const format: CsvFormat | JsonLinesFormat = FORMATS[name];
+  if (format.kind === 'jsonl') return 0;
+  return format.preamble === undefined ? 1 : 2;
+}
 
 /** The same JSON as in events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
-import { EXPORT_PATH, Filter, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
+import { EXPORT_PATH, Filter, HEAD_ROWS_HEADER, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
-import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
@@ -44,7 +44,7 @@ export const exported: FileCall = {
     return {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
-      headers: { [PEOPLE_HEADER]: String(atMost) },
+      headers: { [PEOPLE_HEADER]: String(atMost), [HEAD_ROWS_HEADER]: String(headRowsOf(format)) },
       body: restingBetween(untilGone()),
     };
   },

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, mock } from 'node:test';
 
+import { HEAD_ROWS_HEADER } from '#desk/endpoints/people.ts';
 import { CallError } from '#desk/web/ask.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 
@@ -33,26 +34,31 @@ async function exportFrom(
 }
 
 describe('exports in the browser', () => {
-  it('an interrupted export fails and leaves no partial file', async () => {
-    const seen: Progress[] = [];
-    let asked: string | undefined;
-    await assert.rejects(
-      exportFrom(
-        (request, response) => {
-          asked = request.url;
-          response.writeHead(200, CSV);
-          response.write('email\na@example.com\nb@example.com\n', () =>
-            setTimeout(() => response.destroy(), 50),
-          );
-        },
-        undefined,
-        (progress) => seen.push(progress),
-      ),
-      (error: unknown) =>
-        error instanceof CallError && error.message.startsWith('The response was incomplete.'),
-    );
-    assert.equal(asked, '/api/export?format=csv&state=verified&source=newsletter');
-    assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
+  it('an interrupted export fails, leaves no partial file, and has counted people without headings', async () => {
+    for (const [headRows, head] of [
+      ['1', 'email\n'],
+      ['2', 'Parameters:TimeZone=+0000\nemail\n'],
+    ] as const) {
+      const seen: Progress[] = [];
+      let asked: string | undefined;
+      await assert.rejects(
+        exportFrom(
+          (request, response) => {
+            asked = request.url;
+            response.writeHead(200, { ...CSV, [HEAD_ROWS_HEADER]: headRows });
+            response.write(`${head}a@example.com\nb@example.com\n`, () =>
+              setTimeout(() => response.destroy(), 50),
+            );
+          },
+          undefined,
+          (progress) => seen.push(progress),
+        ),
+        (error: unknown) =>
+          error instanceof CallError && error.message.startsWith('The response was incomplete.'),
+      );
+      assert.equal(asked, '/api/export?format=csv&state=verified&source=newsletter');
+      assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
+    }
   });
 
   it("a refused export shows the server's sentence", async () => {

@@ -1,4 +1,4 @@
-import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
+import { EXPORT_PATH, HEAD_ROWS_HEADER, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
 import { addressOf, CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
 import { fileNameIn, handFile } from '#desk/web/file.ts';
 import { rowCounter } from '#shared/row-counter.ts';
@@ -27,7 +27,7 @@ export async function saveExport(
   const type = response.headers.get('content-type') ?? 'application/octet-stream';
   const announced = Number(response.headers.get(PEOPLE_HEADER) ?? Number.NaN);
   const atMost = Number.isFinite(announced) ? announced : null;
-  const count = rowCounter(type.startsWith('text/csv') ? 1 : 0);
+  const count = rowCounter(Number(response.headers.get(HEAD_ROWS_HEADER) ?? 1));
   const parts: Blob[] = [];
   let held: Uint8Array<ArrayBuffer>[] = [];
   let heldBytes = 0;
