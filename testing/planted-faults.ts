@@ -460,6 +460,14 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: ['desk/commands/import.test.ts'],
   },
   {
+    promise: 'an import never revives an unsubscribed person',
+    fault: 'ignore columns of opt-outs',
+    file: 'desk/import/people.ts',
+    find: "const status = kind === 'status' ? text",
+    replace: "if (kind === 'left') continue;\n    const status = kind === 'status' ? text",
+    tests: ['desk/commands/import.test.ts'],
+  },
+  {
     promise: 'expiry deletes unverified data after RETENTION_DAYS',
     fault: 'skip the forms',
     file: 'server/db/queries/expiry.ts',
