@@ -73,7 +73,7 @@ export const asTyped = (text: string): string =>
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
 const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
 
-export const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
+const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
   attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
 
 export const shownPerson = (record: LeadRecord): Person => ({
