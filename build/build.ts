@@ -20,7 +20,8 @@ import {
 } from '#server/http/releases.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
-import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { makeHeadlineFont, textWidth } from '#build/headline-font.ts';
 import {

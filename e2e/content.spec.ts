@@ -20,7 +20,7 @@ test('the article page is a preview with three parts', async ({ page, visitor, c
   await expect(page.getByRole('button', { name: /PDF|Download/ })).toHaveCount(0);
   await expect(page.getByRole('contentinfo').getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
 
-  const prompt = article.getByRole('figure', { name: /A prompt to copy/ });
+  const prompt = article.getByRole('figure', { name: /Text to copy/ });
   await prompt.getByRole('button', { name: 'Copy' }).click();
   await expect(visitor.toast).toContainText('Copied');
   const copied = await page.evaluate(() => navigator.clipboard.readText());

@@ -236,10 +236,8 @@ describe('doctor runs', () => {
           'problem settings',
           'problem settings',
           'ok words',
-          'note words',
-          'note words',
-          'note words',
-          'note words',
+          // People, figures, publisher, five files, pictures and the footer links.
+          ...Array.from({ length: 10 }, () => 'note words'),
           'note other checks',
           'problem sample',
         ],

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { isIP } from 'node:net';
 
 import { campaignMistakes, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
-import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { examineBackup, examineDisk, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
 import { examineClock, judgeRefusals, judgeWebhooks, viewDatabase } from '#desk/doctor/database.ts';
@@ -125,7 +126,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
     .filter(({ href }) => href === '#')
     .map(({ label }) => label);
   return [
-    ok(`The words in ${folder} are complete.`),
+    ok(`The words in ${folder} are valid.`),
     ...campaignWarnings(folder).map((sentence) => warning(sentence)),
     ...[...sampleOnPage(folder), ...unlistedPage(folder)].map((sentence) => note(sentence)),
     ...(nowhere.length > 0

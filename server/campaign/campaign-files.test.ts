@@ -1,20 +1,33 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import sharp from 'sharp';
 import { parse } from 'yaml';
 
-import { campaignWarnings, SAMPLE, sampleOnPage } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
+import { SAMPLE, sampleOnPage } from '#server/campaign/sample.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
+const LIST_SAMPLE = path.join(PROJECT_FOLDER, 'studio', 'list-sample.ts');
 
 describe('campaign files', () => {
   it('campaign files may have Windows line endings and a byte order mark', () =>
@@ -208,40 +221,125 @@ describe('sample campaign', () => {
       );
   });
 
-  it('every remaining place with sample content is reported', () =>
-    withCampaignCopy((folder) => {
-      const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
-        sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
-      );
-      assert.deepEqual(warnings, [
-        'campaign/landing.yaml:N: the sample’s invented people are still on the page: Sarah Lindqvist (line N), Marcus Adeyemi (line N). Replace them with your own customers, with their permission.',
-        'campaign/landing.yaml:N: the sample’s invented figures are still on the page: 11.4% (line N), 3.2% (line N), 9.7:1 (line N), 10.2x (line N), >10 X average ROI (line N), 3.5x improvement in 60 days (line N). Replace them with figures that you can prove.',
-        'campaign/site.yaml:N: publisher: this is still the sample’s publisher, Master AI-Powered Outreach. Name the publisher of your page.',
-      ]);
-    }));
+  it('the list of the sample’s sentences and pictures is up to date', () => {
+    const { stderr, status } = spawnSync(process.execPath, [LIST_SAMPLE, '--check'], { encoding: 'utf8' });
+    assert.deepEqual([stderr, status], ['', 0]);
+  });
 
-  it('sample content is reported until its last word is replaced', () =>
-    withCampaignCopy((folder) => {
-      const change = (
-        file: string,
-        ...changes: readonly (readonly [from: string | RegExp, to: string])[]
-      ) => {
-        const place = path.join(folder, file);
-        let text = readFileSync(place, 'utf8');
-        for (const [from, to] of changes) text = text.replaceAll(from, to);
-        writeFileSync(place, text);
-      };
-      change(
-        'landing.yaml',
-        ['Sarah Lindqvist', 'Ines Maar'],
-        [/11\.4%|9\.7:1|10\.2x|3\.5x|>10 X average ROI/g, '12.5%'],
+  it('every remaining place with sample content is reported', () => {
+    for (const [campaign, places] of [
+      [TEST_CAMPAIGN, ['article/article.md:1', 'emails/guide.yaml:8', 'landing.yaml:5', 'media/film.vtt:4']],
+      [GERMAN_CAMPAIGN, ['article/article.md:1', 'emails/guide.yaml:3', 'landing.yaml:6']],
+    ] as const) {
+      const warnings = sampleOnPage(campaign).map((warning) =>
+        warning.replace(/^.*?\/(?:campaign|german)\//, ''),
       );
-      change('site.yaml', [/^publisher: .*$/gm, 'publisher: Acme']);
-      assert.match(
-        sampleOnPage(folder).join('\n'),
-        /^\S+ the sample’s invented people .*: Marcus Adeyemi\.[^\n]*\n\S+ the sample’s invented figures are still on the page: 3\.2%\. Replace[^\n]*$/,
+      const [people = '', figures = '', publisher = '', ...sentences] = warnings;
+      const pictures = sentences.pop() ?? '';
+      assert.match(people, /^landing\.yaml:\d+: the sample’s invented people are still on the page: /);
+      assert.match(figures, /^landing\.yaml:\d+: the sample’s invented figures are still on the page: /);
+      assert.match(publisher, /^site\.yaml:15: publisher: this is still the sample’s publisher, /);
+      assert.match(pictures, /^media\/\S+: the sample’s pictures are still here: .*logo|hero, inside-1/);
+      assert.deepEqual(
+        sentences.map((sentence) => sentence.split(': ', 1)[0]),
+        [...places, 'site.yaml:4'],
       );
-      change('landing.yaml', ['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']);
+      for (const sentence of sentences)
+        assert.match(
+          sentence,
+          /: \d+ of the sample’s sentences are still here: “.*Write them for your own guide\.$/,
+        );
+    }
+  });
+
+  const FREIGHT: readonly (readonly [title: string, file: string, text: string, ...warnings: string[]])[] = [
+    [
+      'an earlier text of the block below the article',
+      'interface.yaml',
+      'content:\n  endTitle: Worth passing on?\n  endText: Send the page to a colleague who writes cold emails. It is free for them, too.\n',
+      'campaign/interface.yaml:3: “Send the page to a colleague who writes cold emails.” is still the sample’s sentence. Write it for your own guide.',
+    ],
+    [
+      'one of two sentences of a text',
+      'emails/guide.yaml',
+      'inside: >-\n  Inside are ten tariffs for pallets. We will write to you when the\n  next chapter opens.\n',
+      'campaign/emails/guide.yaml:1: “We will write to you when the next chapter opens.” is still the sample’s sentence. Write it for your own guide.',
+    ],
+    [
+      'a sentence in a variant',
+      'variants/b/landing.yaml',
+      'hero:\n  headline: Master AI-Powered Cold Outreach\n',
+      'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s sentence. Write it for your own guide.',
+    ],
+    [
+      'a sentence of the article with other words before it',
+      'article/article.md',
+      '# Freight\n\n## Pallets\n\nAsk first.\nA cold email is a stranger asking\nfor a minute. Load later.\n',
+      'campaign/article/article.md:6: “A cold email is a stranger asking for a minute.” is still the sample’s sentence. Write it for your own guide.',
+    ],
+    [
+      'words quoted by the specification',
+      'interface.yaml',
+      'form:\n  title: Get Your Free Copy\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
+    ],
+    [
+      'a guide on the same subject in other words',
+      'landing.yaml',
+      'hero:\n  headline: Chapters on cold email\n',
+    ],
+    [
+      'the sentence of the consent',
+      'consent.yaml',
+      readFileSync(path.join(TEST_CAMPAIGN, 'consent.yaml'), 'utf8'),
+    ],
+    ['a file that is not valid', 'landing.yaml', 'hero: *none\n\tbadge: x'],
+  ];
+  for (const [title, file, text, ...warnings] of FREIGHT)
+    it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+      try {
+        mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+        writeFileSync(path.join(folder, file), text);
+        assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+  it('a picture is recognised by its content or by the name of an invented person', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+    try {
+      mkdirSync(path.join(folder, 'media'));
+      writeFileSync(path.join(folder, 'media/hero-640.webp'), 'our own');
       assert.deepEqual(sampleOnPage(folder), []);
+      cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
+      writeFileSync(path.join(folder, 'media/avatar-sarah-lindqvist.webp'), 'our own');
+      assert.deepEqual(called(folder, sampleOnPage(folder)), [
+        'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('people and figures are reported until the last one is replaced', () =>
+    withCampaignCopy((folder) => {
+      const landing = path.join(folder, 'landing.yaml');
+      const change = (...changes: readonly (readonly [from: string | RegExp, to: string])[]) => {
+        let text = readFileSync(landing, 'utf8');
+        for (const [from, to] of changes) text = text.replaceAll(from, to);
+        writeFileSync(landing, text);
+        return sampleOnPage(folder)
+          .filter((sentence) => sentence.includes('invented'))
+          .map((sentence) => sentence.replace(/^.*?: /, ''));
+      };
+      assert.deepEqual(
+        change(['Sarah Lindqvist', 'Ines Maar'], [/11\.4%|9\.7:1|10\.2x|3\.5x|>10 X average ROI/g, '12.5%']),
+        [
+          'the sample’s invented people are still on the page: Marcus Adeyemi. Replace them with your own customers, with their permission.',
+          'the sample’s invented figures are still on the page: 3.2%. Replace them with figures that you can prove.',
+        ],
+      );
+      assert.deepEqual(change(['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']), []);
     }));
 });

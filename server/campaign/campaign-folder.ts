@@ -70,6 +70,16 @@ export function namesIn(folder: string): string[] {
   }
 }
 
+/** Returns the campaign's files, without hidden ones and notes. */
+export function filesIn(folder: string, within = ''): string[] {
+  return namesIn(path.join(folder, within))
+    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
+    .flatMap((name) => {
+      const file = path.posix.join(within, name);
+      return isFolder(path.join(folder, file)) ? filesIn(folder, file) : [file];
+    });
+}
+
 export const OWN_PAGE = 'a';
 /** All variants share the mails, error messages and form questions. */
 export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] as const;

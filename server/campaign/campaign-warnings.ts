@@ -1,15 +1,12 @@
 // Warns about words and files that are usable but probably unintended. A warning never stops a start or a build.
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import * as yaml from 'yaml';
-
 import { readArticle } from '#server/campaign/article.ts';
 import {
+  filesIn,
   inVariant,
   nameOf,
-  namesIn,
   OWN_PAGE,
   readText,
   VARIANT_FILES,
@@ -151,15 +148,6 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   ];
 }
 
-function filesIn(folder: string, within = ''): string[] {
-  return namesIn(path.join(folder, within))
-    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
-    .flatMap((name) => {
-      const file = path.posix.join(within, name);
-      return statSync(path.join(folder, file)).isDirectory() ? filesIn(folder, file) : [file];
-    });
-}
-
 /** Measured on a phone of 375 by 667 pixels, with a small margin. */
 const MOST_CHARACTERS = {
   header: 34,
@@ -222,83 +210,4 @@ function tooLong(
     const message = `${entry.join('.')}: has ${length} characters. Use at most ${most}, because ${why}.`;
     return line === null ? [] : [{ file: nameOf(folder, place), line, message }];
   });
-}
-
-/** Operators edit campaign/ itself, so the invented names are listed here. A test compares the list. */
-export const SAMPLE = {
-  people: ['Sarah Lindqvist', 'Marcus Adeyemi', 'Katharina Voss', 'Emre Aydın', 'Lena Brandstätter'],
-  figures: [
-    '11.4%',
-    '3.2%',
-    '9.7:1',
-    '10.2x',
-    '>10 X average ROI',
-    '3.5x improvement in 60 days',
-    '10,2×',
-    '10,2fachen',
-    'Abschlussquote von 18 auf',
-    'Doppelt so viele Zusagen',
-    'Eingearbeitet in 6 statt 11',
-  ],
-  publishers: ['Master AI-Powered Outreach', 'Angebote, die angenommen werden'],
-} as const;
-
-type Text = { readonly entry: readonly PropertyKey[]; readonly text: string };
-
-function textsIn(words: unknown, entry: readonly PropertyKey[] = []): Text[] {
-  if (typeof words === 'string') return [{ entry, text: words }];
-  if (typeof words !== 'object' || words === null) return [];
-  return Object.entries(words).flatMap(([name, inner]) => textsIn(inner, [...entry, name]));
-}
-
-const has = (text: string, part: string): boolean =>
-  ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
-
-export const sampleOnPage = (folder: string): string[] =>
-  [
-    leftover(
-      folder,
-      'landing.yaml',
-      SAMPLE.people,
-      (list) =>
-        `the sample’s invented people are still on the page: ${list}. Replace them with your own customers, with their permission.`,
-    ),
-    leftover(
-      folder,
-      'landing.yaml',
-      SAMPLE.figures,
-      (list) =>
-        `the sample’s invented figures are still on the page: ${list}. Replace them with figures that you can prove.`,
-    ),
-    leftover(
-      folder,
-      'site.yaml',
-      SAMPLE.publishers,
-      (list) => `publisher: this is still the sample’s publisher, ${list}. Name the publisher of your page.`,
-      'publisher',
-    ),
-  ]
-    .filter((mistake) => mistake !== null)
-    .map(describeMistake);
-
-function leftover(
-  folder: string,
-  file: string,
-  parts: readonly string[],
-  message: (list: string) => string,
-  within?: string,
-): Mistake | null {
-  const read = readText(folder, file);
-  if (read?.type !== 'text') return null;
-  const texts = textsIn(yaml.parse(read.text)).filter(
-    ({ entry }) => within === undefined || entry[0] === within,
-  );
-  const found = parts.flatMap((part) => {
-    const place = texts.find(({ text }) => has(text, part));
-    return place === undefined ? [] : [{ part, line: lineOfEntry(folder, file, place.entry) ?? 1 }];
-  });
-  const [first] = found;
-  if (first === undefined) return null;
-  const list = found.map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
-  return { file: nameOf(folder, file), line: first.line, message: message(list.join(', ')) };
 }

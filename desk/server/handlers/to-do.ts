@@ -1,7 +1,7 @@
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { sampleOnPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample.ts';
 import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { createWriteCheck } from '#server/db/health.ts';

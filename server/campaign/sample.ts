@@ -1,0 +1,187 @@
+// Finds words and pictures of the shipped campaigns that are still in an operator's campaign.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+
+import { filesIn, nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { describeMistake, type Mistake } from '#server/platform/mistakes.ts';
+
+/** Operators edit campaign/ itself, so the invented names are listed here. A test compares the list. */
+export const SAMPLE = {
+  people: ['Sarah Lindqvist', 'Marcus Adeyemi', 'Katharina Voss', 'Emre Aydın', 'Lena Brandstätter'],
+  figures: [
+    '11.4%',
+    '3.2%',
+    '9.7:1',
+    '10.2x',
+    '>10 X average ROI',
+    '3.5x improvement in 60 days',
+    '10,2×',
+    '10,2fachen',
+    'Abschlussquote von 18 auf',
+    'Doppelt so viele Zusagen',
+    'Eingearbeitet in 6 statt 11',
+  ],
+  publishers: ['Master AI-Powered Outreach', 'Angebote, die angenommen werden'],
+} as const;
+
+/** Sentences and pictures as written by studio/list-sample.ts. */
+const FINGERPRINTS = path.join(import.meta.dirname, 'sample-fingerprints.txt');
+
+let known: ReadonlySet<string> | undefined;
+
+const isOurs = (fingerprint: string): boolean =>
+  (known ??= new Set(readFileSync(FINGERPRINTS, 'utf8').split(/\s+/))).has(fingerprint);
+
+export function sampleOnPage(folder: string): string[] {
+  const texts = new Map(filesIn(folder).map((file) => [file, textsIn(folder, file)]));
+  const landing = texts.get('landing.yaml') ?? [];
+  const publisher = (texts.get('site.yaml') ?? []).filter(({ entry }) => entry === 'publisher');
+  return [
+    leftover(
+      nameOf(folder, 'landing.yaml'),
+      partsIn(landing, SAMPLE.people),
+      (list) =>
+        `the sample’s invented people are still on the page: ${list}. Replace them with your own customers, with their permission.`,
+    ),
+    leftover(
+      nameOf(folder, 'landing.yaml'),
+      partsIn(landing, SAMPLE.figures),
+      (list) =>
+        `the sample’s invented figures are still on the page: ${list}. Replace them with figures that you can prove.`,
+    ),
+    leftover(
+      nameOf(folder, 'site.yaml'),
+      partsIn(publisher, SAMPLE.publishers),
+      (list) => `publisher: this is still the sample’s publisher, ${list}. Name the publisher of your page.`,
+    ),
+    ...Array.from(texts, ([file, all]) =>
+      leftover(
+        nameOf(folder, file),
+        sampleSentences(all.filter((text) => !publisher.includes(text))),
+        (list, count) =>
+          count === 1
+            ? `${list} is still the sample’s sentence. Write it for your own guide.`
+            : `${count} of the sample’s sentences are still here: ${list}. Write them for your own guide.`,
+      ),
+    ),
+    samplePictures(folder, [...texts.keys()]),
+  ]
+    .filter((mistake) => mistake !== null)
+    .map(describeMistake);
+}
+
+type Text = {
+  readonly text: string;
+  readonly line: number;
+  /** The name of the outermost group or text in a YAML file. */
+  readonly entry?: string;
+};
+
+/** Returns the texts of a YAML, Markdown or caption file, and none of a file that cannot be read. */
+export function textsIn(folder: string, file: string): Text[] {
+  if (!/\.(?:yaml|md|vtt)$/.test(file)) return [];
+  const read = readText(folder, file);
+  if (read?.type !== 'text') return [];
+  if (file.endsWith('.yaml')) return textsInYaml(read.text);
+  // Times of captions are not part of a sentence.
+  return [{ text: read.text.replaceAll(/^.*-->.*$/gm, ''), line: 1 }];
+}
+
+function textsInYaml(yaml: string): Text[] {
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
+  const found: Text[] = [];
+  if (!isMap(document.contents)) return found;
+  for (const { key, value } of document.contents.items)
+    visit(value, {
+      Scalar: (role, scalar) => {
+        if (role !== 'key' && typeof scalar.value === 'string')
+          found.push({
+            text: scalar.value,
+            line: lines.linePos(scalar.range?.[0] ?? 0).line,
+            ...(isScalar(key) && { entry: String(key.value) }),
+          });
+      },
+    });
+  return found;
+}
+
+/** Sentences of fewer letters occur in any campaign. */
+const LEAST_LETTERS = 12;
+
+export function sentencesIn({ text, line }: Text): Text[] {
+  return Array.from(text.matchAll(/\S[^]*?(?:[.!?](?=\s)|(?=\n\s*\n)|$)/g), ({ 0: sentence, index }) => ({
+    text: sentence
+      .replaceAll(/[*_`#>]/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    line: text.includes('\n') ? line + text.slice(0, index).split('\n').length - 1 : line,
+  })).filter(({ text: { length } }) => length >= LEAST_LETTERS);
+}
+
+export const fingerprint = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex').slice(0, 8);
+
+type Found = { readonly part: string; readonly line: number };
+
+const sampleSentences = (texts: readonly Text[]): Found[] =>
+  texts
+    .flatMap(sentencesIn)
+    .filter(({ text }) => isOurs(fingerprint(text)))
+    .map(({ text, line }) => ({ part: `“${shortened(text)}”`, line }));
+
+const MOST_SHOWN = 60;
+
+const shortened = (text: string): string =>
+  text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).replace(/\s+\S*$/, '')} …`;
+
+const has = (text: string, part: string): boolean =>
+  ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
+
+const partsIn = (texts: readonly Text[], parts: readonly string[]): Found[] =>
+  parts.flatMap((part) => {
+    const place = texts.find(({ text }) => has(text, part));
+    return place === undefined ? [] : [{ part, line: place.line }];
+  });
+
+const MOST_LISTED = 6;
+
+function leftover(
+  file: string,
+  found: readonly Found[],
+  message: (list: string, count: number) => string,
+): Mistake | null {
+  const [first] = found;
+  if (first === undefined) return null;
+  const list = found
+    .slice(0, MOST_LISTED)
+    .map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
+  const more = found.length - list.length;
+  return {
+    file,
+    line: first.line,
+    message: message(list.join(', ') + (more > 0 ? ` and ${more} more` : ''), found.length),
+  };
+}
+
+/** Recognises a picture by its content, or by the name of an invented person. */
+function samplePictures(folder: string, files: readonly string[]): Mistake | null {
+  const people = SAMPLE.people.map((name) => name.toLowerCase().replaceAll(' ', '-'));
+  const pictures = files
+    .filter((file) => /^media\/.*\.(?:avif|webp|png|svg|mp4|webm)$/.test(file))
+    .filter(
+      (file) =>
+        people.some((name) => file.includes(name)) ||
+        isOurs(fingerprint(readFileSync(path.join(folder, file)))),
+    );
+  const [first] = pictures;
+  if (first === undefined) return null;
+  const names = pictures.map((file) => path.parse(file).name.replace(/-\d+(?:x\d+)?$/, ''));
+  return {
+    file: nameOf(folder, first),
+    message: `the sample’s pictures are still here: ${[...new Set(names)].join(', ')}. Replace them with your own (docs/customising.md, Pictures).`,
+  };
+}
