@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Plugin } from 'vite';
+import * as z from 'zod/mini';
 
 import { readConsent } from '#server/campaign/campaign.ts';
 import { iconDrawing, sizeInName, svgSize } from '#server/campaign/pictures.ts';
@@ -127,6 +128,12 @@ function exportsOf(
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
+}
+
+/** @returns optional entries too, which the page may import although they are absent */
+function entriesOf(section: string): string[] {
+  const schema = Interface.shape[section as keyof Interface];
+  return Object.keys(schema instanceof z.ZodMiniOptional ? schema.def.innerType.shape : schema.shape);
 }
 
 /** Each section is a module, so the bundler drops unused entries. */

@@ -60,6 +60,17 @@ const href = words.check(
   }),
 );
 const link = z.strictObject({ label: words, href });
+const page = words.check(
+  z.superRefine((text: string, context) => {
+    const mistake = linkMistake(text, null);
+    if (mistake === null && /^(?:https?:\/)?\//i.test(text)) return;
+    const isLink = mistake === null || mistake.includes('mailto:');
+    context.addIssue({
+      code: 'custom',
+      message: isLink ? 'must begin with https://, or with / for a page of this site' : mistake,
+    });
+  }),
+);
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
 
@@ -153,6 +164,8 @@ export const Site = z.strictObject({
   footerLinks: z.array(link),
   shareText: words,
   readOn: z.optional(link),
+  // Opened once the code is right, instead of the article.
+  afterCode: z.optional(page),
   download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
   // Keeps the page out of search engines.
   noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
@@ -725,9 +738,9 @@ export const Interface = z.strictObject({
     getNewCode: plain,
     notLoaded: plain,
     tryAgain: plain,
-    endTitle: plain,
-    endText: plain,
-    endButton: plain,
+    endTitle: z.optional(plain),
+    endText: z.optional(plain),
+    endButton: z.optional(plain),
   }),
   toasts: z.strictObject({
     region: wordsWithAll('hotkey'),

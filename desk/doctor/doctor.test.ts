@@ -196,6 +196,26 @@ describe('doctor runs', () => {
       assert.deepEqual(others, []);
     }));
 
+  it('the doctor warns about afterCode if no mail brings visitors back to the guide', () =>
+    withInstance({ engine: 'sqlite' }, (instance) =>
+      withLastingCampaignCopy(async (folder) => {
+        appendFileSync(
+          path.join(folder, 'site.yaml'),
+          '\nafterCode: /thank-you\npostalAddress: Main Street 1\n',
+        );
+        for (const [guideEmail, warned] of [
+          ['off', true],
+          ['link', false],
+        ] as const) {
+          const { out } = await doctor(
+            patientOf(instance, { ...instance.env, GUIDE_EMAIL: guideEmail }, folder),
+            [],
+          );
+          assert.equal(out.includes('/thank-you after the code'), warned, guideEmail);
+        }
+      }),
+    ));
+
   it('the doctor reports remaining sample content and noindex', () =>
     withInstance({ engine: 'sqlite' }, (instance) =>
       withLastingCampaignCopy(async (folder) => {

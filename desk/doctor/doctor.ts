@@ -51,7 +51,7 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
     ];
   const title =
     words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
-  const address = words.type === 'campaign' ? judgePostalAddress(settings.config, words.campaign.site) : [];
+  const address = words.type === 'campaign' ? judgeGuideEmail(settings.config, words.campaign.site) : [];
   return [...first, ...address, ...(await lookAround(settings, { ...patient, title }))];
 }
 
@@ -139,10 +139,16 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
   ];
 }
 
-function judgePostalAddress(
+function judgeGuideEmail(
   { guideEmail }: Pick<Config, 'guideEmail'>,
-  { postalAddress }: Pick<Site, 'postalAddress'>,
+  { postalAddress, afterCode }: Pick<Site, 'postalAddress' | 'afterCode'>,
 ): readonly Finding[] {
+  if (guideEmail === 'off' && afterCode !== undefined)
+    return [
+      about('words').warning(
+        `Visitors are sent to ${afterCode} after the code (afterCode in site.yaml), and no e-mail brings them back to the guide. Set GUIDE_EMAIL=link.`,
+      ),
+    ];
   if (guideEmail === 'off' || postalAddress !== undefined) return [];
   return [
     about('words').warning(

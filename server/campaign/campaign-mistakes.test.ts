@@ -167,6 +167,22 @@ const IN_THE_SITE: readonly Case[] = [
   ]),
 ];
 
+const AFTER_THE_CODE: readonly Case[] = (
+  [
+    ['shop.example.com', 'must begin with https://, as in https://shop.example.com'],
+    ['you@example.com', 'must begin with https://, or with / for a page of this site'],
+    ['mailto:you@example.com', 'must begin with https://, or with / for a page of this site'],
+    ["'#closing'", 'must begin with https://, or with / for a page of this site'],
+    ['//evil.example', 'must begin with https://, or with / for a page of this site'],
+    ['JavaScript:alert(1)', 'must begin with https://, or with / for a page of this site'],
+    ['https://shop.example.com/a?b=c'],
+    ['/thank-you'],
+  ] as const
+).map(([href, mistake]): Case => [
+  `afterCode: ${href}`,
+  ...(mistake === undefined ? [] : [`@: afterCode: ${mistake}.`]),
+]);
+
 const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
@@ -389,6 +405,7 @@ const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
   ...FOR_THE_PUBLISHER.map((row) => ['site.yaml', 'publisher:', ...row] as const),
   ...FOR_THE_BADGE.map((row) => ['landing.yaml', '  badge:', ...row] as const),
   ...IN_THE_SITE.map((row) => ['site.yaml', '', ...row] as const),
+  ...AFTER_THE_CODE.map((row) => ['site.yaml', '', ...row] as const),
   ...ON_THE_LANDING_PAGE.map((row) => ['landing.yaml', '', ...row] as const),
   ...ELSEWHERE,
   ...IN_THE_ARTICLE.map(([written, ...mistakes]) => {
@@ -429,7 +446,7 @@ describe('campaign mistakes', () => {
   for (const [file, at, written, ...mistakes] of CASES)
     it(
       mistakes.length === 0
-        ? `${file} may contain any valid Markdown`
+        ? `${file} may contain ${String(written).slice(0, 40)}`
         : `a mistake in ${file} is reported: ${mistakes.map((mistake) => mistake.replace(/^\S+: (?:cannot be read: )?/, '')).join(' ')}`,
       () => {
         const line = make(folder, file, at, written);

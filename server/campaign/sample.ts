@@ -65,6 +65,7 @@ export function sampleOnPage(folder: string): string[] {
           count === 1
             ? `${list} is still the sample’s sentence. Write it for your own guide.`
             : `${count} of the sample’s sentences are still here: ${list}. Write them for your own guide.`,
+        MOST_LISTED.sentences,
       ),
     ),
     samplePictures(folder, [...texts.keys()]),
@@ -147,17 +148,19 @@ const partsIn = (texts: readonly Text[], parts: readonly string[]): Found[] =>
     return place === undefined ? [] : [{ part, line: place.line }];
   });
 
-const MOST_LISTED = 6;
+/** The sample has six figures; more places would not be read. */
+const MOST_LISTED = { figures: 6, sentences: 3 };
 
 function leftover(
   file: string,
   found: readonly Found[],
   message: (list: string, count: number) => string,
+  mostListed = MOST_LISTED.figures,
 ): Mistake | null {
   const [first] = found;
   if (first === undefined) return null;
   const list = found
-    .slice(0, MOST_LISTED)
+    .slice(0, mostListed)
     .map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
   const more = found.length - list.length;
   return {

@@ -13,6 +13,7 @@ import { readingMinutes } from '#web/content/reading-time.ts';
 import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 import { useShare } from '#web/content/use-share.ts';
 import { reportStep } from '#web/funnel.ts';
+import button from '#web/ui/button.module.css';
 import { Button } from '#web/ui/button.tsx';
 import { ShareIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
@@ -130,18 +131,26 @@ function ArticleBody({ html }: { readonly html: string }) {
   );
 }
 
+/** With a link of the operator's, sharing is the smaller button. The bundler drops absent entries. */
 function ArticleEnd() {
   const share = useShare();
+  if (!words.endTitle && !words.endText && !words.endButton && !site.readOn) return null;
   return (
-    <section className={styles.end} aria-labelledby="article-end">
-      <h2 id="article-end">{words.endTitle}</h2>
-      <p>{words.endText}</p>
+    <section className={styles.end} aria-labelledby={words.endTitle && 'article-end'}>
+      {words.endTitle && <h2 id="article-end">{words.endTitle}</h2>}
+      {words.endText && <p>{words.endText}</p>}
       <div>
-        <Button look="primary" onClick={share}>
-          <ShareIcon />
-          <span>{words.endButton}</span>
-        </Button>
-        {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
+        {site.readOn && (
+          <a className={`${button.button} ${button.primary}`} href={site.readOn.href}>
+            {site.readOn.label}
+          </a>
+        )}
+        {words.endButton && (
+          <Button look={site.readOn ? 'plain' : 'primary'} onClick={share}>
+            <ShareIcon />
+            <span>{words.endButton}</span>
+          </Button>
+        )}
       </div>
     </section>
   );

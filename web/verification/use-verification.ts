@@ -2,6 +2,7 @@ import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-q
 import { useRef, useState } from 'react';
 
 import { toasts as toastWords } from '#campaign/interface.yaml';
+import { afterCode } from '#campaign/site.yaml';
 import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } from '#web/api-client.ts';
 import { failureToast } from '#web/messages.ts';
 import type { Waiting } from '#web/stage.ts';
@@ -66,8 +67,10 @@ export function useVerification({
       verification.mutate(code, {
         onSuccess: ({ type }) => {
           if (type === 'open already') return onOpenAlready();
-          toasts.add(toastWords.verified);
+          if (!afterCode) toasts.add(toastWords.verified);
           onVerified();
+          // The article stays behind, for visitors who come back.
+          if (afterCode) location.assign(afterCode);
         },
         onError: onRefused,
       });
