@@ -12,6 +12,7 @@ import {
   beginRelease,
   distFolder,
   findBuiltDesk,
+  newestRelease,
   publishRelease,
   readSources,
   variantPage,
@@ -39,10 +40,16 @@ import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/doc
 
 endWithSentence();
 // A stack trace would not help the author of the campaign.
+const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
+const NOTHING_CHANGED =
+  newestRelease(DIST) === null
+    ? 'The site was not built.'
+    : 'Nothing was changed: the site goes on with the words of its last build.';
 const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
 if (mistakes.length > 0) {
+  const these = mistakes.length === 1 ? 'this mistake' : `these ${mistakes.length} mistakes`;
   process.stderr.write(
-    `The site cannot be built:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`,
+    `${NOTHING_CHANGED} Correct ${these}, and run the build again:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`,
   );
   process.exit(1);
 }
@@ -53,7 +60,6 @@ for (const warning of [
 ])
   process.stdout.write(`Warning: ${warning}\n`);
 
-const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');
 const MEDIA = path.join(CAMPAIGN_FOLDER, 'media');
 
@@ -439,7 +445,9 @@ const facts: ReleaseFacts = {
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
 // The site must not mix old and new words.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
-  process.stderr.write('The words or the code changed during the build. Run the build again.\n');
+  process.stderr.write(
+    `${NOTHING_CHANGED} The words or the code changed during the build. Run the build again.\n`,
+  );
   process.exit(1);
 }
 publishRelease(DIST, RELEASE);

@@ -6,6 +6,7 @@ import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
 import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
+import { mistakesPage } from '#build/dev-mistakes-page.ts';
 import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
@@ -64,24 +65,22 @@ start();
 const describeMistakes = (mistakes: readonly string[]): string =>
   `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-function refuseSlips(): void {
-  const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
-  if (mistakes.length === 0) return;
-  const error = new Error(describeMistakes(mistakes));
-  error.stack = '';
-  throw error;
-}
-
 const servePage: Plugin = {
   name: 'page',
   configureServer: (server) => () => {
     server.middlewares.use((request, response, next) => {
       const url = request.originalUrl ?? '/';
       Promise.resolve()
-        .then(refuseSlips)
-        .then(() => render(server, URL.parse(url, 'http://localhost')?.pathname ?? '/'))
-        .then((markup) => server.transformIndexHtml(url, page(markup)))
-        .then((html) => response.setHeader('content-type', 'text/html').end(html))
+        .then(async () => {
+          const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
+          if (mistakes.length > 0) {
+            response.statusCode = 500;
+            return mistakesPage(mistakes);
+          }
+          const markup = await render(server, URL.parse(url, 'http://localhost')?.pathname ?? '/');
+          return server.transformIndexHtml(url, page(markup));
+        })
+        .then((html) => response.setHeader('content-type', 'text/html; charset=utf-8').end(html))
         .catch(next);
     });
   },
@@ -140,7 +139,7 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
       onWords();
       if (mistakes.length > 0) {
         say(describeMistakes(mistakes));
-        hot.send({ type: 'error', err: { message: describeMistakes(mistakes), stack: '' } });
+        hot.send({ type: 'full-reload' });
         return;
       }
       forgetWords(server, words);

@@ -170,8 +170,8 @@ test.describe('development server', () => {
 
     const email = path.join(campaign, 'emails/code.yaml');
     replaceIn(email, /^subject: .*$/m, "subject: '{cod} for you'");
-    const complaint = /code\.yaml:\d+: subject: there is no \{cod\}/;
-    const overlay = page.locator('vite-error-overlay');
+    const complaint = /code\.yaml(?:, line |:)\d+:? subject: there is no \{cod\}/;
+    const overlay = page.getByRole('alert');
     await expect(overlay).toContainText(complaint);
     await expect(inbox.getByText(complaint)).toBeVisible();
     expect(output()).toMatch(complaint);
@@ -244,8 +244,8 @@ test.describe('development server', () => {
     const form = path.join(campaign, 'form.yaml');
     const soon = { timeout: 20_000 };
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
-    await expect(page.locator('vite-error-overlay')).toContainText(
-      /form\.yaml:2: fields\.0\.kind: must be one of/,
+    await expect(page.getByRole('alert')).toContainText(
+      /form\.yaml, line 2 fields 1, kind: must be one of/,
       soon,
     );
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');

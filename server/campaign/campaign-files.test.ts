@@ -174,11 +174,100 @@ describe('campaign warnings', () => {
           'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, because mail programs cut off longer subjects.',
           'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, because mail programs cut off longer subjects.',
           'campaign/emails/codes.yaml: this file is not used. If you meant emails/code.yaml, rename the file.',
-          'campaign/media/old.png: this file is not used.',
+          'campaign/media/old.png: this file is not used. "npm run tidy" moves it to unused/.',
           'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
         ],
       );
     }));
+});
+
+const write = (folder: string, files: Readonly<Record<string, string>>) => {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), text);
+  }
+};
+
+const SMALL: readonly (readonly [file: string, width: number, height: number, warning: string])[] = [
+  [
+    'hero-1280.webp',
+    300,
+    240,
+    'has 300 × 240 pixels, but its place needs 1280 × 1024 pixels. Run "npm run picture -- hero FILE" with a larger picture.',
+  ],
+  [
+    'inside-2-480.avif',
+    480,
+    320,
+    'has 480 × 320 pixels, but its place needs 480 × 330 pixels. Run "npm run picture -- inside-2 FILE" with a larger picture.',
+  ],
+  [
+    'og.png',
+    600,
+    315,
+    'has 600 × 315 pixels, but its place needs 1200 × 630 pixels. Run "npm run picture -- og FILE" with a larger picture.',
+  ],
+  [
+    'chart-640x280.webp',
+    320,
+    140,
+    'has 320 × 140 pixels, but its name says 640 × 280 pixels. Use a larger picture, or correct its name.',
+  ],
+];
+
+describe('unused files and small pictures', () => {
+  it('many unused files of a folder are one warning', () =>
+    withCampaignCopy((folder) => {
+      const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
+      write(folder, { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' });
+      assert.deepEqual(called(folder, campaignWarnings(folder)), [
+        'campaign/Notes.docx: this file is not used. "npm run tidy" moves it to unused/.',
+        'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. "npm run tidy" moves them to unused/.',
+      ]);
+    }));
+
+  it('npm run tidy moves unused files and no others, and never overwrites one', () =>
+    withCampaignCopy((folder) => {
+      const tidy = (...typed: string[]) =>
+        spawnSync(process.execPath, [path.join(PROJECT_FOLDER, 'studio', 'tidy-campaign.ts'), ...typed], {
+          env: { ...process.env, CAMPAIGN_FOLDER: folder, INSTANCE_FOLDER: folder },
+          encoding: 'utf8',
+        });
+      const site = readFileSync(path.join(folder, 'site.yaml'), 'utf8');
+      write(folder, {
+        'media/old.jpg': 'new',
+        'unused/media/old.jpg': 'earlier',
+        'media/terms.pdf': '%PDF',
+        'dkim.pem': 'key',
+        'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
+        'site.yaml': `${site}readOn: { label: Terms, href: /media/terms.pdf }\n`,
+        '.env':
+          'SMTP_URL=smtp://localhost\nDKIM_DOMAIN=example.com\nDKIM_SELECTOR=a\nDKIM_PRIVATE_KEY_FILE=dkim.pem\n',
+      });
+      const before = readdirSync(path.join(folder, 'media')).length;
+      assert.match(tidy().stderr, /Nothing was moved\. To move these files, run "npm run tidy -- --yes"/);
+      assert.equal(readdirSync(path.join(folder, 'media')).length, before);
+      const { stdout, status } = tidy('--yes');
+      assert.match(stdout, /\n {2}media\/old\.jpg\nMoved 1 file to /);
+      assert.equal(status, 0);
+      assert.deepEqual(readdirSync(path.join(folder, 'unused/media')).toSorted(), ['old (2).jpg', 'old.jpg']);
+      assert.equal(readFileSync(path.join(folder, 'unused/media/old.jpg'), 'utf8'), 'earlier');
+      assert.equal(tidy('--yes').stdout, 'Every file of the campaign is in use.\n');
+      write(folder, { 'media/old.jpg': 'x', 'consent.yaml': '' });
+      assert.match(tidy('--yes').stderr, /Nothing was moved: the words contain mistakes/);
+      assert.ok(existsSync(path.join(folder, 'media/old.jpg')));
+    }));
+
+  for (const [file, width, height, warning] of SMALL)
+    it(`${file} smaller than its place is reported`, () =>
+      withLastingCampaignCopy(async (folder) => {
+        const article = path.join(folder, 'article/article.md');
+        writeFileSync(article, '# Title\n\n![A chart](media/chart-640x280.webp)\n');
+        await drawPicture(path.join(folder, 'media/chart-640x280.webp'), 640, 280);
+        assert.deepEqual(campaignWarnings(folder), []);
+        await drawPicture(path.join(folder, 'media', file), width, height);
+        assert.deepEqual(called(folder, campaignWarnings(folder)), [`campaign/media/${file}: ${warning}`]);
+      }));
 });
 
 const read = (folder: string, file: string): unknown =>

@@ -70,10 +70,13 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns the campaign's files, without hidden ones and notes. */
+/** Where "npm run tidy" (studio/tidy-campaign.ts) moves files. */
+export const UNUSED = 'unused';
+
+/** Returns the campaign's files, without hidden ones, notes and those in unused/. */
 export function filesIn(folder: string, within = ''): string[] {
   return namesIn(path.join(folder, within))
-    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
+    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name) && (within !== '' || name !== UNUSED))
     .flatMap((name) => {
       const file = path.posix.join(within, name);
       return isFolder(path.join(folder, file)) ? filesIn(folder, file) : [file];

@@ -186,20 +186,20 @@ const AFTER_THE_CODE: readonly Case[] = (
 const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
-    '@:61: sections.5: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+    '@:61: sections 6: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
   ],
   [
     'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
-    '@+5:5: sections.4: benefits is in the list twice. Remove one of the two.',
-    '@+8:5: sections.7: there is no section questions. Write its words, or remove the name.',
+    '@+5:5: sections 5: benefits is in the list twice. Remove one of the two.',
+    '@+8:5: sections 8: there is no section questions. Write its words, or remove the name.',
   ],
   [
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
-    "@+4: logos.companies.0.logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
+    "@+4: logos.companies 1, logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
   ],
   [
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
-    '@+4: logos.companies.0.logo: needs media/acme-320x80.png. Add the missing file, or remove the entry.',
+    '@+4: logos.companies 1, logo: needs media/acme-320x80.png. Add the missing file, or remove the entry.',
   ],
 ];
 
@@ -225,17 +225,60 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '@+2: validity: write {lifetime} instead of { Lifetime }.',
     '@+3: more: unknown entry. Valid entries are subject, greeting, instruction, validity, notYou, signature.',
   ],
+  ...(
+    [
+      [
+        '- Prompts: the five parts',
+        `a text must not contain a colon outside quotes. ${QUOTES.slice(0, -1)}: 'Prompts: the five parts'`,
+      ],
+      [
+        "- Don't stop: go on",
+        `a text must not contain a colon outside quotes. ${QUOTES.slice(0, -1)}: 'Don''t stop: go on'`,
+      ],
+      [
+        '- “Prompts: the five parts”',
+        "curly quotes do not count as quotes here. Put the whole text in straight quotes: '“Prompts: the five parts”'",
+      ],
+    ] as const
+  ).map(
+    ([line, mistake]) =>
+      [
+        'landing.yaml',
+        '    - Trusted formula',
+        `    - Trusted\n    ${line}`,
+        `@+1:7: hero.trustLines 2: ${mistake}.`,
+      ] as const,
+  ),
+  ...(
+    [
+      [18, '    - The guide: part one: prompts', `a text must not contain a colon outside quotes. ${QUOTES}`],
+      [
+        19,
+        '    - “The guide: part one: prompts”',
+        'curly quotes do not count as quotes here. Put the whole text in straight quotes.',
+      ],
+    ] as const
+  ).map(
+    ([at, line, mistake]) =>
+      ['landing.yaml', '    - Trusted formula', line, `@:${at}: ${NOT_READ} ${mistake}`] as const,
+  ),
+  [
+    'landing.yaml',
+    '  headline:',
+    '  headline: “The guide: part one”',
+    `@:13: ${NOT_READ} curly quotes do not count as quotes here. Put the whole text in straight quotes.`,
+  ],
   [
     'landing.yaml',
     '    - icon: prompt',
     '    - icon: promt',
-    '@: benefits.cards.0.icon: there is no icon promt. Did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
+    '@: benefits.cards 1, icon: there is no icon promt. Did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
   ],
   [
     'landing.yaml',
     '    - icon: prompt',
     '    - icon: Mail Openned',
-    '@: benefits.cards.0.icon: there is no icon Mail Openned. Did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
+    '@: benefits.cards 1, icon: there is no icon Mail Openned. Did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
   ],
   [
     'landing.yaml',
@@ -253,13 +296,13 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'landing.yaml',
     '      image: avatar-sarah',
     '      image: avatar-sarah-lindqvist.webp',
-    '@: testimonials.cards.0.image: must be only the name, avatar-sarah-lindqvist. The page uses media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp.',
+    '@: testimonials.cards 1, image: must be only the name, avatar-sarah-lindqvist. The page uses media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp.',
   ],
   [
     'landing.yaml',
     '      image: avatar-sarah',
     '      image: sarah',
-    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp. Add the missing files, or remove the entry.',
+    '@: testimonials.cards 1, image: needs media/sarah.avif, media/sarah.webp. Add the missing files, or remove the entry.',
   ],
   [
     'consent.yaml',
@@ -300,8 +343,8 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'site.yaml',
     'footerLinks:',
     'footerLinks:\n  - href: "#"\n    lable: Terms',
-    '@+1: footerLinks.0.label: is missing.',
-    '@+2: footerLinks.0.lable: unknown entry. Did you mean label?',
+    '@+1: footerLinks 1, label: is missing.',
+    '@+2: footerLinks 1, lable: unknown entry. Did you mean label?',
   ],
   [
     'emails/code.yaml',

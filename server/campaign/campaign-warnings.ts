@@ -12,8 +12,9 @@ import {
   VARIANT_FILES,
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
-import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
-import { both, MEDIA, mediaOfPages, weightWarning } from '#server/campaign/pictures.ts';
+import { type Campaign, campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
+import { both, MEDIA, mediaOfPages, sizeWarning, weightWarning } from '#server/campaign/pictures.ts';
+import { textsIn } from '#server/campaign/sample.ts';
 import { landingOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
@@ -22,10 +23,17 @@ import { fill } from '#shared/words.ts';
 
 type PageWords = { readonly landing: Landing; readonly interface: Interface };
 
-export function campaignWarnings(folder: string): string[] {
+type Pages = {
+  readonly campaign: Campaign;
+  readonly page: PageWords;
+  readonly variants: readonly { readonly name: string; readonly page: PageWords }[];
+  readonly pages: readonly PageWords[];
+};
+
+function readPages(folder: string): Pages | null {
   const words = readCampaign(folder);
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
-  if (words.type === 'mistakes' || landing.type === 'mistakes') return [];
+  if (words.type === 'mistakes' || landing.type === 'mistakes') return null;
   const { campaign } = words;
   const page = { landing: landing.words, interface: campaign.interface };
   const variants = variantsIn(folder).flatMap((name) => {
@@ -35,7 +43,13 @@ export function campaignWarnings(folder: string): string[] {
       ? [{ name, page: { landing: own.words, interface: ownInterface.words } }]
       : [];
   });
-  const pages = [page, ...variants.map((variant) => variant.page)];
+  return { campaign, page, variants, pages: [page, ...variants.map((variant) => variant.page)] };
+}
+
+export function campaignWarnings(folder: string): string[] {
+  const found = readPages(folder);
+  if (found === null) return [];
+  const { campaign, page, variants, pages } = found;
   return [
     ...readArticle(folder).warnings,
     ...tooLong(campaign, page, null),
@@ -68,7 +82,18 @@ function variantWarnings(
     (variant) =>
       isDeepStrictEqual(variant.page, page) && otherConsents.every(({ name }) => name !== variant.name),
   );
+  const differing = variants.filter((variant) => !same.includes(variant));
+  const empty = differing.flatMap(({ name }) =>
+    VARIANT_FILES.map((file) => inVariant(name, file)).filter((file) => {
+      const read = readText(folder, file);
+      return read?.type === 'text' && isEmptyYaml(read.text);
+    }),
+  );
   return [
+    ...empty.map((file) => ({
+      file: nameOf(folder, file),
+      message: 'is empty, so it changes nothing. Add the words that differ, or remove the file.',
+    })),
     ...otherConsents.map(({ name, consent: { version } }) => ({
       file: nameOf(folder, inVariant(name, 'consent.yaml')),
       message:
@@ -82,6 +107,8 @@ function variantWarnings(
     })),
   ];
 }
+
+const isEmptyYaml = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
 const READ_ALWAYS = [
   'site.yaml',
@@ -101,11 +128,13 @@ const READ_ALWAYS = [
 function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly PageWords[]): string[] {
   const article = readText(folder, 'article/article.md');
   const inArticle = article?.type === 'text' ? article.text : '';
+  const inWords = filesIn(folder).flatMap((file) => textsIn(folder, file).map(({ text }) => text));
   return [
     ...READ_ALWAYS,
     ...variantsIn(folder).flatMap((name) => VARIANT_FILES.map((file) => inVariant(name, file))),
     ...pages.flatMap(({ landing }) => mediaOf(site, landing)).map((name) => `media/${name}`),
-    ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
+    // Links may lead to a file in media/, which is public.
+    ...[inArticle, ...inWords].flatMap((text) => text.match(/\bmedia\/[\w.-]+/g) ?? []),
     ...[guideEmail.attachment, site.download?.file].flatMap((name) =>
       name === undefined ? [] : [`article/${name}`],
     ),
@@ -125,28 +154,57 @@ function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, l
   ];
 }
 
+/** @returns null while the words are not valid, because it is not known then which files they need */
+export function unusedFiles(folder: string): readonly string[] | null {
+  const found = readPages(folder);
+  if (found === null || campaignMistakes(folder).length > 0) return null;
+  const read = filesReadBy(found.campaign, found.pages);
+  return filesIn(folder).filter((file) => !read.includes(file));
+}
+
 function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   const files = filesIn(folder);
   const warning = (file: string, message: string) => ({ file: nameOf(folder, file), message: `${message}.` });
+  const unused = files.filter((file) => !read.includes(file));
+  const meant = (file: string): string | null =>
+    read.find((name) => name.toLowerCase() === file.toLowerCase()) ?? nearestName(file, read, 1);
+  const others = Map.groupBy(
+    unused.filter((file) => meant(file) === null),
+    (file) => path.posix.dirname(file),
+  );
   return [
-    ...files
-      .filter((file) => !read.includes(file))
-      .map((file) => {
-        const sameLetters = read.find((name) => name.toLowerCase() === file.toLowerCase());
-        const meant = sameLetters ?? nearestName(file, read, 1);
-        return warning(
-          file,
-          `this file is not used${meant === null ? '' : `. If you meant ${meant}, rename the file`}`,
-        );
-      }),
+    ...unused.flatMap((file) => {
+      const name = meant(file);
+      return name === null
+        ? []
+        : [warning(file, `this file is not used. If you meant ${name}, rename the file`)];
+    }),
+    ...Array.from(others, ([within, names]) => {
+      const [first = '', ...more] = names;
+      return more.length === 0
+        ? warning(first, 'this file is not used. "npm run tidy" moves it to unused/')
+        : warning(
+            within,
+            `${names.length} files are not used: ${listed(names.map((name) => path.posix.basename(name)))}. "npm run tidy" moves them to unused/`,
+          );
+    }),
     ...files
       .filter((file) => read.includes(file) && file.startsWith('media/'))
       .flatMap((file) => {
-        const message = weightWarning(path.join(folder, file));
-        return message === null ? [] : [warning(file, message)];
+        const place = path.join(folder, file);
+        return [weightWarning(place), sizeWarning(place)].flatMap((message) =>
+          message === null ? [] : [warning(file, message)],
+        );
       }),
   ];
 }
+
+const MOST_NAMES = 3;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= MOST_NAMES + 1
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
 
 /** Measured on a phone of 375 by 667 pixels, with a small margin. */
 const MOST_CHARACTERS = {

@@ -130,7 +130,7 @@ describe('sections of the landing page', () => {
     assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
       mistakesIn(withoutProof, '#testimonials').join(),
-      /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to a place that does not exist on the page\. The existing places are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
+      /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
     );
     assert.deepEqual(
       mistakesIn((landing) => {

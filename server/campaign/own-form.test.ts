@@ -95,11 +95,11 @@ describe('form.yaml', () => {
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
       assert.deepEqual(ask(id, 'A'), [
-        'campaign/form.yaml:2: fields.0.id: is a reserved name. Choose another name.',
+        'campaign/form.yaml:2: fields 1, id: is a reserved name. Choose another name.',
       ]);
     for (const label of ['E-Mail', 'Work email', 'Organisation', 'Status', 'First_Name', 'Opt-in time'])
       assert.deepEqual(ask('a', label), [
-        'campaign/form.yaml:2: fields.0.label: is the heading of another column in imports. Choose another label.',
+        'campaign/form.yaml:2: fields 1, label: is the heading of another column in imports. Choose another label.',
       ]);
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
@@ -107,49 +107,49 @@ describe('form.yaml', () => {
   for (const [form, ...mistakes] of [
     [
       'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
-      ':4: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
+      ':4: fields 1, kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
     ],
     [
       'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
-      ':5: fields.0.requierd: unknown entry. Did you mean required?',
+      ':5: fields 1, requierd: unknown entry. Did you mean required?',
     ],
     [
       'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
-      ':2: fields.0.label: is missing.',
-      ':4: fields.0.required: must be true or false.',
+      ':2: fields 1, label: is missing.',
+      ':4: fields 1, required: must be true or false.',
     ],
     [
       'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
-      ':2: fields.0.id: must begin with a lower-case letter and contain only lower-case letters, digits and _, such as job_title.',
-      ':3: fields.1.id: is a reserved name. Choose another name.',
+      ':2: fields 1, id: must begin with a lower-case letter and contain only lower-case letters, digits and _, such as job_title.',
+      ':3: fields 2, id: is a reserved name. Choose another name.',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: text, properties: { hubspot: P } }\n  - { id: a, label: a, kind: text, properties: { hubspot: P } }\n',
-      ':3: fields.1.id: a is already used by another field. Choose another id.',
-      ':3: fields.1.label: a is already used by another field. Choose another label.',
-      ':3: fields.1.properties.hubspot: P is already used for another field. Choose another property.',
+      ':3: fields 2, id: a is already used by another field. Choose another id.',
+      ':3: fields 2, label: a is already used by another field. Choose another label.',
+      ':3: fields 2, properties.hubspot: P is already used for another field. Choose another property.',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
-      ':2: fields.0.kind: needs options. Add a list of answers to choose from.',
-      ':3: fields.1.options: only apply to the kinds choice and choices. Remove the options, or change the kind.',
-      ':4:49: fields.2.options.0: must not contain a semicolon, which separates several answers.',
+      ':2: fields 1, kind: needs options. Add a list of answers to choose from.',
+      ':3: fields 2, options: only apply to the kinds choice and choices. Remove the options, or change the kind.',
+      ':4:49: fields 3, options 1: must not contain a semicolon, which separates several answers.',
     ],
     [
       'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
-      ':2:52: fields.0.options.1: is in the list twice. Remove one of the two.',
+      ':2:52: fields 1, options 2: is in the list twice. Remove one of the two.',
     ],
     [
       'fields:\n  - id: a\n    label: A\n    kind: text\n    autocomplete: telephone\n    properties: { hubspott: P }\n',
-      ':6: fields.0.properties.hubspott: unknown entry. Did you mean hubspot?',
+      ':6: fields 1, properties.hubspott: unknown entry. Did you mean hubspot?',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
-      ':2: fields.0.maxLength: must be a number of characters, such as 80.',
+      ':2: fields 1, maxLength: must be a number of characters, such as 80.',
     ],
     [
       'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
-      ':3:5: fields.1: the answers up to this field may have 4000 characters, but a form accepts only 3000. Set a smaller maxLength, or ask fewer questions.',
+      ':3:5: fields 2: the answers up to this field may have 4000 characters, but a form accepts only 3000. Set a smaller maxLength, or ask fewer questions.',
     ],
   ] as const)
     it(`a mistake in form.yaml is reported by line: ${mistakes.map((mistake) => mistake.replace(/^\S+: /, '')).join(' ')}`, () => {

@@ -119,6 +119,54 @@ export function weightWarning(file: string): string | null {
   return `has a size of ${say(size)}, which visitors have to wait for. Save the file with less than ${say(most)}`;
 }
 
+/** Of the pictures with their width in their name. */
+const RATIOS: Readonly<Record<string, number>> = {
+  hero: 5 / 4,
+  poster: 16 / 9,
+  guide: 4 / 3,
+  inside: 16 / 11,
+};
+
+/** @returns a phrase if the picture is smaller than its place on the page, and would be blurred */
+export function sizeWarning(file: string): string | null {
+  const has = pixelsIn(file);
+  const name = path.basename(file);
+  const [, place = '', kind = '', width] =
+    /^((hero|poster|guide|inside)(?:-\d+)?)-(\d+)\.\w+$/.exec(name) ?? [];
+  const named = sizeInName(name);
+  const needed =
+    width !== undefined
+      ? { width: Number(width), height: Math.round(Number(width) / (RATIOS[kind] ?? 1)) }
+      : (named ?? (name === 'og.png' ? { width: 1200, height: 630 } : null));
+  if (has === null || needed === null || (has.width >= needed.width && has.height >= needed.height))
+    return null;
+  const say = (size: Size) => `${size.width} × ${size.height} pixels`;
+  return named === null
+    ? `has ${say(has)}, but its place needs ${say(needed)}. Run "npm run picture -- ${place === '' ? 'og' : place} FILE" with a larger picture`
+    : `has ${say(has)}, but its name says ${say(needed)}. Use a larger picture, or correct its name`;
+}
+
+/** Reads the size from the head of a PNG, WebP or AVIF file. */
+function pixelsIn(file: string): Size | null {
+  const content = readFileSync(file);
+  const kind = content.toString('latin1', 8, 16);
+  if (content.length < 64) return null;
+  if (content.toString('latin1', 1, 4) === 'PNG')
+    return { width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
+  if (kind === 'WEBPVP8 ')
+    return { width: content.readUInt16LE(26) & 0x3fff, height: content.readUInt16LE(28) & 0x3fff };
+  if (kind === 'WEBPVP8X')
+    return { width: content.readUIntLE(24, 3) + 1, height: content.readUIntLE(27, 3) + 1 };
+  if (kind === 'WEBPVP8L') {
+    const bits = content.readUInt32LE(21);
+    return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
+  }
+  const at = content.toString('latin1', 4, 8) === 'ftyp' ? content.indexOf('ispe') : -1;
+  return at < 0 || at + 16 > content.length
+    ? null
+    : { width: content.readUInt32BE(at + 8), height: content.readUInt32BE(at + 12) };
+}
+
 type IconSet = {
   readonly icons: Readonly<Record<string, { readonly body: string }>>;
   readonly aliases: Readonly<Record<string, { readonly parent: string }>>;

@@ -87,8 +87,8 @@ sections:
 `;
     assert.deepEqual(mistakesIn({ 'b/landing.yaml': file }), [
       'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry. Did you mean headline?',
-      'campaign/variants/b/landing.yaml:5: benefits.cards.0.description: is missing.',
-      'campaign/variants/b/landing.yaml:9:5: sections.1: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+      'campaign/variants/b/landing.yaml:5: benefits.cards 1, description: is missing.',
+      'campaign/variants/b/landing.yaml:9:5: sections 2: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
     ]);
     assert.deepEqual(mistakesIn({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
       'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside quotes. Put the whole text in quotes.',
@@ -112,7 +112,7 @@ sections:
       const [mistake = '', ...others] = called(folder, campaignMistakes(folder));
       assert.match(
         mistake,
-        /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
+        /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
       );
       assert.deepEqual(others, []);
     });
@@ -175,6 +175,16 @@ describe('warnings about a variant', () => {
         ),
       );
     });
+
+  it('an empty file of a variant causes a warning, although another file differs', () => {
+    withVariants(
+      { 'b/landing.yaml': '# later\n', 'b/interface.yaml': 'form:\n  title: Your copy\n' },
+      (folder) =>
+        assert.deepEqual(warningsOf(folder), [
+          'campaign/variants/b/landing.yaml: is empty, so it changes nothing. Add the words that differ, or remove the file.',
+        ]),
+    );
+  });
 
   it('a variant with a long headline, separate consent or an unused file causes warnings', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';

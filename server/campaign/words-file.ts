@@ -2,7 +2,7 @@ import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, ty
 import * as z from 'zod/mini';
 
 import { inVariant, missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
-import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
+import { colonMessage, isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
 import {
   type Mistake,
   type Mistakes,
@@ -132,7 +132,14 @@ type FoundMistake = {
   readonly isInList?: boolean;
 };
 
-const describeEntry = (path: Path): string => (path.length === 0 ? 'the file' : path.join('.'));
+/** Counts places in lists from 1: `benefits.cards 1, icon`. */
+function describeEntry(path: Path): string {
+  const parts = path.map((step, at) => {
+    if (typeof step === 'number') return ` ${step + 1}`;
+    return at === 0 ? String(step) : `${typeof path[at - 1] === 'number' ? ', ' : '.'}${String(step)}`;
+  });
+  return parts.length === 0 ? 'the file' : parts.join('');
+}
 
 function unknownEntry({ document }: YamlFile, path: Path, known: readonly string[]): FoundMistake {
   const name = nearestName(String(path.at(-1)), known);
@@ -168,12 +175,25 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
   );
   const [, comment] = /^[^#]*:\s+(#\w+)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
   const written = isScalar(node) ? node.source : undefined;
-  const message = describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
+  const unquoted =
+    isText(issue) && isSeq(document.getIn(issue.path.slice(0, -1), true)) ? unquotedText(found) : null;
+  const message =
+    unquoted ?? describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
   return {
     at: at < 0 ? value : at,
     message: `${describeEntry(issue.path)}: ${message}.`,
     isInList: typeof issue.path.at(-1) === 'number',
   };
+}
+
+const isText = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === 'invalid_type' && issue.expected === 'string';
+
+/** `- Prompts: the five parts` in a list of texts is read as a group of entries. */
+function unquotedText(found: unknown): string | null {
+  const [[name, value] = [], ...others] = isGroup(found) ? Object.entries(found) : [];
+  if (name === undefined || others.length > 0 || isGroup(value) || Array.isArray(value)) return null;
+  return `${colonMessage(name)}: '${`${name}: ${String(value ?? '')}`.trim().replaceAll("'", "''")}'`;
 }
 
 /** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */

@@ -34,6 +34,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/campaign.ts': 'mistakes in campaign/',
   'server/campaign/campaign-folder.ts': 'mistakes in campaign/',
   'server/campaign/campaign-warnings.ts': 'mistakes in campaign/',
+  'server/campaign/sample.ts': 'words of the sample in campaign/',
   'server/campaign/pictures.ts': 'mistakes in campaign/',
   'server/campaign/words-and-files.ts': 'mistakes in campaign/',
   'server/campaign/words-file.ts': 'mistakes in campaign/',

@@ -18,6 +18,14 @@ type Kind = {
 
 const IN_QUOTES = 'Put the whole text in quotes';
 
+const CURLY = /^[“”„‘’‚«»]/;
+
+/** @param begin of the text that is not in quotes */
+export const colonMessage = (begin: string): string =>
+  CURLY.test(begin)
+    ? `curly quotes do not count as quotes here. Put the whole text in straight quotes`
+    : `a text must not contain a colon outside quotes. ${IN_QUOTES}`;
+
 const KINDS: readonly Kind[] = [
   {
     matches: ({ line }) => /^\s*\t/.test(line),
@@ -78,7 +86,11 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ value }) => value.includes(': ') || value.endsWith(':'),
-    message: `a text must not contain a colon outside quotes. ${IN_QUOTES}`,
+    message: ({ value }) => colonMessage(value),
+  },
+  {
+    matches: ({ line }) => /^\s*- +[^'"[{\s].*?: .*:(?: |$)/.test(line),
+    message: ({ line }) => colonMessage(line.replace(/^\s*- +/, '')),
   },
   {
     matches: ({ code }) => /^(?:BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|MULTILINE_IMPLICIT_KEY)$/.test(code),

@@ -133,6 +133,29 @@ describe('failed builds', () => {
       ),
   );
 
+  it('npm run build says first that a campaign with mistakes changes nothing', () =>
+    inFolder((folder) => {
+      const campaign = path.join(folder, 'campaign');
+      cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+      writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');
+      const dist = distFolder(PROJECT_FOLDER, campaign);
+      const build = () => run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign }).stderr.split('\n', 2);
+      const mistake = `  - ${campaign}/consent.yaml:1: text: is missing.`;
+      const correct = 'Correct these 2 mistakes, and run the build again:';
+      try {
+        assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
+        const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
+        mkdirSync(release, { recursive: true });
+        writeFileSync(path.join(release, 'release.json'), '{}');
+        assert.deepEqual(build(), [
+          `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
+          mistake,
+        ]);
+      } finally {
+        rmSync(dist, { recursive: true, force: true });
+      }
+    }));
+
   it('npm run build and npm run picture distinguish an invalid picture from a failed write', () =>
     inFolder((folder) => {
       const picture = (file: string) =>
