@@ -32,7 +32,8 @@ const wordsWith = (...names: readonly string[]) =>
   anyWords.check((payload) => {
     for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
       const written = inner.trim();
-      if (names.includes(inner) && about.endsWith('}')) continue;
+      const isDoubled = payload.value.includes(`{${about}}`);
+      if (names.includes(inner) && about.endsWith('}') && !isDoubled) continue;
       const meant = names.find((name) =>
         about.endsWith('}') ? name.toLowerCase() === written.toLowerCase() : written.startsWith(name),
       );
@@ -45,7 +46,9 @@ const wordsWith = (...names: readonly string[]) =>
         input: payload.value,
         params: { about },
         message:
-          meant === undefined ? `there is no ${about}. ${known}` : `write {${meant}} instead of ${about}`,
+          meant === undefined
+            ? `there is no ${about}. ${known}`
+            : `write {${meant}} instead of ${isDoubled ? `{${about}}` : about}`,
         continue: true,
       });
     }

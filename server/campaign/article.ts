@@ -5,6 +5,7 @@ import { micromark, parse, postprocess, preprocess } from 'micromark';
 import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
+import { mistakesInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
@@ -24,13 +25,19 @@ export function readArticle(folder: string): ReadArticle {
   const read = readText(folder, FILE);
   if (read === null) return none(missingFile(folder, FILE));
   if (read.type === 'mistakes') return none(...read.mistakes);
+  if (/^(?:PK\x03\x04|\{\\rtf|%PDF)/.test(read.text))
+    return none({ file, message: 'is a document of a word processor. Save its words as plain text.' });
   const parts = partsOfArticle(read.text);
   if (parts === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
     return none({ file, line, message: 'must begin with a title, such as "# Title".' });
   }
   const pictures = namesIn(path.join(folder, 'media'));
-  const found = mistakesInBody(parts.body, (name) => pictures.includes(name));
+  const found = mistakesInBody(parts.body, (name) =>
+    pictures.includes(name)
+      ? (mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null)
+      : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder',
+  );
   const inFile = (isWarning: boolean): Mistake[] =>
     found
       .filter((mistake) => mistake.isWarning === isWarning)
@@ -41,7 +48,12 @@ export function readArticle(folder: string): ReadArticle {
   return {
     article: renderArticle(read.text),
     mistakes: [...titleMistakes, ...inFile(false)],
-    warnings: inFile(true),
+    warnings: [
+      ...(parts.body.trim() === ''
+        ? [{ file, line: parts.bodyLine - 1, message: 'has only a title. Write the guide below it.' }]
+        : []),
+      ...inFile(true),
+    ],
   };
 }
 
@@ -138,11 +150,19 @@ const LEFTOVERS: readonly Leftover[] = [
     (found) =>
       `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
   ],
+  [/^ {0,3}[•·▪‣–—][ \t].*/gm, () => 'a list entry begins with "- ". Replace the character at the beginning'],
+  [
+    /\{\w+\}/g,
+    (found) => `${found} is shown exactly as written, because the article has no placeholders`,
+    true,
+  ],
+  [/(?<![\w/.@-])www\.[^\s)>\]]*[\w/]/g, (found) => `${found} is not a link. Write <https://${found}>`, true],
+  [/(?<![\w/:])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, (found) => `${found} is not a link. Write <${found}>`, true],
   [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} is not a link. Write <${found}>`, true],
 ];
 
 /** Finds text that would not be shown as intended, in line order. */
-function mistakesInBody(body: string, isPicture: (name: string) => boolean): BodyMistake[] {
+function mistakesInBody(body: string, mistakeInPicture: (name: string) => string | null): BodyMistake[] {
   const found: BodyMistake[] = [];
   const add = (line: number, phrase: string, isWarning = false) => found.push({ line, phrase, isWarning });
   const events = postprocess(
@@ -169,6 +189,10 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
           ? 'a comment would be shown as text. Remove the comment'
           : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`,
       );
+    else if (type === 'codeIndented')
+      add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
+    else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))
+      add(line, 'the block that begins here does not end. Add a line with ``` below it');
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
       const isHash = type === 'atxHeadingSequence';
@@ -184,7 +208,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
         );
       level = Math.max(2, written);
     } else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
-      const mistake = inImage > 0 ? pictureMistake(text(), isPicture) : linkMistake(text(), []);
+      const mistake = inImage > 0 ? pictureMistake(text(), mistakeInPicture) : linkMistake(text(), []);
       if (mistake !== null) add(line, `${text()} ${mistake}`);
     } else if (type === 'image' && /^!\[\s*\]/.test(text()))
       add(
@@ -202,13 +226,11 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
 const lineBefore = (body: string, offset: number): string =>
   body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
 
-function pictureMistake(href: string, isPicture: (name: string) => boolean): string | null {
+function pictureMistake(href: string, mistakeInPicture: (name: string) => string | null): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
     return 'is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name';
-  return isPicture(name)
-    ? null
-    : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
+  return mistakeInPicture(name);
 }
 
 /** Keeps one mistake per line, because the others, and the same mistake on the next line, usually follow from it. */

@@ -45,12 +45,14 @@ describe('campaign files', () => {
         ['consent.yaml', 'Consent.yaml'],
         ['emails/code.yaml', 'emails/code.yml'],
         ['article/article.md', 'article/guide.md'],
+        ['site.yaml', 'site.yaml.txt'],
         ['media/film.webm', 'media/Film.webm'],
       ] as const)
         renameSync(path.join(folder, from), path.join(folder, to));
       assert.deepEqual(
         called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
+          'campaign/site.yaml: is missing. Rename site.yaml.txt to exactly this name.',
           'campaign/emails/code.yaml: is missing. Rename code.yml to exactly this name.',
           'campaign/consent.yaml: is missing. Rename Consent.yaml to exactly this name.',
           'campaign/article/article.md: is missing. Restore the file, or copy it from the project’s examples/ folder.',
@@ -187,6 +189,107 @@ const write = (folder: string, files: Readonly<Record<string, string>>) => {
     writeFileSync(path.join(folder, file), text);
   }
 };
+
+const DOUBTFUL: readonly (readonly [file: string, from: RegExp, to: string, ...warnings: string[]])[] = [
+  [
+    'landing.yaml',
+    /^ {2}headline: .*/m,
+    '  headline: “Ship faster”',
+    ':6: visitors see the curly quotes around this text. Remove them.',
+  ],
+  ['landing.yaml', /^ {2}headline: .*/m, '  headline: Ship “faster”'],
+  [
+    'site.yaml',
+    /^title: .*/m,
+    'title: Gui\u200Bde',
+    ':4: the text contains an invisible character, probably from copying. Type the text again.',
+  ],
+  [
+    'site.yaml',
+    /^publisher: .*/m,
+    "publisher: '[Your company]'",
+    ':15: [Your company] looks like a placeholder. Replace it with your own words.',
+  ],
+  [
+    'landing.yaml',
+    /^ {2}badge: .*/m,
+    '  badge: TODO',
+    ':5: TODO looks like a placeholder. Replace it with your own words.',
+  ],
+  ['landing.yaml', /^ {2}badge: .*/m, '  badge: Guía para todo el equipo 🚀'],
+  [
+    'site.yaml',
+    /href: '#'/,
+    'href: https://example.com/privacy',
+    ':27: example.com is only an example. Write your own URL.',
+  ],
+  [
+    'landing.yaml',
+    /11\.4%$/m,
+    '11,4%',
+    ':23: numbers in the language of the page (en) are written 11.4, not 11,4.',
+  ],
+  ['landing.yaml', /11\.4%$/m, '1,200%'],
+  [
+    'article/article.md',
+    /A preview[^]*/,
+    'See www.acme.com/a.',
+    ':3: www.acme.com/a is not a link. Write <https://www.acme.com/a>.',
+  ],
+  [
+    'article/article.md',
+    /A preview[^]*/,
+    'Write to me@acme.com.',
+    ':3: me@acme.com is not a link. Write <me@acme.com>.',
+  ],
+  [
+    'article/article.md',
+    /A preview[^]*/,
+    '<https://www.acme.com> <me@acme.com> [us](mailto:me@acme.com) `me@acme.com`',
+  ],
+  [
+    'article/article.md',
+    /A preview[^]*/,
+    'Dear {name}',
+    ':3: {name} is shown exactly as written, because the article has no placeholders.',
+  ],
+  [
+    'article/article.md',
+    /A preview[^]*/,
+    '    Indented',
+    ':3: is shown as code, because it is indented by four spaces. Remove the spaces.',
+  ],
+  ['article/article.md', /\n[^]*/, '\n', ':1: has only a title. Write the guide below it.'],
+  ['media/og.png', /[^]*/, 'GIF89a', ': contains GIF. Save the file as PNG.'],
+];
+
+describe('doubtful texts', () => {
+  for (const [file, from, to, ...warnings] of DOUBTFUL)
+    it(`${file} with "${to}" causes ${warnings.length === 0 ? 'no' : 'a'} warning`, () =>
+      withCampaignCopy((folder) => {
+        const place = path.join(folder, file);
+        writeFileSync(place, readFileSync(place, 'utf8').replace(from, to));
+        assert.deepEqual(campaignMistakes(folder), []);
+        assert.deepEqual(
+          called(folder, campaignWarnings(folder)),
+          warnings.map((warning) => `campaign/${file}${warning}`),
+        );
+      }));
+
+  it('the shipped campaigns cause no warnings', () => {
+    for (const name of ['campaign', 'testing/campaign', 'examples/german'])
+      assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, name)), [], name);
+  });
+
+  it('a picture of the article whose content does not match its name is reported', () =>
+    withCampaignCopy((folder) => {
+      writeFileSync(path.join(folder, 'media/chart.png'), 'GIF89a');
+      writeFileSync(path.join(folder, 'article/article.md'), '# T\n\n![A chart](media/chart.png)\n');
+      assert.deepEqual(called(folder, campaignMistakes(folder)), [
+        'campaign/article/article.md:3: media/chart.png contains GIF. Save the file as PNG.',
+      ]);
+    }));
+});
 
 const SMALL: readonly (readonly [file: string, width: number, height: number, warning: string])[] = [
   [

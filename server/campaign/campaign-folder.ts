@@ -52,7 +52,7 @@ export function missingFile(folder: string, file: string): Mistake {
   const plain = (name: string) => path.parse(name.toLowerCase()).name;
   const wanted = path.basename(file);
   const alike = namesIn(path.join(folder, path.dirname(file))).filter(
-    (name) => plain(name) === plain(wanted),
+    (name) => plain(name) === plain(wanted) || plain(name) === wanted.toLowerCase(),
   );
   const near = alike.find((name) => name.toLowerCase() === wanted.toLowerCase()) ?? alike[0];
   const cure =

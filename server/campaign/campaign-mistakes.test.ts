@@ -74,6 +74,23 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
   ]),
 ];
 
+const LIKE_A_COLON = 'Type a normal colon and space.';
+const AS_A_COLON = 'is a character that only looks like a colon or a space.';
+
+const FOR_THE_COPYRIGHT: readonly Case[] = [
+  ['copyright:\u00A0Us', `@:1: ${NOT_READ} after copyright ${AS_A_COLON} ${LIKE_A_COLON}`],
+  ['copyright： Us', `@:1: ${NOT_READ} after copyright ${AS_A_COLON} ${LIKE_A_COLON}`],
+  ['copyright: © {{year}} Us', '@: copyright: write {year} instead of {{year}}.'],
+];
+
+const FOR_THE_TRUST_LINES: readonly Case[] = [
+  ['    * Trusted', `@:5: ${NOT_READ} an entry of a list begins with a hyphen and a space: "- ".`],
+  [
+    '    - Trusted\n      - by hundreds',
+    `@+1:1: ${NOT_READ} the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning.`,
+  ],
+];
+
 const FOR_THE_BADGE: readonly Case[] = [
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
   [
@@ -393,6 +410,15 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('text: I agree to receive emails in {year}.'),
     '1: text: must not contain {year}, because each receipt stores this text exactly as written.',
   ],
+  ...['PK\u0003\u0004', '{\\rtf1'].map(
+    (begin) =>
+      [
+        'article/article.md',
+        '',
+        Buffer.from(`${begin} My guide`),
+        ' is a document of a word processor. Save its words as plain text.',
+      ] as const,
+  ),
   [
     'article/article.md',
     '',
@@ -440,12 +466,16 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '![](media/og.png)',
     'this picture has no description for people who cannot see it. Write ![description](media/…)',
   ],
+  ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
+  ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],
 ];
 
 const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
   ...FOR_THE_PUBLISHER.map((row) => ['site.yaml', 'publisher:', ...row] as const),
+  ...FOR_THE_COPYRIGHT.map((row) => ['site.yaml', 'copyright:', ...row] as const),
+  ...FOR_THE_TRUST_LINES.map((row) => ['landing.yaml', '    - Trusted', ...row] as const),
   ...FOR_THE_BADGE.map((row) => ['landing.yaml', '  badge:', ...row] as const),
   ...IN_THE_SITE.map((row) => ['site.yaml', '', ...row] as const),
   ...AFTER_THE_CODE.map((row) => ['site.yaml', '', ...row] as const),

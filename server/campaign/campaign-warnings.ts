@@ -13,7 +13,14 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { type Campaign, campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
-import { both, MEDIA, mediaOfPages, sizeWarning, weightWarning } from '#server/campaign/pictures.ts';
+import {
+  both,
+  MEDIA,
+  mediaOfPages,
+  mistakesInFile,
+  sizeWarning,
+  weightWarning,
+} from '#server/campaign/pictures.ts';
 import { textsIn } from '#server/campaign/sample.ts';
 import { landingOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
@@ -54,6 +61,7 @@ export function campaignWarnings(folder: string): string[] {
     ...readArticle(folder).warnings,
     ...tooLong(campaign, page, null),
     ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
+    ...doubtfulTexts(campaign),
     ...variantWarnings(campaign, page, variants),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
@@ -192,10 +200,61 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
       .filter((file) => read.includes(file) && file.startsWith('media/'))
       .flatMap((file) => {
         const place = path.join(folder, file);
-        return [weightWarning(place), sizeWarning(place)].flatMap((message) =>
+        const [wrong = null] = mistakesInFile(folder, path.posix.basename(file)).map((phrase) =>
+          phrase.replace(/^\S+ /, ''),
+        );
+        return [wrong, weightWarning(place), wrong === null ? sizeWarning(place) : null].flatMap((message) =>
           message === null ? [] : [warning(file, message)],
         );
       }),
+  ];
+}
+
+type Doubt = readonly [looksLike: RegExp, phrase: (found: string) => string];
+
+const DOUBTS: readonly Doubt[] = [
+  [
+    /^[“„«][^“”„«»]*[“”»]$|^[‘‚][^‘’‚]*[‘’]$/,
+    () => 'visitors see the curly quotes around this text. Remove them',
+  ],
+  [
+    /[\u200B\u2060\uFEFF]/,
+    () => 'the text contains an invisible character, probably from copying. Type the text again',
+  ],
+  [
+    /\[[^\]]*\p{L}{3}[^\]]*\]|\b(?:[Ll]orem ipsum|TODO|TBD|XXX+)\b/u,
+    (found) => `${found} looks like a placeholder. Replace it with your own words`,
+  ],
+  [
+    /(?<=\/\/)(?:www\.)?example\.(?:com|org|net)\b/,
+    (found) => `${found} is only an example. Write your own URL`,
+  ],
+];
+
+/** Finds texts that are probably not meant as written. */
+function doubtfulTexts({ folder, site: { language } }: Campaign): Mistake[] {
+  return filesIn(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => textsIn(folder, file).map((text) => ({ ...text, file })))
+    .flatMap(({ text, line, entry, file }) => {
+      const hasFigures = /^(?:figures|solution|testimonials)$/.test(entry ?? '');
+      return [...DOUBTS, ...(hasFigures ? [wrongDecimal(language)] : [])].flatMap(([looksLike, phrase]) => {
+        const [found] = looksLike.exec(text) ?? [];
+        return found === undefined
+          ? []
+          : [{ file: nameOf(folder, file), line, message: `${phrase(found)}.` }];
+      });
+    });
+}
+
+function wrongDecimal(language: string): Doubt {
+  const parts = new Intl.NumberFormat(language).formatToParts(1.5);
+  const isComma = parts.some(({ type, value }) => type === 'decimal' && value === ',');
+  const [right, wrong] = isComma ? [',', '.'] : ['.', ','];
+  return [
+    new RegExp(`(?<![\\d.,])\\d+[${wrong}]\\d{1,2}(?![\\d.,]*\\d)`),
+    (found) =>
+      `numbers in the language of the page (${language}) are written ${found.replace(wrong, right)}, not ${found}`,
   ];
 }
 

@@ -57,6 +57,8 @@ const WANTED: Readonly<Record<string, string>> = {
   '.avif': 'AVIF',
   '.webp': 'WebP',
   '.png': 'PNG',
+  '.jpg': 'JPEG',
+  '.jpeg': 'JPEG',
   '.svg': 'SVG',
   '.mp4': 'MP4',
   '.webm': 'WebM',
@@ -83,7 +85,8 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
   ];
 }
 
-function mistakesInFile(folder: string, file: string): string[] {
+/** @returns phrases with the name of the file */
+export function mistakesInFile(folder: string, file: string): string[] {
   const wanted = WANTED[path.extname(file)];
   const begin = beginOf(path.join(folder, 'media', file));
   if (begin === '') return [`media/${file} is empty. Copy the file there again`];

@@ -26,6 +26,8 @@ export const colonMessage = (begin: string): string =>
     ? `curly quotes do not count as quotes here. Put the whole text in straight quotes`
     : `a text must not contain a colon outside quotes. ${IN_QUOTES}`;
 
+const NOT_A_DASH = 'an entry of a list begins with a hyphen and a space: "- "';
+
 const KINDS: readonly Kind[] = [
   {
     matches: ({ line }) => /^\s*\t/.test(line),
@@ -36,6 +38,10 @@ const KINDS: readonly Kind[] = [
     matches: ({ line }) => /^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line),
     message: 'the line begins with a character that only looks like a space. Type normal spaces',
     isIndent: true,
+  },
+  {
+    matches: ({ line }) => /^\s*\* /.test(line),
+    message: NOT_A_DASH,
   },
   {
     matches: ({ code }) => code === 'DUPLICATE_KEY',
@@ -109,6 +115,14 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
         message: 'cannot be read: the file contains two versions from a merge. Keep one of them.',
       },
     ];
+  const colon = /^[ \t]*(?:- +)?([\w-]+)(?:[：﹕]|:[\u00A0\u2000-\u200B\u202F\u3000])/m.exec(text);
+  if (document.errors.length > 0 && colon)
+    return [
+      {
+        at: colon.index,
+        message: `cannot be read: after ${colon[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
+      },
+    ];
   const found = [...parserMistakes(document, text), ...silentMistakes(document, text)].map(
     ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
   );
@@ -120,6 +134,7 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
 
 function parserMistakes(document: Document, text: string): YamlMistake[] {
   const wronglyIndented = new Set<number>();
+  let isExplained = false;
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
     const quote = code === 'MISSING_CHAR' ? openQuoteBefore(document, offset) : null;
     if (quote !== null)
@@ -131,7 +146,9 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
     const [, name, value = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
     const place = { code, line, rest: text.slice(offset), name, value };
     const kind = KINDS.find(({ matches }) => matches(place));
-    if (kind === undefined) return [{ at: offset, message: message.replace(/\.$/, '') }];
+    // The parser's own words usually describe what follows from an earlier mistake.
+    if (kind === undefined) return isExplained ? [] : [{ at: offset, message: message.replace(/\.$/, '') }];
+    isExplained = true;
     const said = typeof kind.message === 'string' ? kind.message : kind.message(place);
     if (kind.isIndent !== true) return [{ at: offset, message: said }];
     // An entry without indentation begins a block.
@@ -169,6 +186,20 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
         found.push({
           at: start,
           message: `&${scalar.anchor} is not replaced by a character here. Type the character itself`,
+        });
+      if (scalar.type === 'PLAIN' && /^[–—•·▪]\s/.test(text.slice(start))) {
+        found.push({ at: start, message: NOT_A_DASH });
+        return;
+      }
+      const list =
+        scalar.type === 'PLAIN' && document.errors.length === 0
+          ? /\n[ \t]*- /.exec(text.slice(start, end))
+          : null;
+      if (list !== null)
+        found.push({
+          at: start + list.index + 1,
+          message:
+            'the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning',
         });
       const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
       if (
