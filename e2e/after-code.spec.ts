@@ -8,7 +8,7 @@ const SHOP = 'https://shop.example.com/thank-you';
 
 test.setTimeout(120_000);
 
-test('afterCode opens another page once the code is right, and the article stays behind it', async ({
+test('afterCode opens another page once the code is right, and Back leads to the article', async ({
   page,
 }) => {
   await withOwnCampaign(

@@ -41,7 +41,7 @@ async function isAgreed(): Promise<boolean> {
 
 if (!(await isAgreed())) end('Nothing was moved.', 0);
 
-/** Keeps a file of the same name that was moved earlier. */
+/** Never overwrites a file in unused/. */
 function freeName(file: string): string {
   const { dir, name, ext } = path.parse(path.join(campaign, UNUSED, file));
   let place = path.join(dir, `${name}${ext}`);

@@ -25,7 +25,7 @@ export function readArticle(folder: string): ReadArticle {
   const read = readText(folder, FILE);
   if (read === null) return none(missingFile(folder, FILE));
   if (read.type === 'mistakes') return none(...read.mistakes);
-  if (/^(?:PK\x03\x04|\{\\rtf|%PDF)/.test(read.text))
+  if (['PK\u0003\u0004', '{\\rtf', '%PDF'].some((begin) => read.text.startsWith(begin)))
     return none({ file, message: 'is a document of a word processor. Save its words as plain text.' });
   const parts = partsOfArticle(read.text);
   if (parts === null) {

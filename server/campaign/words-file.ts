@@ -192,8 +192,9 @@ const isText = (issue: z.core.$ZodIssue): boolean =>
 /** `- Prompts: the five parts` in a list of texts is read as a group of entries. */
 function unquotedText(found: unknown): string | null {
   const [[name, value] = [], ...others] = isGroup(found) ? Object.entries(found) : [];
-  if (name === undefined || others.length > 0 || isGroup(value) || Array.isArray(value)) return null;
-  return `${colonMessage(name)}: '${`${name}: ${String(value ?? '')}`.trim().replaceAll("'", "''")}'`;
+  if (name === undefined || others.length > 0 || typeof value === 'object') return null;
+  const text = `${name}: ${String(value)}`.replaceAll("'", "''");
+  return `${colonMessage(name)}: '${text}'`;
 }
 
 /** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */

@@ -69,7 +69,7 @@ export function useVerification({
           if (type === 'open already') return onOpenAlready();
           if (!afterCode) toasts.add(toastWords.verified);
           onVerified();
-          // The article stays behind, for visitors who come back.
+          // Visitors who come back find the article.
           if (afterCode) location.assign(afterCode);
         },
         onError: onRefused,
