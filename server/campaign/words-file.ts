@@ -192,8 +192,9 @@ const isText = (issue: z.core.$ZodIssue): boolean =>
 /** `- Prompts: the five parts` in a list of texts is read as a group of entries. */
 function unquotedText(found: unknown): string | null {
   const [[name, value] = [], ...others] = isGroup(found) ? Object.entries(found) : [];
-  if (name === undefined || others.length > 0 || typeof value === 'object') return null;
-  const text = `${name}: ${String(value)}`.replaceAll("'", "''");
+  const isScalarValue = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  if (name === undefined || others.length > 0 || !isScalarValue) return null;
+  const text = `${name}: ${value}`.replaceAll("'", "''");
   return `${colonMessage(name)}: '${text}'`;
 }
 
