@@ -139,12 +139,6 @@ function entriesOf(section: string): string[] {
 /** Each section is a module, so the bundler drops unused entries. */
 const SECTIONED = 'interface.yaml';
 
-/** Optional entries of a section too: the bundler refuses a missing export. */
-function entriesOf(section: string): string[] {
-  const schema = Interface.shape[section as keyof Interface];
-  return Object.keys('shape' in schema ? schema.shape : schema.def.innerType.shape);
-}
-
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {
   return {
     name: 'campaign',
