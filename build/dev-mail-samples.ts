@@ -2,11 +2,10 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
-import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
+import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
-import { letterHtml, paragraph } from '#server/mail/templates/letter.ts';
 import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
 import { answersText, sampleAnswers } from '#shared/own-fields.ts';
@@ -59,9 +58,8 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
   const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
   const { title, language, colors, postalAddress } = site;
-  const about = { title, language, host: HOST };
-  const accent = (colors?.accent ?? ACCENT).light;
-  const guide = { ...about, accent, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
+  const about = { title, language, accent: colors?.accent ?? ACCENT, host: HOST };
+  const guide = { ...about, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   return [
     {
@@ -70,8 +68,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
         digits: '482913',
         reference: 'QFX',
         validForMs: 600_000,
-        title,
-        language,
+        ...about,
       }),
     },
     {
@@ -112,11 +109,6 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
             }),
           },
         ]),
-    {
-      kind: 'breaker',
-      subject: notice.subject,
-      text: notice.text,
-      html: letterHtml({ title: notice.subject, language, body: [paragraph(notice.text)] }),
-    },
+    { kind: 'breaker', ...composeNoticeEmail(about, notice) },
   ];
 }

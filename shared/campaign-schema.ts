@@ -539,11 +539,10 @@ export const CodeEmail = z.strictObject({
     oneLine,
     z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the inbox shows the code'),
   ),
-  greeting: bodyOfCodeEmail,
+  preview: bodyOfCodeEmail,
   instruction: bodyOfCodeEmail,
   validity: bodyOfCodeEmail,
   notYou: bodyOfCodeEmail,
-  signature: bodyOfCodeEmail,
 });
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
@@ -560,7 +559,6 @@ export const GuideEmail = z.strictObject({
   attachment: z.optional(fileInArticle),
   why: bodyOfGuideEmail,
   unsubscribe: bodyOfGuideEmail.check(oneLine),
-  signature: bodyOfGuideEmail,
 });
 export type GuideEmail = z.infer<typeof GuideEmail>;
 
@@ -638,7 +636,10 @@ export const NewLeadEmail = z.strictObject({
     subject: countedWords('count', 'day', 'title', 'host'),
     title: countedWords('count'),
     text: wordsWith('day', 'before', 'title', 'host'),
+    share: wordsWith('share', 'views'),
     funnel: plain,
+    visitors: plain,
+    fromForm: plain,
     sources: plain,
     leads: plain,
     note: plain,
@@ -652,9 +653,6 @@ export const NewLeadEmail = z.strictObject({
     }),
   ),
   labels: z.strictObject({
-    name: plain,
-    company: plain,
-    email: plain,
     source: plain,
     verified: plain,
     remarks: plain,
@@ -662,7 +660,7 @@ export const NewLeadEmail = z.strictObject({
   sources: z.strictObject({ direct: plain, others: plain, erased: plain }),
   remarks: z.strictObject({ freeMail: plain, disposable: plain }),
   more: countedWords('count'),
-  why: ofNewLead,
+  why: z.strictObject({ each: ofNewLead, day: ofNewLead, week: ofNewLead }),
 });
 export type NewLeadEmail = z.infer<typeof NewLeadEmail>;
 

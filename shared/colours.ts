@@ -26,6 +26,9 @@ function mix(one: string, share: number, other: string): string {
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** Contrasts with white and with black. */
+export const middleOf = ({ light, dark }: ColourPair): string => mix(light, 0.5, dark);
+
 const linearChannels = (colour: string): number[] =>
   channels(colour).map((value) => {
     const share = value / 255;

@@ -15,10 +15,11 @@ export function pluralForm(text: Counted, count: number, language: string): stri
 /** Right-to-left scripts (ISO 15924). */
 const RIGHT_TO_LEFT = /^(?:Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/;
 
+export const isRightToLeft = (language: string): boolean =>
+  RIGHT_TO_LEFT.test(new Intl.Locale(language).maximize().script ?? '');
+
 export const languageAttributes = (language: string): string =>
-  RIGHT_TO_LEFT.test(new Intl.Locale(language).maximize().script ?? '')
-    ? `lang="${language}" dir="rtl"`
-    : `lang="${language}"`;
+  isRightToLeft(language) ? `lang="${language}" dir="rtl"` : `lang="${language}"`;
 
 /** In the campaign's language, without a word for "year". */
 export function yearIn(language: string): string {

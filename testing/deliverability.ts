@@ -75,7 +75,10 @@ function headerFaults({ mail, to, isForList, personal }: SentMail): string[] {
 
 function contentFaults({ mail }: SentMail): string[] {
   const { text = '', html = '' } = mail.parsed;
-  const body = html.replace(/^[\s\S]*?<body\b/, '<body');
+  const [, preview = ''] = PREVIEW.exec(html) ?? [];
+  const body = html.replace(/^[\s\S]*?<body\b/, '<body').replace(PREVIEW, '');
+  const inSubject = new Set(wordsOf(mail.parsed.subject ?? '').split(' '));
+  const inPreview = wordsOf(decoded(preview)).split(' ');
   const [inText, inHtml] = [wordsOf(withoutLinks(text)), wordsOf(readable(body))];
   const hrefs = [...body.matchAll(/\bhref="([^"]*)"/g)].map(([, href = '']) => decoded(href));
   const links = hrefs.filter((href) => /^https?:/.test(href));
@@ -83,6 +86,11 @@ function contentFaults({ mail }: SentMail): string[] {
   return [
     ...when(!/multipart\/alternative/i.test(mail.raw), 'has HTML but no plain text'),
     ...when(text.trim() === '' || html.trim() === '', 'has an empty part'),
+    ...when(
+      inPreview.filter((word) => inSubject.has(word)).length > inPreview.length / 2,
+      `has a preview that repeats its subject: ${inPreview.join(' ')}`,
+    ),
+    ...when(inPreview.join('') === '', 'has no preview'),
     ...when(inText !== inHtml, `says different things in plain text and HTML:\n${inText}\n${inHtml}`),
     ...when(
       linksIn(text).toSorted().join('\n') !== links.toSorted().join('\n'),
@@ -139,6 +147,8 @@ async function signatureFaults(
     ...needed.filter((name) => !signed.includes(name)).map((name) => `leaves ${name} unsigned`),
   ];
 }
+
+const PREVIEW = /<div style="display:none[^>]*>([^<]*)<\/div>/;
 
 const URLS = /https?:\/\/\S+/g;
 const linksIn = (text: string): string[] => text.match(URLS) ?? [];

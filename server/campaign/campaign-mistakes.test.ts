@@ -240,7 +240,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'validity:',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
     '@+2: validity: write {lifetime} instead of { Lifetime }.',
-    '@+3: more: unknown entry. Valid entries are subject, greeting, instruction, validity, notYou, signature.',
+    '@+3: more: unknown entry. Valid entries are subject, preview, instruction, validity, notYou.',
   ],
   ...(
     [
@@ -372,9 +372,9 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   ],
   [
     'emails/code.yaml',
-    'signature:',
-    "signature: '{code}'",
-    '@: signature: must not contain {code}, because the body already shows the code.',
+    'preview:',
+    "preview: '{code}'",
+    '@: preview: must not contain {code}, because the body already shows the code.',
   ],
   [
     'interface.yaml',

@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
       server.wakeWorker();
       const { parsed } = await server.inbox.waitForMail(OPERATOR);
       assert.equal(parsed.subject, 'The breaker opened');
-      assert.equal(parsed.text?.trim(), 'Look at <b>it</b>.');
+      assert.equal(parsed.text?.trim(), 'The breaker opened\n\nLook at <b>it</b>.');
       assert.match(parsed.html ?? '', /&lt;b&gt;/);
       assert.equal(server.inbox.mails.length, 1);
     }));

@@ -99,7 +99,7 @@ export function openMail(parts: MailParts): OpenMail {
         newLeadEmail,
         title,
         language,
-        accent: (colors?.accent ?? ACCENT).light,
+        accent: colors?.accent ?? ACCENT,
         postalAddress,
         codeTtlSeconds,
         publicUrl,

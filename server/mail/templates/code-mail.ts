@@ -5,12 +5,13 @@ import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail, type Lane } from '#server/jobs/mail-jobs.ts';
 import {
+  composeLetter,
   largeDigits,
-  letterhead,
-  letterHtml,
-  paragraph,
   type Letter,
   type LetterKind,
+  type Look,
+  paragraph,
+  smallPrint,
 } from '#server/mail/templates/letter.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -33,7 +34,7 @@ export const codeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, engine, secrets, codeEmail, title, language, codeTtlSeconds }, mail, now) => {
+  compose: async ({ db, engine, secrets, codeEmail, codeTtlSeconds, ...parts }, mail, now) => {
     const code = mail.code_id === null ? undefined : await findCodeById(db, mail.code_id);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
@@ -47,16 +48,15 @@ export const codeKind: LetterKind = {
     const digits = codeDigits(secrets, key);
     if (digits === null) return null;
     const reference = codeReference(secrets, key);
-    return composeCodeEmail(codeEmail, { digits, reference, validForMs, title, language });
+    return composeCodeEmail(codeEmail, { ...parts, digits, reference, validForMs });
   },
 };
 
-type Facts = {
+type Facts = Look & {
   readonly digits: string;
   readonly reference: string;
   readonly validForMs: number;
   readonly title: string;
-  readonly language: string;
 };
 
 const MINUTES = { style: 'unit', unit: 'minute', unitDisplay: 'long' } as const;
@@ -70,19 +70,15 @@ export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
     title: facts.title,
   };
   const filled = (text: string) => fill(text, values);
-  const before = [words.greeting];
-  const after = [words.instruction, words.validity, words.notYou, words.signature].map(filled);
-
-  const text = [facts.title, ...before.map(filled), `    ${facts.digits}`, ...after].join('\n\n');
-  const html = letterHtml({
-    title: facts.title,
-    language: facts.language,
-    body: [
-      letterhead(facts.title),
-      ...before.map(filled).map(paragraph),
+  return composeLetter(facts, {
+    subject: filled(words.subject),
+    preview: filled(words.preview),
+    headline: facts.title,
+    blocks: [
       largeDigits(facts.digits),
-      ...after.map(paragraph),
+      paragraph(filled(words.instruction)),
+      smallPrint(filled(words.validity)),
+      smallPrint(filled(words.notYou)),
     ],
   });
-  return { subject: filled(words.subject), text: `${text}\n`, html };
 }

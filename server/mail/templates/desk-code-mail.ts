@@ -4,12 +4,13 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { findSignIn } from '#server/codes/codes.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
 import {
+  composeLetter,
   largeDigits,
-  letterhead,
-  letterHtml,
-  paragraph,
   type Letter,
   type LetterKind,
+  type Look,
+  paragraph,
+  smallPrint,
 } from '#server/mail/templates/letter.ts';
 import { codeDigits } from '#server/codes/digits.ts';
 import { asciiAddress } from '#shared/lead.ts';
@@ -31,7 +32,7 @@ export const deskCodeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, title }, row, now) => {
+  compose: async ({ db, secrets, title, accent }, row, now) => {
     const { signInId, host } = Payload.parse(JSON.parse(row.payload));
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
@@ -41,32 +42,34 @@ export const deskCodeKind: LetterKind = {
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
-    return composeDeskCodeEmail({ digits, host, title, minutes });
+    return composeDeskCodeEmail({ digits, host, title, accent, minutes });
   },
 };
 
-function composeDeskCodeEmail(facts: {
+export function composeDeskCodeEmail(facts: {
   digits: string;
   host: string;
   title: string;
+  accent: Look['accent'];
   minutes: number;
 }): Letter {
-  const { digits, host, title, minutes } = facts;
-  const before = `Here is your code to sign in to the desk of ${title}.`;
-  const after = [
-    `Enter the code at ${host}, in the same browser that requested it.`,
-    `The code is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works only once. Do not share it with anyone.`,
-    'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
-  ];
-  // The subject contains no digits, because a locked phone shows it.
-  const subject = `Your code for the desk of ${title}`;
-  return {
-    subject,
-    text: `${[title, before, `    ${digits}`, ...after].join('\n\n')}\n`,
-    html: letterHtml({
-      title,
-      language: 'en',
-      body: [letterhead(title), paragraph(before), largeDigits(digits), ...after.map(paragraph)],
-    }),
-  };
+  const { digits, host, title, accent, minutes } = facts;
+  const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  return composeLetter(
+    { language: 'en', accent },
+    {
+      // Without the digits, because a locked phone shows subject and preview.
+      subject: `Your code for the desk of ${title}`,
+      preview: `Valid for ${lifetime}, in the browser that requested it.`,
+      headline: `Desk of ${title}`,
+      blocks: [
+        largeDigits(digits),
+        paragraph(`Enter the code at ${host}, in the same browser that requested it.`),
+        smallPrint(`The code is valid for ${lifetime} and works only once. Do not share it with anyone.`),
+        smallPrint(
+          'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
+        ),
+      ],
+    },
+  );
 }

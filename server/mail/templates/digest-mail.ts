@@ -7,20 +7,30 @@ import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   type AboutPage,
-  type Block,
+  aboutPage,
   counted,
   dayIn,
   daysIn,
   idOfPeriod,
-  inSmallWords,
-  inWords,
-  letterOf,
   listOf,
   namedLeads,
   sourceNamed,
+  why,
   WORTH_SENDING_MS,
 } from '#server/mail/templates/new-lead-mail.ts';
-import { heading, type Letter, type LetterKind } from '#server/mail/templates/letter.ts';
+import {
+  type Block,
+  composeLetter,
+  endOf,
+  FONT,
+  heading,
+  type Letter,
+  type LetterKind,
+  paragraph,
+  smallPrint,
+  startOf,
+  visibleOnBoth,
+} from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -49,18 +59,14 @@ export const digestKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
     const { from, days } = figures;
     const named = await namedLeads(db, { from, to: from + days * DAY_MS });
     if (named.count === 0) return null;
-    const { hostname: host } = new URL(publicUrl);
-    return composeDigestEmail(words, { title, language, host, figures, ...named });
+    return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
   },
 };
-
-/** Visible on light and dark backgrounds. */
-const BAR_COLOUR = '#3d8f72';
 
 const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
   seen: 'seen',
@@ -86,32 +92,49 @@ export function composeDigestEmail(
 ): Letter {
   const { figures, leads, count, ...about } = facts;
   const { language } = about;
-  const inFigures = (value: number) => value.toLocaleString(language);
-  const before = inFigures(figures.before);
+  const { day } = words;
+  const before = figures.before.toLocaleString(language);
   const { subject, text } = headOf(words, about, { ...figures, count, before });
-  const steps = figures.steps.flatMap(({ step, count: times }) => {
+  const share = shareOfViews(day.share, figures, { count, language });
+  const steps = figures.steps.flatMap(({ step, count: value }) => {
     const name = STEP_NAMES[step];
-    return name === undefined
-      ? []
-      : [{ name: words.day.steps[name], value: times, scale: VIEWS.has(step) ? 'views' : 'people' }];
+    return name === undefined ? [] : [{ name: day.steps[name], value, isView: VIEWS.has(step) }];
   });
   const sources = figures.sources.map(({ source, leads: value }) => ({
     name: sourceNamed(words, source),
     value,
-    scale: 'people',
   }));
-  return letterOf(words, about, {
+  return composeLetter(about, {
     subject,
+    preview: share ?? text,
+    headline: counted(day.title, count, language),
     blocks: [
-      large(counted(words.day.title, count, language)),
-      inWords(text),
-      ...bars(words.day.funnel, steps, inFigures),
-      ...bars(words.day.sources, sources, inFigures),
-      ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
-      titled(words.day.leads),
+      paragraph(text),
+      ...(share === null ? [] : [paragraph(share)]),
+      // Views have a separate scale, because they would dwarf the later steps.
+      ...bars(day.funnel, about, [
+        { name: day.visitors, rows: steps.filter(({ isView }) => isView) },
+        { name: day.fromForm, rows: steps.filter(({ isView }) => !isView) },
+      ]),
+      ...bars(day.sources, about, [{ name: null, rows: sources }]),
+      ...(steps.length > 0 ? [smallPrint(day.note)] : []),
+      heading(day.leads),
       ...listOf(words, language, leads, count),
     ],
+    footnote: why(words, about, figures.days === 1 ? 'day' : 'week'),
   });
+}
+
+/** @returns null if views were not counted for the whole period */
+function shareOfViews(
+  text: string,
+  { steps }: PeriodFigures,
+  { count, language }: { count: number; language: string },
+): string | null {
+  const views = steps.find(({ step }) => step === 'seen')?.count ?? 0;
+  if (views < count) return null;
+  const share = (count / views).toLocaleString(language, { style: 'percent', maximumFractionDigits: 1 });
+  return fill(text, { share, views: views.toLocaleString(language) });
 }
 
 function headOf(
@@ -134,44 +157,47 @@ function headOf(
   };
 }
 
-const large = (text: string): Block => ({
-  text,
-  html: `<h1 style="margin:0 0 4px;font:600 28px/1.25 Georgia,serif">${escapeHtml(text)}</h1>`,
-});
+type Bar = { readonly name: string; readonly value: number };
+type Group = { readonly name: string | null; readonly rows: readonly Bar[] };
 
-const titled = (text: string): Block => ({ text, html: heading(text) });
-
-type Bar = { readonly name: string; readonly value: number; readonly scale: string };
-
-function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
-  if (rows.length === 0) return [];
-  const shareOf = ({ value, scale }: Bar) =>
-    value / Math.max(1, ...rows.filter((row) => row.scale === scale).map((row) => row.value));
-  const nameWidth = Math.max(...rows.map(({ name }) => Array.from(name).length));
-  const valueWidth = Math.max(...rows.map(({ value }) => inFigures(value).length));
-  return [
-    {
-      text: [
-        title,
-        ...rows.map((row) =>
-          [
-            row.name + ' '.repeat(nameWidth - Array.from(row.name).length),
-            inFigures(row.value).padStart(valueWidth),
-            textBar(shareOf(row)),
-          ]
-            .join('  ')
-            .trimEnd(),
-        ),
-      ].join('\n'),
-      html: `${heading(title)}
-<table width="100%" style="border-collapse:collapse;margin:0 0 8px;font:inherit">${rows
+/** Each group has its own scale. */
+function bars(title: string, { language, accent }: AboutPage, groups: readonly Group[]): Block[] {
+  const shown = groups.filter(({ rows }) => rows.length > 0);
+  const all = shown.flatMap(({ rows }) => rows);
+  if (all.length === 0) return [];
+  const inFigures = (value: number) => value.toLocaleString(language);
+  const nameWidth = Math.max(...all.map(({ name }) => Array.from(name).length));
+  const valueWidth = Math.max(...all.map(({ value }) => inFigures(value).length));
+  const colour = visibleOnBoth(accent);
+  const start = startOf(language);
+  const blocks = shown.map(({ name: group, rows }): Block => {
+    const most = Math.max(1, ...rows.map(({ value }) => value));
+    const inText = rows.map(({ name, value }) =>
+      [
+        name + ' '.repeat(nameWidth - Array.from(name).length),
+        inFigures(value).padStart(valueWidth),
+        textBar(value / most),
+      ]
+        .join('  ')
+        .trimEnd(),
+    );
+    const inHtml = rows.map(
+      ({ name, value }) =>
+        `<tr><th scope="row" width="42%" align="${start}" style="padding:4px 0;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="${endOf(language)}" style="padding:4px 10px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / most, colour)}</td></tr>`,
+    );
+    const caption = group === null ? [] : [group];
+    return {
+      text: [...caption, ...inText].join('\n'),
+      html: `<table width="100%" style="border-collapse:collapse;margin:0 0 12px;${FONT}">${caption
         .map(
-          (row) =>
-            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(row.name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(row.value))}</td><td width="42%" style="padding:4px 0">${barCell(shareOf(row))}</td></tr>`,
+          (text) =>
+            `<tr><th colspan="3" scope="colgroup" align="${start}" style="padding:4px 0;font-size:14px;font-weight:400;opacity:.75">${escapeHtml(text)}</th></tr>`,
         )
+        .concat(inHtml)
         .join('\n')}</table>`,
-    },
-  ];
+    };
+  });
+  return [heading(title), ...blocks];
 }
 
 const BAR_WIDTH = 16;
@@ -186,7 +212,7 @@ function textBar(share: number): string {
  * Uses a table cell, because Outlook respects only table widths, and mail programs show cells without asking, unlike
  * pictures.
  */
-const barCell = (share: number): string =>
+const barCell = (share: number, colour: string): string =>
   share === 0
     ? ''
-    : `<table role="presentation" aria-hidden="true" width="${Math.max(1, Math.round(100 * share))}%" cellpadding="0" cellspacing="0"><tr><td bgcolor="${BAR_COLOUR}" style="height:12px;font-size:1px;line-height:12px;border-radius:2px">&nbsp;</td></tr></table>`;
+    : `<table role="presentation" aria-hidden="true" width="${Math.max(1, Math.round(100 * share))}%" cellpadding="0" cellspacing="0"><tr><td bgcolor="${colour}" style="height:12px;font-size:1px;line-height:12px;border-radius:2px">&nbsp;</td></tr></table>`;

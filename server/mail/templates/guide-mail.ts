@@ -15,10 +15,10 @@ import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
 import {
-  footnote,
+  type Block,
+  composeLetter,
+  FONT,
   type Letter,
-  letterhead,
-  letterHtml,
   type LetterKind,
   type LetterParts,
   paragraph,
@@ -104,43 +104,40 @@ type Facts = Pick<LetterParts, 'title' | 'language' | 'accent' | 'postalAddress'
   readonly unsubscribe: string;
 };
 
-export function composeGuideEmail(
-  words: GuideEmail,
-  { title, language, accent, postalAddress, host, link, days, unsubscribe }: Facts,
-): Letter {
+export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
+  const { title, language, accent, postalAddress, host, link, days, unsubscribe } = facts;
   const filled = (text: string) => fill(text, { title, host, days: String(days) });
-  const before = [words.greeting, ...(words.inside === undefined ? [] : [words.inside])].map(filled);
-  const how = filled(link === null ? words.attached : words.linkNote);
-  const [why, way, signature] = [words.why, words.unsubscribe, words.signature].map(filled) as [
-    string,
-    string,
-    string,
-  ];
-  const button = filled(words.link);
-  const text = [
-    title,
-    ...before,
-    ...(link === null ? [] : [`${button}:\n${link}`]),
-    how,
-    signature,
-    `-- \n${why}\n${way}: ${unsubscribe}`,
-    ...(postalAddress === undefined ? [] : [postalAddress]),
-  ].join('\n\n');
-  const anchor = (href: string, label: string, style: string) =>
-    `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;
-  const address =
-    postalAddress === undefined ? '' : `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`;
-  const body = [
-    letterhead(title),
-    ...before.map(paragraph),
-    ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, buttonOf(accent))}</p>`]),
-    paragraph(how),
-    paragraph(signature),
-    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}${address}`),
-  ];
-  return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
+  const greeting = filled(words.greeting);
+  return composeLetter(
+    { language, accent },
+    {
+      subject: filled(words.subject),
+      preview: greeting,
+      headline: title,
+      blocks: [
+        paragraph(greeting),
+        ...(words.inside === undefined ? [] : [paragraph(filled(words.inside))]),
+        ...(link === null ? [] : [button(filled(words.link), link, accent.light)]),
+        paragraph(filled(link === null ? words.attached : words.linkNote)),
+      ],
+      footnote: whyAndWayOut(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
+    },
+  );
 }
 
-/** Sets both colours, so the dark mode of mail programs leaves the button unchanged. */
-const buttonOf = (accent: string): string =>
-  `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;
+/**
+ * Sets both colours, so the dark mode of mail programs leaves the button unchanged. The cell is for Outlook, which ignores the
+ * padding of links.
+ */
+const button = (label: string, link: string, colour: string): Block => ({
+  text: `${label}:\n${link}`,
+  html: `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:24px 0"><tr><td bgcolor="${colour}" style="border-radius:6px;background:${colour};mso-padding-alt:12px 24px">${anchor(link, label, `display:inline-block;padding:12px 24px;${FONT};color:#ffffff;font-weight:600;text-decoration:none`)}</td></tr></table>`,
+});
+
+const whyAndWayOut = (why: string, way: string, unsubscribe: string, postalAddress = ''): Block => ({
+  text: `${why}\n${way}: ${unsubscribe}${postalAddress && `\n\n${postalAddress}`}`,
+  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
+});
+
+const anchor = (href: string, label: string, style: string): string =>
+  `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;

@@ -4,7 +4,8 @@ import type { Mail } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
-import { languageAttributes } from '#shared/words.ts';
+import { type ColourPair, middleOf } from '#shared/colours.ts';
+import { isRightToLeft, languageAttributes } from '#shared/words.ts';
 
 export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 
@@ -16,7 +17,7 @@ export type LetterParts = {
   readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   readonly language: string;
-  readonly accent: string;
+  readonly accent: ColourPair;
   /** Shown in advertising mail. */
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
@@ -40,36 +41,92 @@ export type LetterKind = {
   readonly compose: (parts: LetterParts, mail: MailJob, now: number) => Promise<Letter | null>;
 };
 
-export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
+/** One part of a mail, as plain text and as HTML. */
+export type Block = { readonly text: string; readonly html: string };
 
-/** Mail programs block pictures, above all SVG. */
-export const letterhead = (title: string): string =>
-  `<p style="margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid #8b8676;font-size:20px;line-height:1.3">${escapeHtml(title)}</p>`;
+export type Look = Pick<LetterParts, 'language' | 'accent'>;
 
-export const largeDigits = (digits: string): string =>
-  `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${digits}</p>`;
+type Parts = {
+  readonly subject: string;
+  /** Shown by inboxes after the subject, and hidden in the mail. */
+  readonly preview: string;
+  readonly headline: string;
+  readonly blocks: readonly Block[];
+  /** Says why the reader gets the mail. */
+  readonly footnote?: Block;
+};
 
-export const heading = (content: string): string =>
-  `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;
-
-export const footnote = (content: string): string =>
-  `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
-
-export const letterHtml = ({
-  title,
-  language,
-  body,
-}: {
-  title: string;
-  language: string;
-  body: readonly string[];
-}): string => `<!doctype html>
+/** Every mail begins with a headline above a rule in the accent colour. Both parts of the mail have the same order. */
+export function composeLetter({ language, accent }: Look, letter: Parts): Letter {
+  const { subject, preview, headline, blocks, footnote } = letter;
+  const text = [
+    headline,
+    ...blocks.map((block) => block.text),
+    ...(footnote === undefined ? [] : [`-- \n${footnote.text}`]),
+  ];
+  const html = [
+    headlineHtml(headline, visibleOnBoth(accent)),
+    ...blocks.map((block) => block.html),
+    ...(footnote === undefined ? [] : [footnoteHtml(footnote.html)]),
+  ];
+  return {
+    subject,
+    text: `${text.join('\n\n')}\n`,
+    html: `<!doctype html>
 <html ${languageAttributes(language)}>
-<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
+<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no"><title>${escapeHtml(subject)}</title></head>
 <body style="margin:0;padding:32px 20px">
-<div ${languageAttributes(language)} style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">
-${body.join('\n')}
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(preview)}${FILLER}</div>
+<!--[if mso]><table role="presentation" align="center" width="${WIDTH}"><tr><td><![endif]-->
+<div ${languageAttributes(language)} style="max-width:${WIDTH}px;margin:0 auto;${FONT};overflow-wrap:anywhere">
+${html.join('\n')}
 </div>
+<!--[if mso]></td></tr></table><![endif]-->
 </body>
 </html>
-`;
+`,
+  };
+}
+
+const WIDTH = 480;
+
+/** Set on every table too, because Outlook's tables do not inherit the font. */
+export const FONT = 'font:16px/1.5 Georgia,serif';
+
+/** Keeps inboxes from showing the beginning of the mail after the preview. */
+const FILLER = '&nbsp;&zwnj;'.repeat(80);
+
+/** Mail programs may show the mail on a light or a dark background, and some do not say which. */
+export const visibleOnBoth = (accent: ColourPair): string => middleOf(accent);
+
+/** A table, because the rule is as wide as the text, which Outlook supports only in tables. Pictures would be blocked. */
+const headlineHtml = (headline: string, colour: string): string =>
+  `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:0 0 24px"><tr><td style="padding:0 0 10px;border-bottom:2px solid ${colour}"><h1 style="margin:0;font:600 22px/1.3 Georgia,serif;overflow-wrap:anywhere">${escapeHtml(headline)}</h1></td></tr></table>`;
+
+const footnoteHtml = (content: string): string =>
+  `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
+
+export const paragraph = (text: string): Block => ({
+  text,
+  html: `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`,
+});
+
+export const smallPrint = (text: string): Block => ({
+  text,
+  html: `<p style="margin:0 0 12px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
+});
+
+export const heading = (text: string): Block => ({
+  text,
+  html: `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(text)}</h2>`,
+});
+
+/** The gap after the third digit is only letter spacing, so copying still gives six digits. */
+export const largeDigits = (digits: string): Block => ({
+  text: `    ${digits}`,
+  html: `<p style="margin:0 0 24px;font:600 40px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:4px;white-space:nowrap"><span dir="ltr">${digits.slice(0, 2)}<span style="letter-spacing:20px">${digits.slice(2, 3)}</span>${digits.slice(3)}</span></p>`,
+});
+
+/** Outlook does not know `start` and `end`. */
+export const startOf = (language: string): string => (isRightToLeft(language) ? 'right' : 'left');
+export const endOf = (language: string): string => (isRightToLeft(language) ? 'left' : 'right');

@@ -60,20 +60,21 @@ for (const engine of ENGINES) {
         assert.equal(
           text.trimEnd(),
           [
+            'Ada <b> & Co, Engines "1"',
+            '',
+            'ada@gmail.com',
+            '',
             'A visitor entered their code and reads the guide.',
             '',
-            'Name      Ada <b> & Co',
-            'Company   Engines "1"',
-            'Email     ada@gmail.com',
             'Source    newsletter',
             'Verified  November 20, 2026 at 12:00 PM UTC',
             'Remarks   free mail provider',
             '',
             '-- ',
-            'You get this email because OPERATOR_EMAIL and NEW_LEAD_EMAIL of guide.example.com say so.',
+            'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
           ].join('\n'),
         );
-        assert.match(html, /Ada &lt;b&gt; &amp; Co/);
+        assert.match(html, /<h1 [^>]*>Ada &lt;b&gt; &amp; Co, Engines &quot;1&quot;<\/h1>/);
         assert.match(html, /<a href="mailto:ada@gmail\.com"/);
         assert.ok(!`${parsed.subject}${text}${html}`.includes(code));
         const [row] = await rowsOf(server, 'new-lead');
@@ -97,7 +98,6 @@ for (const engine of ENGINES) {
           assert.ok(
             text.includes(
               [
-                'Email     ada@example.com',
                 'How many of you write cold emails?',
                 '          5',
                 'Goal      More <b>answers</b>',
@@ -188,6 +188,9 @@ for (const engine of ENGINES) {
         for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
         await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
         await server.inbox.waitForMail('never@example.com');
+        const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
+        for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
+        await server.service.funnel.write();
         const processes = [newsOf(server), newsOf(server)];
         const look = () => Promise.all(processes.map((news) => news()));
         await look();
@@ -206,12 +209,16 @@ for (const engine of ENGINES) {
         const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
         const { text = '', html = '' } = parsed;
         assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
-        assert.match(text, /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.$/m);
         assert.match(
           text,
-          /^Asked for a code {2}3 {2}█{16}\nWere sent a code {2}3 {2}█{16}\nEntered the code {2}2 {2}█{10}▋$/m,
+          /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
         );
-        assert.match(text, /^Where the new leads came from\ndirect {2}2 {2}█{16}$/m);
+        assert.match(text, /^All visitors\nPage seen +1,000 {2}█{16}$/m, 'views have their own scale');
+        assert.match(
+          text,
+          /^From the form on\nAsked for a code +3 {2}█{16}\nWere sent a code +3 {2}█{16}\nEntered the code +2 {2}█{10}▋$/m,
+        );
+        assert.match(text, /^Where the new leads came from\n\ndirect {2}2 {2}█{16}$/m);
         assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
         assert.match(html, /<table [^>]*width="67%"/);
         assert.doesNotMatch(html, /<img|<svg|url\(/);

@@ -22,11 +22,15 @@ import {
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
-  footnote,
+  type Block,
+  composeLetter,
+  endOf,
+  FONT,
   type Letter,
-  letterHtml,
   type LetterKind,
+  type Look,
   paragraph,
+  startOf,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
@@ -83,12 +87,11 @@ export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
     const lead = await findNewLead(db, leadId);
     if (lead === undefined) return null;
-    const { hostname: host } = new URL(publicUrl);
-    return composeNewLeadEmail(words, { title, language, host, lead });
+    return composeNewLeadEmail(words, { ...aboutPage(parts), lead });
   },
 };
 
@@ -96,13 +99,12 @@ export const newLeadsKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
     const { from } = OfHour.parse(JSON.parse(row.payload));
     const span = { from, to: from + HOUR_MS };
     const named = await namedLeads(db, span);
     if (named.count === 0) return null;
-    const { hostname: host } = new URL(publicUrl);
-    return composeNewLeadsEmail(words, { title, language, host, ...span, ...named });
+    return composeNewLeadsEmail(words, { ...aboutPage(parts), ...span, ...named });
   },
 };
 
@@ -113,6 +115,20 @@ export async function namedLeads(
   return { leads: await newLeadsOf(db, span, NAMED_MAX), count: await countNewLeads(db, span) };
 }
 
+export type AboutPage = Look & { readonly title: string; readonly host: string };
+
+export const aboutPage = ({
+  title,
+  language,
+  accent,
+  publicUrl,
+}: Omit<AboutPage, 'host'> & { readonly publicUrl: string }): AboutPage => ({
+  title,
+  language,
+  accent,
+  host: new URL(publicUrl).hostname,
+});
+
 export function composeNewLeadEmail(
   words: NewLeadEmail,
   { lead, ...about }: AboutPage & { readonly lead: NewLead },
@@ -120,39 +136,54 @@ export function composeNewLeadEmail(
   const { title, host, language } = about;
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
+  const source = sourceIn(words, lead);
   const remarks = remarksOf(words, lead);
-  const rows: readonly (readonly [label: string, value: string, html: string])[] = [
-    [labels.name, name, escapeHtml(name)],
-    [labels.company, company, escapeHtml(company)],
-    [labels.email, email, mailTo(email)],
-    ...Object.entries(answersByLabel(lead.answers)).map(
-      ([label, answer]) => [label, answer, escapeHtml(answer).replaceAll('\n', '<br>')] as const,
-    ),
-    [labels.source, sourceIn(words, lead), escapeHtml(sourceIn(words, lead))],
-    [labels.verified, momentIn(language, at), escapeHtml(momentIn(language, at))],
-    ...(remarks === '' ? [] : [[labels.remarks, remarks, escapeHtml(remarks)] as const]),
-  ];
+  return composeLetter(about, {
+    subject: fill(words.each.subject, { title, host, name, company }),
+    preview: [email, source].join(' · '),
+    headline: `${name}, ${company}`,
+    blocks: [
+      { text: email, html: `<p style="margin:0 0 16px;font-size:18px">${mailTo(email)}</p>` },
+      paragraph(fill(words.each.text, { title, host })),
+      details(language, [
+        ...Object.entries(answersByLabel(lead.answers)),
+        [labels.source, source],
+        [labels.verified, momentIn(language, at)],
+        ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
+      ]),
+    ],
+    footnote: why(words, about, 'each'),
+  });
+}
+
+export function why(
+  words: NewLeadEmail,
+  { title, host }: Pick<AboutPage, 'title' | 'host'>,
+  mail: keyof NewLeadEmail['why'],
+): Block {
+  const text = fill(words.why[mail], { title, host });
+  return { text, html: escapeHtml(text) };
+}
+
+function details(language: string, rows: readonly (readonly [label: string, value: string])[]): Block {
   const isShort = (label: string) => label.length <= LABEL_MAX_WIDTH;
   const width = Math.max(...rows.map(([label]) => (isShort(label) ? label.length : 0)));
   const indent = `\n${' '.repeat(width + 2)}`;
-  const table: Block = {
+  const start = startOf(language);
+  return {
     text: rows
       .map(([label, value]) => {
         const answer = value.replaceAll('\n', indent);
         return isShort(label) ? `${label.padEnd(width)}  ${answer}` : `${label}${indent}${answer}`;
       })
       .join('\n'),
-    html: `<table style="border-collapse:collapse;margin:0 0 16px;font:inherit">${rows
+    html: `<table style="border-collapse:collapse;margin:0 0 16px;${FONT}">${rows
       .map(
-        ([label, , value]) =>
-          `<tr><th scope="row" style="padding:4px 16px 4px 0;text-align:left;vertical-align:top;font-weight:400;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${value}</td></tr>`,
+        ([label, value]) =>
+          `<tr><th scope="row" align="${start}" style="padding:4px 0;padding-${endOf(language)}:16px;vertical-align:top;font-weight:400;overflow-wrap:break-word;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${escapeHtml(value).replaceAll('\n', '<br>')}</td></tr>`,
       )
       .join('')}</table>`,
   };
-  return letterOf(words, about, {
-    subject: fill(words.each.subject, { title, host, name, company }),
-    blocks: [inWords(fill(words.each.text, { title, host })), table],
-  });
 }
 
 export function composeNewLeadsEmail(
@@ -171,42 +202,18 @@ export function composeNewLeadsEmail(
     from: timeIn(language, from),
     to: timeIn(language, to),
   };
-  return letterOf(words, about, {
-    subject: counted(words.hour.subject, count, language, { title, host }),
+  const subject = counted(words.hour.subject, count, language, { title, host });
+  return composeLetter(about, {
+    subject,
+    preview: leads.map(({ name }) => name).join(', '),
+    headline: subject,
     blocks: [
-      inWords(fill(words.hour.text, { title, host, ...times })),
+      paragraph(fill(words.hour.text, { title, host, ...times })),
       ...listOf(words, language, leads, count),
     ],
+    footnote: why(words, about, 'each'),
   });
 }
-
-export type Block = { readonly text: string; readonly html: string };
-
-export type AboutPage = { readonly title: string; readonly language: string; readonly host: string };
-
-export function letterOf(
-  words: NewLeadEmail,
-  { title, host, language }: AboutPage,
-  { subject, blocks }: { subject: string; blocks: readonly Block[] },
-): Letter {
-  const why = fill(words.why, { title, host });
-  return {
-    subject,
-    text: `${[...blocks.map(({ text }) => text), `-- \n${why}`].join('\n\n')}\n`,
-    html: letterHtml({
-      title: subject,
-      language,
-      body: [...blocks.map(({ html }) => html), footnote(escapeHtml(why))],
-    }),
-  };
-}
-
-export const inWords = (text: string): Block => ({ text, html: paragraph(text) });
-
-export const inSmallWords = (text: string): Block => ({
-  text,
-  html: `<p style="margin:0 0 16px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
-});
 
 export function listOf(
   words: NewLeadEmail,
@@ -232,7 +239,7 @@ export function listOf(
         html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
-    ...(rest > 0 ? [inWords(counted(words.more, rest, language))] : []),
+    ...(rest > 0 ? [paragraph(counted(words.more, rest, language))] : []),
   ];
 }
 

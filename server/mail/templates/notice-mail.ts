@@ -3,7 +3,13 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { letterHtml, type LetterKind, paragraph } from '#server/mail/templates/letter.ts';
+import {
+  composeLetter,
+  type Letter,
+  type LetterKind,
+  type Look,
+  paragraph,
+} from '#server/mail/templates/letter.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -38,9 +44,8 @@ export const noticeKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ language }, row) => {
-    const { subject, text } = Payload.parse(JSON.parse(row.payload));
-    const html = letterHtml({ title: subject, language, body: [paragraph(text)] });
-    return { subject, text: `${text}\n`, html };
-  },
+  compose: async (parts, row) => composeNoticeEmail(parts, Payload.parse(JSON.parse(row.payload))),
 };
+
+export const composeNoticeEmail = (look: Look, { subject, text }: z.infer<typeof Payload>): Letter =>
+  composeLetter(look, { subject, preview: text, headline: subject, blocks: [paragraph(text)] });

@@ -7,23 +7,35 @@ import { readCampaign } from '#server/campaign/campaign.ts';
 import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
+import { visibleOnBoth } from '#server/mail/templates/letter.ts';
+import { ACCENT, contrastOf } from '#shared/colours.ts';
 
 const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
 assert(words.type === 'campaign');
 const { codeEmail, guideEmail } = words.campaign;
+const BLUE = { light: '#1c4e8a', dark: '#9cc4f5' };
+const codeFacts = {
+  digits: '123456',
+  reference: 'QFX',
+  validForMs: 600_000,
+  title: 'Leitfaden',
+  language: 'en',
+  accent: ACCENT,
+};
 
 describe('mail templates', () => {
   it('a code mail declares its language', () => {
-    const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'Leitfaden' };
-    assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'de' }).html, /^<html lang="de">$/m);
-    assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'en' }).html, /^<html lang="en">$/m);
+    const htmlIn = (language: string) => composeCodeEmail(codeEmail, { ...codeFacts, language }).html;
+    assert.match(htmlIn('de'), /^<html lang="de">$/m);
+    assert.match(htmlIn('en'), /^<html lang="en">$/m);
+    assert.match(htmlIn('ar'), /^<html lang="ar" dir="rtl">$/m);
   });
 
   it('a code mail states the lifetime of the code in the correct plural', () => {
     const validity = (minutes: number, language: string) =>
       composeCodeEmail(
         { ...codeEmail, validity: '{lifetime}.' },
-        { digits: '123456', reference: 'QFX', validForMs: minutes * 60_000, title: 'Guide', language },
+        { ...codeFacts, validForMs: minutes * 60_000, language },
       )
         .text.match(/^.*\.$/gm)
         ?.at(-2);
@@ -37,7 +49,7 @@ describe('mail templates', () => {
   const guideFacts = {
     title: 'Leitfaden',
     language: 'de',
-    accent: '#1c4e8a',
+    accent: BLUE,
     postalAddress: undefined,
     host: 'guide.example.com',
     link: 'https://guide.example.com/api/guide?t=x',
@@ -49,6 +61,31 @@ describe('mail templates', () => {
     const { html } = composeGuideEmail(guideEmail, guideFacts);
     assert.match(html, /background:#1c4e8a/);
     assert.doesNotMatch(html, /#0e5a43/);
+  });
+
+  it('the rule below a headline is visible on light and dark backgrounds', () => {
+    for (const accent of [ACCENT, BLUE]) {
+      const colour = visibleOnBoth(accent);
+      assert.ok(composeCodeEmail(codeEmail, { ...codeFacts, accent }).html.includes(`solid ${colour}`));
+      for (const background of ['#ffffff', '#000000'])
+        assert.ok(contrastOf(colour, background) > 3, `${colour} on ${background}`);
+    }
+  });
+
+  it('a code mail contains the title once, then the digits, the reference and the lifetime', () => {
+    const { text, html } = composeCodeEmail(codeEmail, codeFacts);
+    const order = /Leitfaden[^]*123456[^]*QFX[^]*10 minutes/;
+    assert.match(text, order);
+    const body = html.slice(html.indexOf('<h1'));
+    assert.match(body.replaceAll(/<[^>]*>/g, ''), order, 'the digits can be copied without a gap');
+    for (const part of [text, body]) assert.equal(part.split('Leitfaden').length, 2);
+  });
+
+  it('a code mail has a preview that adds to its subject', () => {
+    const { subject, html } = composeCodeEmail(codeEmail, codeFacts);
+    assert.equal(subject, '123456 is your code for Leitfaden');
+    const [, preview] = /<div style="display:none[^>]*>([^&]*)/.exec(html) ?? [];
+    assert.equal(preview, 'Valid for 10 minutes. Reference QFX.');
   });
 
   it('the guide mail describes its content if the campaign does', () => {
@@ -69,13 +106,15 @@ describe('mail templates', () => {
   });
 
   it('every mail to a visitor begins with the title in both parts', () => {
-    const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'A & B', language: 'en' };
     for (const mail of [
-      composeCodeEmail(codeEmail, facts),
+      composeCodeEmail(codeEmail, { ...codeFacts, title: 'A & B' }),
       composeGuideEmail(guideEmail, { ...guideFacts, title: 'A & B' }),
     ]) {
       assert.ok(mail.text.startsWith('A & B\n\n'));
-      assert.match(mail.html, /<div [^>]*>\n<p [^>]*border-bottom[^>]*>A &amp; B<\/p>/);
+      assert.match(
+        mail.html,
+        /<div [^>]*>\n<table [^>]*><tr><td [^>]*border-bottom[^>]*><h1 [^>]*>A &amp; B<\/h1>/,
+      );
     }
   });
 
