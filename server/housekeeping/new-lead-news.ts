@@ -12,7 +12,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 
 export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
-  readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmail' | 'retention'>;
+  readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmails' | 'retention'>;
   readonly clock: () => number;
   readonly shouldStop?: () => boolean;
 };
@@ -27,18 +27,20 @@ export function createNewLeadNews({
   clock,
   shouldStop = () => false,
 }: NewLeadNewsParts): () => Promise<void> {
-  const { newLeadEmail, newLeadEmailAtMs, operatorEmail: recipient, retention } = config;
+  const { newLeadEmail, newLeadEmailAtMs, operatorEmails: all, retention } = config;
   let settled = -1;
 
-  const queuePeriod = async (to: string, days: 1 | 7): Promise<void> => {
+  const queuePeriod = async (days: 1 | 7): Promise<void> => {
     const now = clock();
     const period = days === 1 ? yesterday(now) : lastWeek(now);
     if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
     // Housekeeping may have deleted the row that proves that this period was mailed.
     if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
-    const id = digestId({ from: period.from, days });
-    const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;
-    if (!isSettled) {
+    const recipients: string[] = [];
+    for (const recipient of all)
+      if (!(await wasQueued(database.db, digestId({ from: period.from, days }, recipient))))
+        recipients.push(recipient);
+    if (recipients.length > 0 && (await countNewLeads(database.db, period)) > 0) {
       const figures = await gatherFigures(database, period, {
         retention,
         now,
@@ -50,7 +52,7 @@ export function createNewLeadNews({
       });
       const before = await countLeads(database.db, period.before);
       await queueDigest(database.db, {
-        recipient: to,
+        recipients,
         figures: { from: period.from, days, before, ...stepsAndSources(figures) },
         now,
       });
@@ -59,10 +61,9 @@ export function createNewLeadNews({
   };
 
   return async () => {
-    if (recipient === null) return;
-    if (newLeadEmail === 'daily') await queuePeriod(recipient, 1);
-    if (newLeadEmail === 'weekly') await queuePeriod(recipient, 7);
-    if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
+    if (newLeadEmail === 'daily') await queuePeriod(1);
+    if (newLeadEmail === 'weekly') await queuePeriod(7);
+    if (newLeadEmail === 'each') await queueFullHours(database.db, { recipients: all, now: clock() });
   };
 }
 

@@ -315,8 +315,7 @@ for (const engine of ENGINES) {
         async (server) => {
           for (let count = 1; count <= 6; count += 1)
             await queueNotice(server.database.db, {
-              id: uuid(),
-              recipient: 'operator@late.example',
+              recipients: ['operator@late.example'],
               subject: 'News',
               text: 'News.',
               now: server.now(),

@@ -2,6 +2,7 @@
 // its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the
 // others 503 (docs/reliability.md).
 import { sql } from 'kysely';
+import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
@@ -36,6 +37,19 @@ export type NewMail = {
 /** Call this in the cause's transaction, and wake the worker after the commit. */
 export async function addMail(tx: Db, mail: NewMail): Promise<void> {
   await tx.insertInto('outbox').values(rowOf(mail)).execute();
+}
+
+/**
+ * Adds one mail per recipient instead of one with several in To, so that a server that refuses one address, or answers for
+ * it slowly, cannot keep the mail from the others. Each is retried on its own.
+ */
+export async function addMails(
+  tx: Db,
+  recipients: readonly string[],
+  mail: Omit<NewMail, 'id' | 'recipient'>,
+): Promise<void> {
+  for (const recipient of recipients)
+    await addMail(tx, { ...mail, id: uuid({ msecs: mail.now }), recipient });
 }
 
 export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {

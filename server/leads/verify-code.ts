@@ -62,7 +62,7 @@ type VerifyParts = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly webhooks: Pick<Webhooks, 'queue'>;
-  readonly config: Pick<Config, 'guideEmail' | 'newLeadEmail' | 'operatorEmail'>;
+  readonly config: Pick<Config, 'guideEmail' | 'newLeadEmail' | 'operatorEmails'>;
   readonly campaign: { readonly form: { readonly fields: readonly OwnField[] } };
 };
 
@@ -279,8 +279,7 @@ async function openLead(
   const isNew = leadId === newId;
   await webhooks.queue(tx, { type: isNew ? 'lead.verified' : 'lead.updated', leadId, now });
   if (isNew && firstReadAt !== null) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
-  const { operatorEmail } = config;
-  if (config.newLeadEmail === 'each' && operatorEmail !== null && isNew)
-    await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });
+  if (config.newLeadEmail === 'each' && isNew)
+    await queueNewLeadMail(tx, { leadId, recipients: config.operatorEmails, now });
   return { type: 'verified', leadId, isReadingNoted: firstReadAt !== null };
 }

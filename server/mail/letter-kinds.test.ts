@@ -33,8 +33,7 @@ for (const engine of ENGINES) {
   it(`a notice to the operator on ${engine} is mailed unless it is too old`, () =>
     withServer({ engine }, async (server) => {
       const notice = (now: number) => ({
-        id: uuid(),
-        recipient: OPERATOR,
+        recipients: [OPERATOR],
         subject: 'The breaker opened',
         text: 'Look at <b>it</b>.',
         now,
@@ -42,7 +41,8 @@ for (const engine of ENGINES) {
       const old = notice(server.now() - 3_600_000);
       await queueNotice(server.database.db, old);
       server.wakeWorker();
-      await untilState(server, old.id, (state) => state === 'dropped');
+      const { id } = await server.database.db.selectFrom('outbox').select('id').executeTakeFirstOrThrow();
+      await untilState(server, id, (state) => state === 'dropped');
       await queueNotice(server.database.db, notice(server.now()));
       server.wakeWorker();
       const { parsed } = await server.inbox.waitForMail(OPERATOR);

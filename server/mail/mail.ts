@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -38,7 +37,7 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
 export type MailParts = {
   readonly config: Pick<
     Config,
-    'mail' | 'mailFrom' | 'publicUrl' | 'bounceDomain' | 'codeTtlSeconds' | 'guideEmail' | 'operatorEmail'
+    'mail' | 'mailFrom' | 'publicUrl' | 'bounceDomain' | 'codeTtlSeconds' | 'guideEmail' | 'operatorEmails'
   >;
   readonly campaign: Pick<
     Campaign,
@@ -59,7 +58,7 @@ export type MailParts = {
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
-  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmail } = config;
+  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmails } = config;
   const { codeEmail, newLeadEmail, breakerEmail } = campaign;
   const { title, language, colors, postalAddress } = campaign.site;
   const mailer = createMailer(config, {
@@ -78,13 +77,8 @@ export function openMail(parts: MailParts): OpenMail {
     folder,
     wake,
     queueBreakerNotice: async (reason) => {
-      if (operatorEmail === null) return;
-      await queueNotice(database.db, {
-        id: randomUUIDv7(),
-        recipient: operatorEmail,
-        ...composeBreakerNotice(breakerEmail, { reason, title }),
-        now: clock(),
-      });
+      const notice = composeBreakerNotice(breakerEmail, { reason, title });
+      await queueNotice(database.db, { recipients: operatorEmails, ...notice, now: clock() });
       wake();
     },
     filesAbout: (email) => emlFilesAbout(folder, email),

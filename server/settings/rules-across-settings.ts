@@ -60,7 +60,7 @@ const RULES: readonly Rule[] = [
   {
     broken: ({ values, texts }) =>
       texts.OPERATOR_EMAIL === undefined && (values.NEW_LEAD_EMAIL ?? 'off') !== 'off',
-    message: 'OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to that address.',
+    message: 'OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to those addresses.',
   },
   {
     broken: ({ texts }) =>

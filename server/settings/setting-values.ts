@@ -133,10 +133,21 @@ function isOperatorAddress(text: string): boolean {
   return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
 }
 
-export const emailAddress: ReadSetting<string> = textThat(
-  isOperatorAddress,
-  'must be a single e-mail address, such as you@example.com, without a name, "mailto:" or ";"',
-);
+/** Removes duplicates, so that an address given twice gets each mail once. */
+export const operatorAddresses: ReadSetting<readonly string[]> = (text) => {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.at(-1) === '' && parts.length > 1) parts.pop();
+  const wrong = parts.flatMap((part, index) => (isOperatorAddress(part) ? [] : [index + 1]));
+  const sameAs = new Map(parts.map((part) => [normaliseEmail(part), part]));
+  return wrong.length === 0
+    ? { value: [...sameAs.values()] }
+    : {
+        mistakes: wrong.map(
+          (entry) =>
+            `must be e-mail addresses separated by commas, such as you@example.com, ada@example.com, without names, "mailto:" or ";". Entry ${entry} is not valid`,
+        ),
+      };
+};
 
 export type Mailbox = { readonly name: string; readonly address: string };
 

@@ -6,12 +6,12 @@ import {
   bounceDomain,
   deskUrl,
   deskUsers,
-  emailAddress,
   isKeyOnP256,
   isWebUrl,
   listOf,
   mailbox,
   oneOf,
+  operatorAddresses,
   pageUrl,
   retentionDays,
   textThat,
@@ -233,10 +233,10 @@ export const SETTINGS = {
 
   OPERATOR_EMAIL: {
     group: 'Other e-mails, and which addresses are accepted',
-    value: emailAddress,
-    example: 'you@example.com',
+    value: operatorAddresses,
+    example: 'you@example.com, ada@example.com',
     meaning:
-      'E-mail address that receives alerts (breaker, failed desk sign-ins) and new leads (NEW_LEAD_EMAIL).',
+      'E-mail addresses that receive alerts (breaker, failed desk sign-ins) and new leads (NEW_LEAD_EMAIL), separated by commas.',
   },
   GUIDE_EMAIL: {
     value: oneOf('off', 'link', 'attachment'),

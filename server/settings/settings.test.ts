@@ -82,8 +82,12 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     { trustProxy: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1', 'loopback'] },
   ],
   [{ ...DAILY, NEW_LEAD_EMAIL_AT: '18:05' }, { newLeadEmailAtMs: 65_100_000 }],
-  [{ OPERATOR_EMAIL: 'guide@example.com' }, { operatorEmail: 'guide@example.com' }],
-  [{ OPERATOR_EMAIL: 'root@localhost' }, { operatorEmail: 'root@localhost' }],
+  [{ OPERATOR_EMAIL: 'guide@example.com' }, { operatorEmails: ['guide@example.com'] }],
+  [{ OPERATOR_EMAIL: 'root@localhost' }, { operatorEmails: ['root@localhost'] }],
+  [
+    { OPERATOR_EMAIL: 'ada@example.com,bob@bücher.example, Ada@Example.com,' },
+    { operatorEmails: ['Ada@Example.com', 'bob@bücher.example'] },
+  ],
   [{ MAIL_FROM: 'guide@example.com' }, mailFrom('', 'guide@example.com')],
   [{ MAIL_FROM: '<guide@example.com>' }, mailFrom('', 'guide@example.com')],
   [{ MAIL_FROM: 'root@localhost' }, mailFrom('', 'root@localhost')],
@@ -230,7 +234,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ...each('MAIL_RETENTION_DAYS', '31', '0'),
   ],
   [
-    /^OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to that address\.$/,
+    /^OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to those addresses\.$/,
     { NEW_LEAD_EMAIL: 'each' },
   ],
   [
@@ -239,7 +243,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^NEW_LEAD_EMAIL must be off, each, daily or weekly/, { ...DAILY, NEW_LEAD_EMAIL: 'monthly' }],
   [
-    /^(?:MAIL_FROM|OPERATOR_EMAIL) must be a single e-mail address.*, such as \S+@example\.com.*"mailto:" or ";"\.$/,
+    /^(?:MAIL_FROM must be a single e-mail address|OPERATOR_EMAIL must be e-mail addresses separated by commas).*, such as \S+@example\.com.*"mailto:" or ";"(?:\. Entry 2 is not valid)?\.$/,
     ...[
       'guide@example.com;',
       'mailto:guide@example.com',
@@ -254,7 +258,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ].flatMap((wrong) => [
       { MAIL_FROM: wrong },
       { MAIL_FROM: `Guide <${wrong}>` },
-      { OPERATOR_EMAIL: wrong },
+      ...(wrong.includes(',') ? [] : [{ OPERATOR_EMAIL: `you@example.com, ${wrong}` }]),
     ]),
   ],
   [
@@ -410,7 +414,7 @@ describe('settings', () => {
       breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
       retention: { unverifiedDays: 30, mailDays: 30 },
       funnelCounting: true,
-      operatorEmail: null,
+      operatorEmails: [],
       guideEmail: 'off',
       newLeadEmail: 'off',
       newLeadEmailAtMs: 7 * 3_600_000,

@@ -122,7 +122,7 @@ function configFrom(values: SettingValues) {
       mailDays: values.MAIL_RETENTION_DAYS ?? values.RETENTION_DAYS,
     },
     funnelCounting: values.FUNNEL_COUNTING === 'on',
-    operatorEmail: values.OPERATOR_EMAIL ?? null,
+    operatorEmails: values.OPERATOR_EMAIL ?? [],
     guideEmail: values.GUIDE_EMAIL,
     newLeadEmail: values.NEW_LEAD_EMAIL,
     /** Milliseconds after midnight UTC. */

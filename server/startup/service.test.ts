@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { v7 as uuid } from 'uuid';
 
 import { buildApp } from '#server/startup/app.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -254,7 +253,7 @@ it('a closing service finishes the mail being sent, even if webhooks fail to sto
     });
     const service = await open(instance);
     const now = Date.now();
-    const notice = { id: uuid(), recipient: 'op@example.com', subject: 'News', text: 'News.', now };
+    const notice = { recipients: ['op@example.com'], subject: 'News', text: 'News.', now };
     await queueNotice(service.database.db, notice);
     service.startSending();
     await started.promise;

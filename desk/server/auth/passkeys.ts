@@ -9,8 +9,6 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-import { v7 as uuid } from 'uuid';
-
 import type { Asked } from '#desk/endpoints/endpoint.ts';
 import type * as calls from '#desk/endpoints/passkeys.ts';
 import type { Passkey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
@@ -149,8 +147,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         };
         if (!(await insertPasskey(tx, passkey))) return false;
         await queueNotice(tx, {
-          id: uuid({ msecs: now }),
-          recipient: asciiAddress(email) ?? email,
+          recipients: [asciiAddress(email) ?? email],
           subject: `A passkey was added to your account at the desk of ${campaign.site.title}`,
           text:
             `A new passkey can now sign in to your account at ${url}. If you did not add this passkey, remove it on the Account page, ` +

@@ -1,7 +1,5 @@
 // Logs a wrong code or passkey, and warns the operator about repeated wrong attempts. The statements are the same for everyone, so
 // timing does not reveal who is in DESK_PEOPLE.
-import { v7 as uuid } from 'uuid';
-
 import { countUpTo } from '#desk/server/auth/counted.ts';
 import { noteRefused } from '#desk/audit-log/audit-log.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -32,10 +30,9 @@ export async function noteWrongAttempt(
     );
     if (tooMany === null) await noteRefused(tx, { email, from, details: attempt.with, at: now });
     const { count } = await countInWindow(tx, rowOf(service, email), inARowMs, now);
-    if (email === null || count !== attemptsInARow || config.operatorEmail === null) return;
+    if (email === null || count !== attemptsInARow) return;
     await queueNotice(tx, {
-      id: uuid({ msecs: now }),
-      recipient: config.operatorEmail,
+      recipients: config.operatorEmails,
       subject: `${attemptsInARow} failed attempts to sign in to the desk of ${campaign.site.title}`,
       text:
         `There were ${attemptsInARow} failed attempts in a row to sign in as a person listed in DESK_PEOPLE. ` +

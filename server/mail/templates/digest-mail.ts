@@ -45,14 +45,21 @@ const PeriodFigures = z.object({
 });
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
-export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
-  idOfPeriod(days === 1 ? 'day' : 'week', from);
+export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>, recipient: string): string =>
+  idOfPeriod(days === 1 ? 'day' : 'week', from, recipient);
 
 export async function queueDigest(
   db: Db,
-  { recipient, figures, now }: { recipient: string; figures: PeriodFigures; now: number },
+  { recipients, figures, now }: { recipients: readonly string[]; figures: PeriodFigures; now: number },
 ): Promise<void> {
-  await addMailOnce(db, { id: digestId(figures), recipient, now, kind: 'digest', payload: figures });
+  for (const recipient of recipients)
+    await addMailOnce(db, {
+      id: digestId(figures, recipient),
+      recipient,
+      now,
+      kind: 'digest',
+      payload: figures,
+    });
 }
 
 export const digestKind: LetterKind = {

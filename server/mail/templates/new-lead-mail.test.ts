@@ -16,6 +16,7 @@ import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
 const OPERATOR = 'you@example.com';
+const OPERATORS = `${OPERATOR}, ada@example.org`;
 const PAGE = {
   OPERATOR_EMAIL: OPERATOR,
   PUBLIC_URL: 'https://guide.example.com',
@@ -84,6 +85,34 @@ for (const engine of ENGINES) {
         await becomeLead(server, email, 2);
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
       }));
+
+    it('several operators each get a separate mail, even if one address is refused', () =>
+      withServer(
+        {
+          engine,
+          env: { ...EACH, OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` },
+          inbox: {
+            onRecipient: (address) =>
+              address === 'gone@example.com' ? smtpError(550, 'No such user') : null,
+          },
+        },
+        async (server) => {
+          await becomeLead(server, 'ada@example.com');
+          for (const address of [OPERATOR, 'ada@example.org']) {
+            const { parsed } = await server.inbox.waitForMail(address);
+            assert.deepEqual(parsed.to, [{ name: '', address }], 'the others are not shown');
+          }
+          await until(async () =>
+            (await rowsOf(server, 'new-lead')).every(({ state }) => state !== 'queued'),
+          );
+          const states = (await rowsOf(server, 'new-lead')).map((row) => `${row.recipient} ${row.state}`);
+          assert.deepEqual(states.toSorted(), [
+            'ada@example.org sent',
+            'gone@example.com failed',
+            `${OPERATOR} sent`,
+          ]);
+        },
+      ));
 
     it("the operator's new-lead mail contains answers to custom questions as text", () =>
       inFolder((folder) => {
@@ -182,55 +211,63 @@ for (const engine of ENGINES) {
       }));
 
     it('the operator gets a daily mail with stats and new leads at the configured time', () =>
-      withServer({ engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30' } }, async (server) => {
-        await becomeLead(server, 'early@example.com');
-        await server.advance(86_400);
-        for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
-        await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-        await server.inbox.waitForMail('never@example.com');
-        const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
-        for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
-        await server.service.funnel.write();
-        const processes = [newsOf(server), newsOf(server)];
-        const look = () => Promise.all(processes.map((news) => news()));
-        await look();
-        await look();
-        server.wakeWorker();
-        const first = await server.inbox.waitForMail(OPERATOR);
-        assert.match(first.parsed.subject ?? '', /^1 new lead on November 20, 2026: /);
-        await server.advance(18 * 3_600 + 29 * 60);
-        await look();
-        assert.equal((await rowsOf(server, 'digest')).length, 1, 'not before 06:30');
-        await server.advance(60);
-        await look();
-        await look();
-        await newsOf(server)();
-        server.wakeWorker();
-        const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
-        const { text = '', html = '' } = parsed;
-        assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
-        assert.match(
-          text,
-          /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
-        );
-        assert.match(text, /^All visitors\nPage seen +1,000 {2}█{16}$/m, 'views have their own scale');
-        assert.match(
-          text,
-          /^From the form on\nAsked for a code +3 {2}█{16}\nWere sent a code +3 {2}█{16}\nEntered the code +2 {2}█{10}▋$/m,
-        );
-        assert.match(text, /^Where the new leads came from\n\ndirect {2}2 {2}█{16}$/m);
-        assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
-        assert.match(html, /<table [^>]*width="67%"/);
-        assert.doesNotMatch(html, /<img|<svg|url\(/);
-        assert.doesNotMatch(text + html, /never@|early@/);
-        const rows = await rowsOf(server, 'digest');
-        assert.equal(rows.length, 2);
-        for (const { payload } of rows) assert.doesNotMatch(payload, /@|Ada|Engines/);
+      withServer(
+        { engine, env: { ...DAILY, OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
+        async (server) => {
+          await becomeLead(server, 'early@example.com');
+          await server.advance(86_400);
+          for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+          await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
+          await server.inbox.waitForMail('never@example.com');
+          const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
+          for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
+          await server.service.funnel.write();
+          const processes = [newsOf(server), newsOf(server)];
+          const look = () => Promise.all(processes.map((news) => news()));
+          await look();
+          await look();
+          server.wakeWorker();
+          const first = await server.inbox.waitForMail(OPERATOR);
+          assert.match(first.parsed.subject ?? '', /^1 new lead on November 20, 2026: /);
+          await server.advance(18 * 3_600 + 29 * 60);
+          await look();
+          assert.equal((await rowsOf(server, 'digest')).length, 2, 'not before 06:30');
+          await server.advance(60);
+          await look();
+          await look();
+          await newsOf(server)();
+          server.wakeWorker();
+          const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
+          const { text = '', html = '' } = parsed;
+          assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
+          assert.match(
+            text,
+            /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
+          );
+          assert.match(text, /^All visitors\nPage seen +1,000 {2}█{16}$/m, 'views have their own scale');
+          assert.match(
+            text,
+            /^From the form on\nAsked for a code +3 {2}█{16}\nWere sent a code +3 {2}█{16}\nEntered the code +2 {2}█{10}▋$/m,
+          );
+          assert.match(text, /^Where the new leads came from\n\ndirect {2}2 {2}█{16}$/m);
+          assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+          assert.match(html, /<table [^>]*width="67%"/);
+          assert.doesNotMatch(html, /<img|<svg|url\(/);
+          assert.doesNotMatch(text + html, /never@|early@/);
+          const rows = await rowsOf(server, 'digest');
+          assert.deepEqual(rows.map(({ recipient }) => recipient).toSorted(), [
+            'ada@example.org',
+            'ada@example.org',
+            OPERATOR,
+            OPERATOR,
+          ]);
+          for (const { payload } of rows) assert.doesNotMatch(payload, /@|Ada|Engines/);
 
-        await server.advance(86_400);
-        await look();
-        assert.equal((await rowsOf(server, 'digest')).length, 2, 'a day without new leads is left out');
-      }));
+          await server.advance(86_400);
+          await look();
+          assert.equal((await rowsOf(server, 'digest')).length, 4, 'a day without new leads is left out');
+        },
+      ));
 
     it('the operator gets a weekly mail on Monday that compares two weeks', () =>
       // Friday, 20 November 2026, at noon.

@@ -1,5 +1,7 @@
 // The outbox row contains only the lead's ID or the hour. Leads are read when the mail is composed, so erased leads aren't
 // reported.
+import { createHash } from 'node:crypto';
+
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
@@ -20,7 +22,7 @@ import {
   newLeadsOf,
 } from '#server/db/tables/leads.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
-import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
+import { addMailOnce, addMails } from '#server/jobs/mail-jobs.ts';
 import {
   type Block,
   composeLetter,
@@ -56,32 +58,36 @@ const hourOf = (now: number) => now - (now % HOUR_MS);
 
 export async function queueNewLeadMail(
   tx: Db,
-  { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
+  { leadId, recipients, now }: { leadId: string; recipients: readonly string[]; now: number },
 ): Promise<void> {
   const hour = hourOf(now);
   if (await hasMoreNewLeads(tx, { from: hour, to: hour + HOUR_MS }, ONE_BY_ONE_MAX)) return;
-  await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
+  await addMails(tx, recipients, { now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Queues one mail per completed hour, across all processes. */
+/** Queues one mail per completed hour and recipient, across all processes. */
 export async function queueFullHours(
   db: Db,
-  { recipient, now }: { recipient: string; now: number },
+  { recipients, now }: { recipients: readonly string[]; now: number },
 ): Promise<void> {
   const end = hourOf(now - GRACE_MS);
   for (let from = end - HOURS_BACK * HOUR_MS; from < end; from += HOUR_MS) {
-    const id = idOfPeriod('hour', from);
-    if (await wasQueued(db, id)) continue;
-    if (!(await hasMoreNewLeads(db, { from, to: from + HOUR_MS }, ONE_BY_ONE_MAX))) continue;
-    await addMailOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
+    for (const recipient of recipients) {
+      const id = idOfPeriod('hour', from, recipient);
+      if (await wasQueued(db, id)) continue;
+      if (!(await hasMoreNewLeads(db, { from, to: from + HOUR_MS }, ONE_BY_ONE_MAX))) break;
+      await addMailOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
+    }
   }
 }
 
-/** Deterministic, so the mail is queued only once. */
-export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
-  uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
-
-const PERIOD_MARKS = { hour: 1, day: 2, week: 3 } as const;
+/** Deterministic, so each recipient's mail is queued only once. */
+export const idOfPeriod = (kind: 'hour' | 'day' | 'week', from: number, recipient: string): string =>
+  uuid({
+    msecs: from,
+    seq: 0,
+    random: createHash('sha256').update(`${kind} ${recipient}`).digest().subarray(0, 16),
+  });
 
 export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,

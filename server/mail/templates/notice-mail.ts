@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { addMail } from '#server/jobs/mail-jobs.ts';
+import { addMails } from '#server/jobs/mail-jobs.ts';
 import {
   composeLetter,
   type Letter,
@@ -34,10 +34,10 @@ export function composeBreakerNotice(
 
 export async function queueNotice(
   db: Db,
-  mail: { id: string; recipient: string; subject: string; text: string; now: number },
+  mail: { recipients: readonly string[]; subject: string; text: string; now: number },
 ): Promise<void> {
-  const { id, recipient, subject, text, now } = mail;
-  await addMail(db, { id, recipient, now, kind: 'notice', payload: { subject, text } });
+  const { recipients, subject, text, now } = mail;
+  await addMails(db, recipients, { now, kind: 'notice', payload: { subject, text } });
 }
 
 export const noticeKind: LetterKind = {
