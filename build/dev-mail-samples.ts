@@ -19,6 +19,7 @@ export type SampleMail = {
 
 const NOON = Date.UTC(2026, 3, 14, 12);
 const HOST = 'guide.example.com';
+const PERSON = 'https://desk.example.com/person?id=sample';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 
 const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
@@ -76,7 +77,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
       ...composeGuideEmail(guideEmail, { ...guide, link: `https://${HOST}/api/guide?t=sample` }),
     },
     { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
-    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada }) },
+    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada, personUrl: PERSON }) },
     {
       kind: 'leads of an hour',
       ...composeNewLeadsEmail(newLeadEmail, {

@@ -627,6 +627,7 @@ export const NewLeadEmail = z.strictObject({
   each: z.strictObject({
     subject: wordsWith('title', 'host', 'name', 'company').check(oneLine),
     text: ofNewLead,
+    desk: ofNewLead.check(oneLine),
   }),
   hour: z.strictObject({
     subject: countedWords('count', 'title', 'host'),

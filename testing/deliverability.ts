@@ -1,6 +1,6 @@
 import { authenticate } from 'mailauth';
 
-import { PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
+import { DESK, PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
 
 /** Gmail clips longer mail. */
 const MOST_BYTES = 100_000;
@@ -100,7 +100,7 @@ function contentFaults({ mail }: SentMail): string[] {
       .filter((address) => !text.includes(decodeURIComponent(address)))
       .map((address) => `has ${address} only in HTML`),
     ...links
-      .filter((link) => !link.startsWith(`${PAGE}/`))
+      .filter((link) => !link.startsWith(`${PAGE}/`) && !link.startsWith(`${DESK}/`))
       .map((link) => `links to ${link}, which is not ours`),
     ...hrefs.filter((href) => !/^(https?|mailto):/.test(href)).map((href) => `has a link "${href}"`),
     ...when(
@@ -137,7 +137,12 @@ async function signatureFaults(
   });
   const [result] = dkim.results;
   const signed = (result?.signingHeaders?.keys ?? '').toLowerCase().split(/[:,]\s*/);
-  const needed = [...SIGNED, ...(isForList ? ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'] : [])];
+  const isAnswered = mail.parsed.replyTo !== undefined;
+  const needed = [
+    ...SIGNED,
+    ...(isAnswered ? ['reply-to'] : []),
+    ...(isForList ? ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'] : []),
+  ];
   return [
     ...when(
       result?.status.result !== 'pass',

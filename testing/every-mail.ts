@@ -28,6 +28,7 @@ export type SentMail = {
 
 export const SENDER_DOMAIN = 'example.com';
 export const PAGE = 'https://guide.example.com';
+export const DESK = 'https://desk.example.com';
 
 export type EveryMail = {
   readonly mails: readonly SentMail[];
@@ -50,6 +51,9 @@ export async function sendEveryMail(campaign: string): Promise<EveryMail> {
 
     const settings = {
       PUBLIC_URL: PAGE,
+      DESK_URL: DESK,
+      DESK_PEOPLE: OPERATOR,
+      TRUST_PROXY: '1',
       MAIL_FROM: `Guide <guide@${SENDER_DOMAIN}>`,
       OPERATOR_EMAIL: OPERATOR,
       DKIM_DOMAIN: SENDER_DOMAIN,

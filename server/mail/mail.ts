@@ -37,7 +37,14 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
 export type MailParts = {
   readonly config: Pick<
     Config,
-    'mail' | 'mailFrom' | 'publicUrl' | 'bounceDomain' | 'codeTtlSeconds' | 'guideEmail' | 'operatorEmails'
+    | 'mail'
+    | 'mailFrom'
+    | 'publicUrl'
+    | 'bounceDomain'
+    | 'codeTtlSeconds'
+    | 'guideEmail'
+    | 'operatorEmails'
+    | 'desk'
   >;
   readonly campaign: Pick<
     Campaign,
@@ -97,6 +104,7 @@ export function openMail(parts: MailParts): OpenMail {
         postalAddress,
         codeTtlSeconds,
         publicUrl,
+        deskUrl: config.desk?.url ?? null,
         guide: guideMailOf(config, campaign),
         clock,
         random,

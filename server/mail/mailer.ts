@@ -26,6 +26,7 @@ export type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  readonly replyTo?: string;
   readonly list?: { readonly name: string; readonly host: string; readonly unsubscribe: string };
   readonly attachment?: { readonly filename: string; readonly content: Buffer };
   /** Gmail counts complaints by this name. */
@@ -184,12 +185,13 @@ const feedbackIdOf = (kind: string, from: Mailbox): string => {
 };
 
 const messageOf = (
-  { id, to, subject, text, html, list, kind, attachment }: Mail,
+  { id, to, subject, text, html, replyTo, list, kind, attachment }: Mail,
   from: Mailbox,
 ): SendMailOptions => ({
   // An object, because a string would be parsed, and a name with a colon would become a group.
   from: { ...from },
   to: { name: '', address: to },
+  ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
   subject,
   messageId: messageIdOf(id, from),
   headers: {

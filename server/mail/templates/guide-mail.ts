@@ -15,9 +15,10 @@ import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
 import {
+  anchor,
   type Block,
+  button,
   composeLetter,
-  FONT,
   type Letter,
   type LetterKind,
   type LetterParts,
@@ -117,7 +118,7 @@ export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
       blocks: [
         paragraph(greeting),
         ...(words.inside === undefined ? [] : [paragraph(filled(words.inside))]),
-        ...(link === null ? [] : [button(filled(words.link), link, accent.light)]),
+        ...(link === null ? [] : [button(filled(words.link), link, accent)]),
         paragraph(filled(link === null ? words.attached : words.linkNote)),
       ],
       footnote: whyAndWayOut(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
@@ -125,19 +126,7 @@ export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
   );
 }
 
-/**
- * Sets both colours, so the dark mode of mail programs leaves the button unchanged. The cell is for Outlook, which ignores the
- * padding of links.
- */
-const button = (label: string, link: string, colour: string): Block => ({
-  text: `${label}:\n${link}`,
-  html: `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:24px 0"><tr><td bgcolor="${colour}" style="border-radius:6px;background:${colour};mso-padding-alt:12px 24px">${anchor(link, label, `display:inline-block;padding:12px 24px;${FONT};color:#ffffff;font-weight:600;text-decoration:none`)}</td></tr></table>`,
-});
-
 const whyAndWayOut = (why: string, way: string, unsubscribe: string, postalAddress = ''): Block => ({
   text: `${why}\n${way}: ${unsubscribe}${postalAddress && `\n\n${postalAddress}`}`,
-  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
+  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, way)}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
 });
-
-const anchor = (href: string, label: string, style: string): string =>
-  `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;

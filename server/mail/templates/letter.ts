@@ -22,6 +22,8 @@ export type LetterParts = {
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   readonly publicUrl: string;
+  /** Null if the desk cannot be opened in a browser. */
+  readonly deskUrl: string | null;
   readonly guide: GuideMail | null;
 };
 
@@ -126,6 +128,18 @@ export const largeDigits = (digits: string): Block => ({
   text: `    ${digits}`,
   html: `<p style="margin:0 0 24px;font:600 40px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:4px;white-space:nowrap"><span dir="ltr">${digits.slice(0, 2)}<span style="letter-spacing:20px">${digits.slice(2, 3)}</span>${digits.slice(3)}</span></p>`,
 });
+
+/**
+ * Sets both colours, so the dark mode of mail programs leaves the button unchanged. The cell is for Outlook, which ignores
+ * the padding of links.
+ */
+export const button = (label: string, link: string, { light: colour }: ColourPair): Block => ({
+  text: `${label}:\n${link}`,
+  html: `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:24px 0"><tr><td bgcolor="${colour}" style="border-radius:6px;background:${colour};mso-padding-alt:12px 24px">${anchor(link, label, `display:inline-block;padding:12px 24px;${FONT};color:#ffffff;font-weight:600;text-decoration:none`)}</td></tr></table>`,
+});
+
+export const anchor = (href: string, label: string, style = 'color:inherit'): string =>
+  `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;
 
 /** Outlook does not know `start` and `end`. */
 export const startOf = (language: string): string => (isRightToLeft(language) ? 'right' : 'left');

@@ -58,6 +58,7 @@ for (const engine of ENGINES) {
         const { parsed } = await server.inbox.waitForMail(OPERATOR);
         const { text = '', html = '' } = parsed;
         assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
+        assert.deepEqual(parsed.replyTo, [{ name: '', address: email }]);
         assert.equal(
           text.trimEnd(),
           [
@@ -65,7 +66,7 @@ for (const engine of ENGINES) {
             '',
             'ada@gmail.com',
             '',
-            'A visitor entered their code and reads the guide.',
+            'A visitor entered their code and reads the guide. Your reply goes to them.',
             '',
             'Source    newsletter',
             'Verified  November 20, 2026 at 12:00 PM UTC',
@@ -85,6 +86,22 @@ for (const engine of ENGINES) {
         await becomeLead(server, email, 2);
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
       }));
+
+    it("the operator's mail about a lead links to the lead's page in the desk", () =>
+      withServer(
+        {
+          engine,
+          env: { ...EACH, DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUST_PROXY: '1' },
+        },
+        async (server) => {
+          const { leadId } = await becomeLead(server, 'ada@bücher.example');
+          const { parsed } = await server.inbox.waitForMail(OPERATOR);
+          const url = `https://desk.example.com/person?id=${leadId}`;
+          assert.ok(parsed.text?.includes(`\n\nOpen in the desk:\n${url}\n\n`));
+          assert.ok(parsed.html?.includes(`<a href="${url}"`));
+          assert.deepEqual(parsed.replyTo, [{ name: '', address: 'ada@xn--bcher-kva.example' }]);
+        },
+      ));
 
     it('several operators each get a separate mail, even if one address is refused', () =>
       withServer(

@@ -24,7 +24,9 @@ import {
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { addMailOnce, addMails } from '#server/jobs/mail-jobs.ts';
 import {
+  anchor,
   type Block,
+  button,
   composeLetter,
   endOf,
   FONT,
@@ -37,6 +39,7 @@ import {
 import { escapeHtml } from '#server/platform/text.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
@@ -97,7 +100,9 @@ export const newLeadKind: LetterKind = {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
     const lead = await findNewLead(db, leadId);
     if (lead === undefined) return null;
-    return composeNewLeadEmail(words, { ...aboutPage(parts), lead });
+    const { deskUrl } = parts;
+    const personUrl = deskUrl === null ? null : `${deskUrl}/person?id=${leadId}`;
+    return composeNewLeadEmail(words, { ...aboutPage(parts), lead, personUrl });
   },
 };
 
@@ -137,14 +142,16 @@ export const aboutPage = ({
 
 export function composeNewLeadEmail(
   words: NewLeadEmail,
-  { lead, ...about }: AboutPage & { readonly lead: NewLead },
+  { lead, personUrl, ...about }: AboutPage & { readonly lead: NewLead; readonly personUrl: string | null },
 ): Letter {
-  const { title, host, language } = about;
+  const { title, host, language, accent } = about;
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
   const source = sourceIn(words, lead);
   const remarks = remarksOf(words, lead);
-  return composeLetter(about, {
+  // Mail programs answer the lead instead of the site. Otherwise, the address would have to be copied.
+  const replyTo = asciiAddress(email);
+  const letter = composeLetter(about, {
     subject: fill(words.each.subject, { title, host, name, company }),
     preview: [email, source].join(' · '),
     headline: `${name}, ${company}`,
@@ -157,9 +164,11 @@ export function composeNewLeadEmail(
         [labels.verified, momentIn(language, at)],
         ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
       ]),
+      ...(personUrl === null ? [] : [button(words.each.desk, personUrl, accent)]),
     ],
     footnote: why(words, about, 'each'),
   });
+  return replyTo === null ? letter : { ...letter, replyTo };
 }
 
 export function why(
@@ -299,5 +308,5 @@ const timeIn = (language: string, at: number): string => new Date(at).toLocaleTi
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');
   const address = `${encodeURIComponent(email.slice(0, at))}@${email.slice(at + 1)}`;
-  return `<a href="mailto:${escapeHtml(address)}" style="color:inherit">${escapeHtml(email)}</a>`;
+  return anchor(`mailto:${address}`, email);
 }
