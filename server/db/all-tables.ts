@@ -2,6 +2,8 @@
 // tests. Times are milliseconds since 1970 (UTC). IDs are UUIDs of version 7, which sort by time.
 import { sql, type ColumnType, type Generated, type RawBuilder } from 'kysely';
 
+import type { LeadEventType } from '#server/platform/lead-event-types.ts';
+
 type Fixed<Type> = ColumnType<Type, Type, never>;
 
 /** A column that only an erasure updates (queries/personal-data.ts). */
@@ -81,15 +83,6 @@ export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 
 /** `dead`: not attempted again until the operator retries it. */
 type WebhookState = 'queued' | 'sent' | 'dead';
-export const LEAD_EVENT_TYPES = [
-  'lead.verified',
-  'lead.updated',
-  'lead.read',
-  'lead.unsubscribed',
-  'lead.bounced',
-  'lead.erased',
-] as const;
-export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
 
 /** `by-hand`: added by the operator. `erased`: only the owner of the address can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { LeadEventType } from '#server/db/all-tables.ts';
+import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 
 export type WebhookJob = Job<'webhook_events'>;

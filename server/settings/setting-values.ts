@@ -3,6 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
+import { LEAD_EVENT_TYPES, type LeadEventType } from '#server/platform/lead-event-types.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
@@ -208,6 +209,22 @@ export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
   const { length } = Buffer.from(base64, 'base64');
   return length >= WEBHOOK_SECRET_BYTES.min && length <= WEBHOOK_SECRET_BYTES.max;
 }, `must be whsec_ followed by ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (separate several secrets with spaces, newest first)`);
+
+export const webhookEvents: ReadSetting<readonly LeadEventType[]> = (text) => {
+  const parts = partsOf(text);
+  const types = LEAD_EVENT_TYPES.filter((type) => parts.includes(type));
+  const unknown = parts.flatMap((part, index) =>
+    LEAD_EVENT_TYPES.some((type) => type === part) ? [] : [`. Entry ${index + 1} is not one of them`],
+  );
+  if (parts.length === 0) unknown.push('');
+  return unknown.length === 0
+    ? { value: types }
+    : {
+        mistakes: unknown.map(
+          (entry) => `must be types of events separated by commas: ${LEAD_EVENT_TYPES.join(', ')}${entry}`,
+        ),
+      };
+};
 
 export type DeskRole = 'read' | 'all';
 type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };

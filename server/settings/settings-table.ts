@@ -17,6 +17,7 @@ import {
   textThat,
   timeOfDayMs,
   trustedProxies,
+  webhookEvents,
   webhookSecrets,
   wholeNumber,
   type ReadSetting,
@@ -274,6 +275,13 @@ export const SETTINGS = {
     value: listOf(isWebUrl, 'must be URLs such as https://hooks.example.com/leads, separated by spaces'),
     example: 'https://hooks.example.com/leads',
     meaning: 'Receivers of events about leads (docs/webhooks.md), separated by spaces.',
+  },
+  WEBHOOK_EVENTS: {
+    value: webhookEvents,
+    otherwise: 'all',
+    example: 'lead.verified, lead.unsubscribed, lead.erased',
+    meaning: 'Types of events that are sent, separated by commas.',
+    details: 'Receivers that keep people need lead.unsubscribed and lead.erased.',
   },
   WEBHOOK_SECRET: {
     value: webhookSecrets,

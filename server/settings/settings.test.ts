@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, it } from 'node:test';
 
+import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { bareAtWarnings, loginMistake, needsTls } from '#server/settings/connection-urls.ts';
 import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
 import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
@@ -122,14 +123,22 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     {
       webhooks: {
         urls: ['https://hooks.example.com/a', 'https://user:pass@b.example/'],
+        events: LEAD_EVENT_TYPES,
         secrets: [webhookSecret, webhookSecret],
         allowPrivate: false,
       },
     },
   ],
   [
-    AT_HOME,
-    { webhooks: { urls: ['http://10.0.0.1:5678/x', 'http://n8n:5678/x'], secrets: [], allowPrivate: true } },
+    { ...AT_HOME, WEBHOOK_EVENTS: 'lead.erased, lead.verified' },
+    {
+      webhooks: {
+        urls: ['http://10.0.0.1:5678/x', 'http://n8n:5678/x'],
+        events: ['lead.verified', 'lead.erased'],
+        secrets: [],
+        allowPrivate: true,
+      },
+    },
   ],
   [
     DESK,
@@ -318,6 +327,11 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
   [/^WEBHOOK_SECRET must be whsec_ followed by 24 to 64 random bytes/, { WEBHOOK_SECRET: 'whsec_hunter2' }],
+  [
+    /^WEBHOOK_EVENTS must be types of events separated by commas: lead\.verified, .*lead\.erased\. Entry 2 is not one of them\.$/,
+    ...each('WEBHOOK_EVENTS', 'lead.verified, lead.deleted', 'lead.erased verified'),
+  ],
+  [/^WEBHOOK_EVENTS must be types of events/, { WEBHOOK_EVENTS: ',' }],
   [/^WEBHOOK_ALLOW_PRIVATE must be yes or no/, { WEBHOOK_ALLOW_PRIVATE: 'true' }],
   [/^DESK_PEOPLE must also be set\. List the people who may sign in/, { ...DESK, DESK_PEOPLE: '' }],
   [
@@ -420,7 +434,7 @@ describe('settings', () => {
       newLeadEmailAtMs: 7 * 3_600_000,
       freeMail: 'off',
       disposableMail: 'off',
-      webhooks: { urls: [], secrets: [], allowPrivate: false },
+      webhooks: { urls: [], events: LEAD_EVENT_TYPES, secrets: [], allowPrivate: false },
       desk: null,
       metrics: null,
     });

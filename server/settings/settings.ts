@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { databaseWarnings, resolveDatabase, smtpWarnings } from '#server/settings/connection-urls.ts';
 import { mistakesAcrossSettings } from '#server/settings/rules-across-settings.ts';
@@ -132,6 +133,7 @@ function configFrom(values: SettingValues) {
     webhooks: {
       // Removes duplicates, so that a URL given twice gets each event once.
       urls: [...new Set((values.WEBHOOK_URLS ?? []).map((text) => new URL(text).href))],
+      events: values.WEBHOOK_EVENTS ?? LEAD_EVENT_TYPES,
       /** Newest first. If empty, derived from APP_SECRET. */
       secrets: values.WEBHOOK_SECRET ?? [],
       allowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'yes',

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { LEAD_EVENT_TYPES } from '#server/db/all-tables.ts';
+import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { endpointsOf } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';

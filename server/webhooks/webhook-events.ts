@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 
 import { holdLeadRecord } from '#server/db/contacts/people.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { LeadEventType } from '#server/db/all-tables.ts';
+import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';

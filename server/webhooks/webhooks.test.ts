@@ -109,6 +109,21 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
       }));
 
+    it('events that WEBHOOK_EVENTS omits are not queued', () =>
+      withWebhook(
+        { engine, env: { WEBHOOK_EVENTS: 'lead.verified,lead.unsubscribed' } },
+        undefined,
+        async (server, receiver) => {
+          await becomeLead(server);
+          await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
+          await outcomes(server, 1);
+          assert.deepEqual(typesOf(receiver.received), ['lead.verified']);
+          assert.equal(await server.countRows('webhook_events'), 1);
+          await desk(server.service, ['erase', EMAIL, '--yes']);
+          assert.equal(await server.countRows('webhook_events'), 0);
+        },
+      ));
+
     it('a webhook receives only the first reading of a lead', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         const visitor = createVisitor(server);

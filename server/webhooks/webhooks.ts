@@ -24,7 +24,7 @@ import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhoo
 export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
   readonly secrets: readonly string[];
-  /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
+  /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS, for a missing lead, or if WEBHOOK_EVENTS omits the type. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
   /** Call this in the erasure's transaction. The event contains only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
@@ -51,7 +51,7 @@ export type WebhooksParts = {
 
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { config, campaign, database, clock, random, logger, onOutcome, resolveName } = parts;
-  const { urls, secrets: ownSecrets, allowPrivate } = config.webhooks;
+  const { urls, events: chosen, secrets: ownSecrets, allowPrivate } = config.webhooks;
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
@@ -64,8 +64,12 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   return {
     endpoints,
     secrets,
-    queue: (tx, change) => queueLeadEvent(tx, events, change),
-    queueErased: (tx, erased) => queueLeadErased(tx, events, erased),
+    queue: async (tx, change) => {
+      if (chosen.includes(change.type)) await queueLeadEvent(tx, events, change);
+    },
+    queueErased: async (tx, erased) => {
+      if (chosen.includes('lead.erased')) await queueLeadErased(tx, events, erased);
+    },
     wake,
     sendTest: async (signal) => {
       const sender = openSender();
