@@ -10,6 +10,8 @@ import { conclude } from '#stress/harness/proof.ts';
 
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
 const MOST_POINTS = 0;
+/** A lead with a free-mail address gets the operator's reply there (Reply-To). */
+const ACCEPTED: Readonly<Record<string, string>> = { 'new lead': 'FREEMAIL_FORGED_REPLYTO' };
 
 /** The standard test string for spam filters, split so this file does not match. */
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('*');
@@ -74,7 +76,8 @@ for (const [language, campaign] of Object.entries(CAMPAIGNS)) {
     const what = `${sent.name} (${language})`;
     for (const fault of await deliverabilityFaults(sent, resolver)) complaints.push(`${what}: it ${fault}.`);
     const score = version === null ? null : scoreOf(sent.mail.raw);
-    if (score !== null && score.points > MOST_POINTS)
+    const accepted = score?.hits.find(({ rule }) => rule === ACCEPTED[sent.name])?.points ?? 0;
+    if (score !== null && score.points - accepted > MOST_POINTS)
       complaints.push(`${what} scores ${score.points}: ${score.hits.map(({ rule }) => rule).join(' ')}.`);
     const cells = [
       what,

@@ -153,7 +153,7 @@ async function signatureFaults(
   ];
 }
 
-const PREVIEW = /<div style="display:none[^>]*>([^<]*)<\/div>/;
+const PREVIEW = /<div aria-hidden="true"[^>]*>([^<]*)<\/div>/;
 
 const URLS = /https?:\/\/\S+/g;
 const linksIn = (text: string): string[] => text.match(URLS) ?? [];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -11,6 +11,7 @@ import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { endpointsOf } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
+import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
@@ -113,33 +114,40 @@ describe('webhook guide', () => {
     ]);
   });
 
-  it('the receiver in the webhook guide accepts each signed event once', async () => {
-    const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
-    const port = await freePort();
-    const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
-    const source = code.replace('.listen(8080)', `.listen(${port}, '127.0.0.1', () => console.log('ready'))`);
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-      cwd: PROJECT_FOLDER,
-      env: { PATH: process.env['PATH'], WEBHOOK_SECRET: secret },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-    });
-    await until(() => out.includes('ready'));
-    const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
-    const answers: string[] = [];
-    for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
-      const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
-      const delivery = { id: 'one', body: text, now: Date.now() };
-      const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
-      answers.push(answer);
-      sender.close();
-    }
-    child.kill();
-    await once(child, 'exit');
-    assert.deepEqual(answers, ['204', '204', '401']);
-    assert.equal(out, `ready\nlead.verified ${event.data.lead.id}\n`);
-  });
+  it('the receiver in the webhook guide, as printed, accepts each signed event once', () =>
+    inFolder(async (folder) => {
+      const [, code = ''] = /```js\n([^]*?)```/.exec(DOCUMENT) ?? [];
+      writeFileSync(path.join(folder, 'receiver.mjs'), code);
+      symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(folder, 'node_modules'));
+      const port = await freePort();
+      const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
+      const child = spawn(process.execPath, ['receiver.mjs'], {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+      });
+      const unsigned = () =>
+        fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: text }).then(
+          ({ status }) => status,
+          () => null,
+        );
+      await until(async () => (await unsigned()) === 401);
+      const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
+      const answers: string[] = [];
+      for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
+        const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
+        const delivery = { id: 'one', body: text, now: Date.now() };
+        const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
+        answers.push(answer);
+        sender.close();
+      }
+      child.kill();
+      await once(child, 'exit');
+      assert.deepEqual(answers, ['204', '204', '401']);
+      assert.equal(out, `lead.verified ${event.data.lead.id}\n`);
+    }));
 });

@@ -48,4 +48,10 @@ export const noticeKind: LetterKind = {
 };
 
 export const composeNoticeEmail = (look: Look, { subject, text }: z.infer<typeof Payload>): Letter =>
-  composeLetter(look, { subject, preview: text, headline: subject, blocks: [paragraph(text)] });
+  composeLetter(look, { subject, preview: beginningOf(text), headline: subject, blocks: [paragraph(text)] });
+
+const PREVIEW_LENGTH = 90;
+
+/** Shorter than the text, because filters compare both parts of a mail. */
+const beginningOf = (text: string): string =>
+  text.length <= PREVIEW_LENGTH ? text : `${text.slice(0, PREVIEW_LENGTH).replace(/\s+\S*$/, '')} …`;

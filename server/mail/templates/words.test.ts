@@ -84,7 +84,7 @@ describe('mail templates', () => {
   it('a code mail has a preview that adds to its subject', () => {
     const { subject, html } = composeCodeEmail(codeEmail, codeFacts);
     assert.equal(subject, '123456 is your code for Leitfaden');
-    const [, preview] = /<div style="display:none[^>]*>([^&]*)/.exec(html) ?? [];
+    const [, preview] = /<div aria-hidden="true"[^>]*>([^&]*)/.exec(html) ?? [];
     assert.equal(preview, 'Valid for 10 minutes. Reference QFX.');
   });
 
