@@ -46,7 +46,7 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-export function composeDeskCodeEmail(facts: {
+function composeDeskCodeEmail(facts: {
   digits: string;
   host: string;
   title: string;

@@ -89,7 +89,10 @@ export const idOfPeriod = (kind: 'hour' | 'day' | 'week', from: number, recipien
   uuid({
     msecs: from,
     seq: 0,
-    random: createHash('sha256').update(`${kind} ${recipient}`).digest().subarray(0, 16),
+    random: createHash('sha256')
+      .update(kind + recipient)
+      .digest()
+      .subarray(0, 16),
   });
 
 export const newLeadKind: LetterKind = {

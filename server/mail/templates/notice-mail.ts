@@ -54,4 +54,4 @@ const PREVIEW_LENGTH = 90;
 
 /** Shorter than the text, because filters compare both parts of a mail. */
 const beginningOf = (text: string): string =>
-  text.length <= PREVIEW_LENGTH ? text : `${text.slice(0, PREVIEW_LENGTH).replace(/\s+\S*$/, '')} …`;
+  text.length <= PREVIEW_LENGTH ? text : `${text.slice(0, PREVIEW_LENGTH).replace(/\s+\S*$/, '')}…`;
