@@ -674,7 +674,7 @@ export const NewLeadEmail = z.strictObject({
     funnel: plain,
     sources: plain,
     leads: plain,
-    note: plain,
+    note: wordsWith('zone'),
     steps: newLeadSteps,
   }),
   /** Absent from campaigns written before the weekly mail existed. */

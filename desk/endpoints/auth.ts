@@ -30,6 +30,8 @@ export type Me = {
   }[];
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;
+  /** IANA name of the time zone of all days. */
+  readonly timeZone: string;
 };
 
 /** Error without a session: 401 `no-session`. */

@@ -13,7 +13,7 @@ export const Filter = z.object({
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
-  /** First and last day, both included (UTC; example: 2026-11-23). */
+  /** First and last day, both included (example: 2026-11-23). */
   from: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
   to: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
 });

@@ -10,6 +10,7 @@ const TIMES = { name: '2d', from: '2026-11-19T00:00:00.000Z', to: '2026-11-20T18
 const REPORT: Report = {
   title: 'A guide',
   writtenAt: '2026-11-20T18:00:00.000Z',
+  timeZone: 'UTC',
   period: TIMES,
   before: { ...TIMES, name: 'the 2 days before', leads: 0, funnel: null, timeToEnter: null },
   leads: 40,

@@ -38,7 +38,14 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
 export type MailParts = {
   readonly config: Pick<
     Config,
-    'mail' | 'mailFrom' | 'publicUrl' | 'bounceDomain' | 'codeTtlSeconds' | 'guideEmail' | 'operatorEmail'
+    | 'mail'
+    | 'mailFrom'
+    | 'publicUrl'
+    | 'bounceDomain'
+    | 'codeTtlSeconds'
+    | 'guideEmail'
+    | 'operatorEmail'
+    | 'timeZone'
   >;
   readonly campaign: Pick<
     Campaign,
@@ -59,7 +66,7 @@ export type MailParts = {
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
-  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmail } = config;
+  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmail, timeZone } = config;
   const { codeEmail, newLeadEmail, breakerEmail } = campaign;
   const { title, language, colors, postalAddress } = campaign.site;
   const mailer = createMailer(config, {
@@ -99,6 +106,7 @@ export function openMail(parts: MailParts): OpenMail {
         newLeadEmail,
         title,
         language,
+        timeZone,
         accent: (colors?.accent ?? ACCENT).light,
         postalAddress,
         codeTtlSeconds,

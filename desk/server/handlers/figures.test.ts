@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         // Ends before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
-        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 UTC/);
+        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 \(UTC\)/);
         assert.match(toDo, /1 e-mail was permanently refused in the last day/);
         const mail = (await ask('mail'))!;
         assert.deepEqual(

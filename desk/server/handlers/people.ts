@@ -10,7 +10,7 @@ export const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
 export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
-  const { state, source, ...selection } = selectionOf(filter);
+  const { state, source, ...selection } = selectionOf(filter, service.config);
   const isNamed = source !== undefined && state !== 'imported';
   const {
     people: found,
@@ -36,6 +36,6 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
 };
 
 export const leadCount: Handler<typeof leadCountCall> = async ({ service }, period) => {
-  const { state, ...selection } = selectionOf({ state: 'verified', ...period });
+  const { state, ...selection } = selectionOf({ state: 'verified', ...period }, service.config);
   return { atMost: await countAtMost(service.database.db, state, selection) };
 };

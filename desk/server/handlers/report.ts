@@ -16,8 +16,8 @@ type Gather = (context: DeskContext, asked: ReportAsked) => Promise<Report>;
 /** Caches each report for a minute. A report continues even if its browser disconnects. */
 export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
   const kept = createKept<Report>({ keptMs: MINUTE_MS, most: 20, clock });
-  return ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
-    const period = readPeriod(name, clock());
+  return async ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
+    const period = readPeriod(name, clock(), service.config.timeZone);
     if (period === null) throw new CommandFailure(PERIODS, 2);
     const wanted = {
       source: source || undefined,

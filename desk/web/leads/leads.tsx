@@ -9,7 +9,7 @@ import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
 import { PersonBlock, personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
-import { useMayChange, usePerson } from '#desk/web/queries.ts';
+import { useMayChange, usePerson, useTimeZone } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
@@ -93,6 +93,7 @@ export function Leads() {
 
 function State({ list }: { readonly list: PeopleList }) {
   const { people, hasMore, lookedBackTo, isLooking, isStopped, isStale, isPending, wanted } = list;
+  const timeZone = useTimeZone();
   if (isPending || (people.length === 0 && !hasMore)) return null;
   const isSearching = hasMore && people.length < wanted && !isStale;
   return (
@@ -102,7 +103,7 @@ function State({ list }: { readonly list: PeopleList }) {
         {isSearching && lookedBackTo !== null && (
           <>
             {' '}
-            Searched back to {dateTime(lookedBackTo)}
+            Searched back to {dateTime(lookedBackTo, timeZone)}
             {isLooking ? ', still searching …' : '.'}
           </>
         )}

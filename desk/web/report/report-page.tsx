@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { report, type ReportAsked } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
-import { useFile, keyOf, useAsk, usePerson } from '#desk/web/queries.ts';
+import { useFile, keyOf, useAsk, usePerson, useTimeZone } from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
@@ -67,6 +67,7 @@ function Choice({
   readonly campaigns: readonly string[];
 }) {
   const { variants } = usePerson();
+  const timeZone = useTimeZone();
   const { data } = useAsk(choices, {});
   const [now] = useState(() => Date.now());
   const move = (changed: Partial<ReportAsked>) =>
@@ -76,7 +77,7 @@ function Choice({
       <SelectField
         label="Period"
         value={asked.period}
-        options={offeredPeriods(now, asked.period).map(({ period, label }) => ({
+        options={offeredPeriods(now, timeZone, asked.period).map(({ period, label }) => ({
           value: period,
           name: label,
         }))}

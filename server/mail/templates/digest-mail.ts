@@ -1,7 +1,6 @@
 // The outbox row contains the stats, which are counted only once. Leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
-import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
@@ -23,6 +22,7 @@ import {
 import { heading, type Letter, type LetterKind } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { dayOf, startOfDay } from '#shared/days.ts';
 import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
@@ -49,15 +49,18 @@ export const digestKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, title, language, timeZone, publicUrl }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const { from, days } = figures;
-    const named = await namedLeads(db, { from, to: from + days * DAY_MS });
+    const { from } = figures;
+    const named = await namedLeads(db, { from, to: endOf(figures, timeZone) });
     if (named.count === 0) return null;
     const { hostname: host } = new URL(publicUrl);
-    return composeDigestEmail(words, { title, language, host, figures, ...named });
+    return composeDigestEmail(words, { title, language, timeZone, host, figures, ...named });
   },
 };
+
+const endOf = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>, timeZone: string): number =>
+  startOfDay(dayOf(from, timeZone) + days, timeZone);
 
 /** Visible on light and dark backgrounds. */
 const BAR_COLOUR = '#3d8f72';
@@ -107,27 +110,28 @@ export function composeDigestEmail(
       inWords(text),
       ...bars(words.day.funnel, steps, inFigures),
       ...bars(words.day.sources, sources, inFigures),
-      ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
+      ...(steps.length > 0 ? [inSmallWords(fill(words.day.note, { zone: about.timeZone }))] : []),
       titled(words.day.leads),
-      ...listOf(words, language, leads, count),
+      ...listOf(words, about, leads, count),
     ],
   });
 }
 
 function headOf(
   words: NewLeadEmail,
-  { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
+  about: AboutPage,
   { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
 ): { subject: string; text: string } {
+  const { title, host, language } = about;
   // The server refuses to start without words for the weekly mail (server/startup/service.ts).
   if (days > 1 && words.week !== undefined) {
-    const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
+    const given = { title, host, week: daysIn(about, from, endOf({ from, days }, about.timeZone)) };
     return {
       subject: counted(words.week.subject, count, language, given),
       text: fill(words.week.text, { ...given, before }),
     };
   }
-  const given = { title, host, day: dayIn(language, from) };
+  const given = { title, host, day: dayIn(about, from) };
   return {
     subject: counted(words.day.subject, count, language, given),
     text: fill(words.day.text, { ...given, before }),

@@ -16,6 +16,7 @@ export type LetterParts = {
   readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   readonly language: string;
+  readonly timeZone: string;
   readonly accent: string;
   /** Shown in advertising mail. */
   readonly postalAddress: string | undefined;

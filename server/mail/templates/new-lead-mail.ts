@@ -83,12 +83,12 @@ export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, title, language, timeZone, publicUrl }, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
     const lead = await findNewLead(db, leadId);
     if (lead === undefined) return null;
     const { hostname: host } = new URL(publicUrl);
-    return composeNewLeadEmail(words, { title, language, host, lead });
+    return composeNewLeadEmail(words, { title, language, timeZone, host, lead });
   },
 };
 
@@ -96,13 +96,13 @@ export const newLeadsKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+  compose: async ({ db, newLeadEmail: words, title, language, timeZone, publicUrl }, row) => {
     const { from } = OfHour.parse(JSON.parse(row.payload));
     const span = { from, to: from + HOUR_MS };
     const named = await namedLeads(db, span);
     if (named.count === 0) return null;
     const { hostname: host } = new URL(publicUrl);
-    return composeNewLeadsEmail(words, { title, language, host, ...span, ...named });
+    return composeNewLeadsEmail(words, { title, language, timeZone, host, ...span, ...named });
   },
 };
 
@@ -117,7 +117,7 @@ export function composeNewLeadEmail(
   words: NewLeadEmail,
   { lead, ...about }: AboutPage & { readonly lead: NewLead },
 ): Letter {
-  const { title, host, language } = about;
+  const { title, host } = about;
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
   const remarks = remarksOf(words, lead);
@@ -129,7 +129,7 @@ export function composeNewLeadEmail(
       ([label, answer]) => [label, answer, escapeHtml(answer).replaceAll('\n', '<br>')] as const,
     ),
     [labels.source, sourceIn(words, lead), escapeHtml(sourceIn(words, lead))],
-    [labels.verified, momentIn(language, at), escapeHtml(momentIn(language, at))],
+    [labels.verified, momentIn(about, at), escapeHtml(momentIn(about, at))],
     ...(remarks === '' ? [] : [[labels.remarks, remarks, escapeHtml(remarks)] as const]),
   ];
   const isShort = (label: string) => label.length <= LABEL_MAX_WIDTH;
@@ -167,22 +167,25 @@ export function composeNewLeadsEmail(
   const { leads, count, from, to, ...about } = facts;
   const { title, host, language } = about;
   const times = {
-    day: dayIn(language, from),
-    from: timeIn(language, from),
-    to: timeIn(language, to),
+    day: dayIn(about, from),
+    from: timeIn(about, from),
+    to: timeIn(about, to),
   };
   return letterOf(words, about, {
     subject: counted(words.hour.subject, count, language, { title, host }),
     blocks: [
       inWords(fill(words.hour.text, { title, host, ...times })),
-      ...listOf(words, language, leads, count),
+      ...listOf(words, about, leads, count),
     ],
   });
 }
 
 export type Block = { readonly text: string; readonly html: string };
 
-export type AboutPage = { readonly title: string; readonly language: string; readonly host: string };
+export type AboutPage = Reader & { readonly title: string; readonly host: string };
+
+/** Times are in the operator's time zone. */
+export type Reader = { readonly language: string; readonly timeZone: string };
 
 export function letterOf(
   words: NewLeadEmail,
@@ -210,7 +213,7 @@ export const inSmallWords = (text: string): Block => ({
 
 export function listOf(
   words: NewLeadEmail,
-  language: string,
+  reader: Reader,
   leads: readonly NewLead[],
   count: number,
 ): Block[] {
@@ -220,7 +223,7 @@ export function listOf(
       const { name, company, email } = lead;
       const facts = [
         sourceIn(words, lead),
-        timeIn(language, lead.first_verified_at),
+        timeIn(reader, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
@@ -232,7 +235,7 @@ export function listOf(
         html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
-    ...(rest > 0 ? [inWords(counted(words.more, rest, language))] : []),
+    ...(rest > 0 ? [inWords(counted(words.more, rest, reader.language))] : []),
   ];
 }
 
@@ -265,23 +268,25 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
     )
     .join(', ');
 
-/** The operator's time zone is unknown, so times are UTC: 14:05 UTC */
-const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
-const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
+/** Example: 14:05 UTC */
+const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+const DAY = { year: 'numeric', month: 'long', day: 'numeric' } as const;
 
-const momentIn = (language: string, at: number): string =>
-  new Date(at).toLocaleString(language, { ...DAY, ...TIME });
+const momentIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleString(language, { ...DAY, ...TIME, timeZone });
 
-export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
+export const dayIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleDateString(language, { ...DAY, timeZone });
 
 /**
  * Example: 16 – 22 November 2026
  * @param to the beginning of the day after the last one
  */
-export const daysIn = (language: string, from: number, to: number): string =>
-  new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
+export const daysIn = ({ language, timeZone }: Reader, from: number, to: number): string =>
+  new Intl.DateTimeFormat(language, { ...DAY, timeZone }).formatRange(from, to - 1);
 
-const timeIn = (language: string, at: number): string => new Date(at).toLocaleTimeString(language, TIME);
+const timeIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleTimeString(language, { ...TIME, timeZone });
 
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');
