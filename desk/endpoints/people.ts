@@ -9,6 +9,8 @@ export const Filter = z.object({
   state: z._default(z.enum(STATES), 'verified'),
   search: z.optional(z.string().check(z.maxLength(200))),
   source: z.optional(z.string()),
+  /** A utm_campaign. */
+  campaign: z.optional(z.string()),
   flag: z.optional(z.string()),
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
@@ -66,6 +68,7 @@ export const domains = get<{
 
 export const choices = get<{
   readonly sources: readonly string[];
+  readonly campaigns: readonly string[];
   readonly flags: readonly string[];
   readonly formats: readonly {
     readonly name: string;

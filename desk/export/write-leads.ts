@@ -1,7 +1,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
-import { hintsOf } from '#server/attribution/attribution.ts';
+import { campaignOf, hintsOf, readAttribution } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,
@@ -20,19 +20,28 @@ export type Written = { readonly text: string; readonly leadIds: readonly string
 export type LeadSelection = LeadFilter & {
   readonly state: LeadState;
   readonly source?: string | undefined;
+  readonly campaign?: string | undefined;
   readonly limit?: number | undefined;
 };
 
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
-  { state, source, limit = Infinity, ...filter }: LeadSelection,
+  { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
   let left = limit;
   const isNamed = source !== undefined && state !== 'imported';
-  const attributionHolds = isNamed ? hintsOf(source) : undefined;
+  const attributionHolds =
+    campaign === undefined
+      ? isNamed
+        ? hintsOf(source)
+        : undefined
+      : [JSON.stringify(campaign).slice(1, -1)];
   for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
-    const leads = page.values().map((record) => ({ id: record.id, lead: make(record) }));
+    const leads = page
+      .values()
+      .filter(({ attribution }) => campaign === undefined || campaignIn(attribution) === campaign)
+      .map((record) => ({ id: record.id, lead: make(record) }));
     const chosen = source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
     yield chosen.take(left).map((one) => {
       left -= 1;
@@ -41,6 +50,9 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
     if (left <= 0) return;
   }
 }
+
+const campaignIn = (attribution: string | null): string | undefined =>
+  attribution === null ? undefined : campaignOf(readAttribution(attribution));
 
 /** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions */
 export async function* writeLeads(

@@ -13,7 +13,7 @@ import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
 export function selectionOf(
-  { state, search, source, flag, field, answer, domain, from, to }: Filter,
+  { state, search, source, campaign, flag, field, answer, domain, from, to }: Filter,
   { timeZone }: Pick<Config, 'timeZone'>,
 ): LeadSelection {
   const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
@@ -23,6 +23,7 @@ export function selectionOf(
     state,
     search: given(search && asTyped(search)),
     source: given(source),
+    campaign: given(campaign),
     flag: given(flag),
     answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
     domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
@@ -36,6 +37,7 @@ export const describeFilter = ({ state, flag, from, to, ...others }: Filter): st
   [
     state,
     ...(others.source ? ['of a source'] : []),
+    ...(others.campaign ? ['of a campaign'] : []),
     ...(flag ? [flag] : []),
     ...(from ? [`from ${from}`] : []),
     ...(to ? [`to ${to}`] : []),
@@ -70,6 +72,9 @@ const isGiven = (text: string | undefined): text is string => given(text) !== un
 export const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
   attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
 
+export const campaignOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string | null =>
+  attribution === null ? null : (campaignOf(readAttribution(attribution)) ?? null);
+
 export const shownPerson = (record: LeadRecord): Person => ({
   id: record.id,
   email: record.email,
@@ -79,7 +84,7 @@ export const shownPerson = (record: LeadRecord): Person => ({
   since: isoTime(record.state_since),
   firstReadAt: record.first_read_at === null ? null : isoTime(record.first_read_at),
   source: sourceOfPerson(record),
-  campaign: record.attribution === null ? null : (campaignOf(readAttribution(record.attribution)) ?? null),
+  campaign: campaignOfPerson(record),
   flags: record.flags.split(' ').filter((flag) => flag !== ''),
   variant: record.variant,
   answers: readAnswers(record.answers),

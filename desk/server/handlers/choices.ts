@@ -52,7 +52,7 @@ const FORMAT_CHOICES: Answer<typeof choicesCall>['formats'] = FORMAT_NAMES.map((
 export const createChoices =
   (findOrigins: FindOrigins): Handler<typeof choicesCall> =>
   async ({ service }) => ({
-    sources: (await findOrigins(service)).sources,
+    ...(await findOrigins(service)),
     flags: DOMAIN_FLAGS,
     formats: FORMAT_CHOICES,
   });

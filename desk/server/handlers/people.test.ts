@@ -141,6 +141,10 @@ for (const engine of ENGINES) {
           [{ source: 'google-ads' }, 'zoe'],
           [{ source: 'direct' }, 'gus'],
           [{ source: 'news' }],
+          [{ campaign: 'spring' }, 'ada'],
+          [{ campaign: 'spring', source: 'direct' }],
+          [{ campaign: 'sprin' }],
+          [{ campaign: 'spring', state: 'imported' }],
           [{ source: 'import', state: 'imported' }, 'old'],
           [{ flag: 'free-mail' }, 'gus'],
           [{ flag: 'free-mail', state: 'imported' }],
@@ -215,6 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await asked.ask('leadCount', { from: '2026-12-01' }), { atMost: 0 });
         const choices = (await asked.ask('choices'))!;
         assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
+        assert.deepEqual(choices.campaigns, ['spring']);
         assert.deepEqual(
           choices.formats.filter(({ takesEveryState }) => takesEveryState).map(({ name }) => name),
           ['csv', 'jsonl'],

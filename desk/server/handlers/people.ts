@@ -1,6 +1,12 @@
 import type { leadCount as leadCountCall, people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { describeFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
+import {
+  campaignOfPerson,
+  describeFilter,
+  selectionOf,
+  shownPerson,
+  sourceOfPerson,
+} from '#desk/people/selection.ts';
 import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
 import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -10,8 +16,14 @@ export const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
 export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
-  const { state, source, ...selection } = selectionOf(filter, service.config);
+  const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
   const isNamed = source !== undefined && state !== 'imported';
+  const attributionHolds =
+    campaign === undefined
+      ? isNamed
+        ? hintsOf(source)
+        : undefined
+      : [JSON.stringify(campaign).slice(1, -1)];
   const {
     people: found,
     next,
@@ -19,10 +31,12 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
   } = await lookForPeople(
     service.database.db,
     state,
-    { ...selection, attributionHolds: isNamed ? hintsOf(source) : undefined },
+    { ...selection, attributionHolds },
     {
       from: after ?? null,
-      isWanted: (person) => source === undefined || sourceOfPerson(person) === source,
+      isWanted: (person) =>
+        (source === undefined || sourceOfPerson(person) === source) &&
+        (campaign === undefined || campaignOfPerson(person) === campaign),
       most: PEOPLE_AT_ONCE,
       forMs: LOOK_MS,
     },

@@ -160,12 +160,13 @@ function ProgressBar({ people, atMost }: Progress) {
 }
 
 function filterInWords(filter: Filter, fields: Me['fields']): string {
-  const { search, source, flag, field, answer, domain, from, to } = filter;
+  const { search, source, campaign, flag, field, answer, domain, from, to } = filter;
   const question = fields.find(({ id }) => id === field)?.label ?? field;
   const parts = [
     PEOPLE_IN_STATE[filter.state],
     search && `with “${search}” in address, name or company`,
     source && `source ${source}`,
+    campaign && `campaign ${campaign}`,
     flag && `flag ${flag}`,
     domain && `at ${domain}`,
     field && answer && `“${answer}” in the answer to “${question ?? field}”`,

@@ -26,7 +26,14 @@ type BarProps = {
 /** Days without a name, which match no chip. */
 const OTHER_DAYS = 'other';
 
-const FURTHER = ['flag', 'domain', 'field', 'from', 'to'] as const satisfies readonly FilterName[];
+const FURTHER = [
+  'campaign',
+  'flag',
+  'domain',
+  'field',
+  'from',
+  'to',
+] as const satisfies readonly FilterName[];
 
 export function FilterBar({ filter, onChange }: BarProps) {
   const { fields } = usePerson();
@@ -113,6 +120,11 @@ export function FilterBar({ filter, onChange }: BarProps) {
             placeholder="example.com"
             value={filter.domain ?? ''}
             onTyped={(value) => change('domain', value.replace(/^.*@/, '').toLowerCase(), true)}
+          />
+          <SelectField
+            label="Campaign"
+            options={optionsOf('Any campaign', data?.campaigns, filter.campaign)}
+            {...select('campaign')}
           />
           <SelectField
             label="Flag"

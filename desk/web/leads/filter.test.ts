@@ -11,6 +11,7 @@ describe('desk filters in the URL', () => {
       state: 'unverified',
       search: 'müller & co',
       source: 'news letter',
+      campaign: 'spring & summer',
       flag: 'free-mail',
       field: 'team-size',
       answer: '10+',

@@ -2,7 +2,18 @@ import { Filter, STATES } from '#desk/endpoints/people.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
-const NAMES = ['state', 'search', 'source', 'flag', 'field', 'answer', 'domain', 'from', 'to'] as const;
+const NAMES = [
+  'state',
+  'search',
+  'source',
+  'campaign',
+  'flag',
+  'field',
+  'answer',
+  'domain',
+  'from',
+  'to',
+] as const;
 export type FilterName = (typeof NAMES)[number];
 
 /** Ignores invalid values. */
