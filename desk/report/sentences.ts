@@ -248,7 +248,14 @@ const weekday = (iso: string): string =>
     timeZone: 'UTC',
   });
 
-export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | 'leads'>): string {
+/** @returns null if the views of the whole period are unknown, or if leads came whose views were not counted */
+export const leadsOfViews = (
+  { viewsFrom }: Pick<Figures, 'viewsFrom'>,
+  { leads, seen }: Figures['bySource'][number],
+): number | null => (viewsFrom !== null || seen === null || seen === 0 || leads > seen ? null : leads / seen);
+
+export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'viewsFrom'>): string {
+  const { bySource, leads } = report;
   const [best, ...others] = bySource
     .filter(({ name }) => name !== OTHERS)
     .toSorted((a, b) => b.leads - a.leads);
@@ -257,7 +264,12 @@ export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | '
   if (equals > 1) return `${number(equals)} sources brought ${leadsOf(best.leads)} each.`;
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
-    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
+    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${ofItsViews(report, best)}.`;
+}
+
+function ofItsViews(report: Pick<Figures, 'viewsFrom'>, row: Figures['bySource'][number]): string {
+  const share = leadsOfViews(report, row);
+  return share === null ? '' : `, which is ${tenths(share)} of its ${viewsOf(row.seen ?? 0)}`;
 }
 
 export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number): string {
