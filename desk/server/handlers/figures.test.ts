@@ -127,6 +127,7 @@ for (const engine of ENGINES) {
     it('the desk warns that visitors get no code until a mail account is connected', () =>
       withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
         const { toDo } = (await askedDesk(server.service).ask('today'))!;
+        assert.equal(toDo[0]?.state, 'problem');
         assert.deepEqual(
           toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
           [

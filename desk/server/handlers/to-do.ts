@@ -40,8 +40,9 @@ export async function toDoOf(
   const fault = await findWriteFault();
   const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
   return [
-    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    // First, because a new site has this problem until someone connects a mail account.
     ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
+    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
     ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config), timeZone: config.timeZone })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),

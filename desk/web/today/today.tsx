@@ -59,9 +59,11 @@ const TO_DO = 'to-do';
 function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const problems = toDo.filter(({ state }) => state === 'problem').length;
   const others = toDo.length - problems;
+  const first = toDo.find(({ state }) => state === 'problem');
   if (toDo.length === 0) return null;
   return (
     <p className={problems > 0 ? styles.urgentStrip : styles.strip}>
+      {first !== undefined && <span>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
         {problems > 0 && others > 0 && ' and '}
