@@ -100,6 +100,7 @@ export const DESK_ACTIONS = [
   'sent-guide',
   'retried-webhooks',
   'downloaded-report',
+  'sent-report',
 ] as const;
 export type DeskAction = (typeof DESK_ACTIONS)[number];
 
