@@ -54,8 +54,13 @@ export const people = get<PeoplePage>()({
   asked: z.extend(Filter, { after: z.optional(z.string()) }),
 });
 
-/** Counts the leads in a period, including suppressed ones. Other filters would require a search. */
-export const leadCount = get<{ readonly atMost: number }>()({
+/** Counts the leads in a period. Other filters would require a search. */
+export const leadCount = get<{
+  /** Includes suppressed leads. */
+  readonly atMost: number;
+  /** Null if counting would take long. */
+  readonly verified: number | null;
+}>()({
   path: '/api/leads/count',
   needs: 'read',
   asked: z.pick(Filter, { from: true, to: true }),

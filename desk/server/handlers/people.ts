@@ -7,7 +7,7 @@ import {
   shownPerson,
   sourceOfPerson,
 } from '#desk/people/selection.ts';
-import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
+import { countAtMost, countVerified, lookForPeople } from '#server/db/contacts/people.ts';
 import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 
@@ -51,5 +51,6 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
 
 export const leadCount: Handler<typeof leadCountCall> = async ({ service }, period) => {
   const { state, ...selection } = selectionOf({ state: 'verified', ...period }, service.config);
-  return { atMost: await countAtMost(service.database.db, state, selection) };
+  const { db } = service.database;
+  return { atMost: await countAtMost(db, state, selection), verified: await countVerified(db, selection) };
 };
