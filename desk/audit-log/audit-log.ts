@@ -42,7 +42,7 @@ export async function logAction(service: RecordParts, line: Line): Promise<void>
   await database.db.transaction().execute((tx) => addLine(tx, service, line));
 }
 
-/** The others are about people, of whom an erased one must not return to the log. */
+/** Other actions concern people. An erased person must not return to the log. */
 const ABOUT_DESK_USERS: ReadonlySet<DeskAction> = new Set(['signed-out', 'sent-report']);
 
 type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;

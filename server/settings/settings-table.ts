@@ -235,7 +235,7 @@ export const SETTINGS = {
     value: timeZone,
     otherwise: 'the server’s time zone',
     example: 'Europe/Berlin',
-    meaning: 'Time zone of the days in reports, the desk, e-mails to you and commands.',
+    meaning: 'Time zone of days in reports, the desk, e-mails and commands.',
     details:
       'With several processes, set it, so that all use the same one. Views counted before a change keep their day.',
   },

@@ -50,11 +50,11 @@ export function FilterBar({ filter, onChange }: BarProps) {
       change(name, event.currentTarget.value),
   });
   const timeZone = useTimeZone();
-  const [now] = useState(() => Date.now());
+  const [openedAt] = useState(() => Date.now());
   const daysChosen =
     filter.from === undefined && filter.to === undefined
       ? undefined
-      : (nameOfSpan(filter, now, timeZone) ?? OTHER_DAYS);
+      : (nameOfSpan(filter, openedAt, timeZone) ?? OTHER_DAYS);
   const further = FURTHER.filter((name) => filter[name] !== undefined).length;
 
   return (
@@ -95,7 +95,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
                 onChange((current) => {
                   const { from: _from, to: _to, ...rest } = current;
                   const isNamed = name !== undefined && areNamedDays(name);
-                  return { ...rest, ...(isNamed && spanNamed(name, now, timeZone)) };
+                  return { ...rest, ...(isNamed && spanNamed(name, openedAt, timeZone)) };
                 }, false)
               }
             />

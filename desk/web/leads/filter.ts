@@ -46,7 +46,7 @@ export function listAddress(filter: Partial<Filter>): string {
 
 let last: Filter = NO_FILTER;
 
-/** The filter of the list that was shown last, to which a person's page leads back. */
+/** Filter of the latest list. A person's page leads back to it. */
 export const lastFilter = (): Filter => last;
 
 export function rememberList(filter: Filter): void {

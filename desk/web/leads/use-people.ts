@@ -39,10 +39,10 @@ const listQuery = (filter: Filter) =>
     staleTime: Infinity,
   });
 
-/** @returns null unless the person was in the list that was shown last */
+/** @returns null unless the person is in the latest list */
 export function useNeighbours(id: string): Neighbours | null {
   const [filter] = useState(lastFilter);
-  // Only reads what the list has loaded, and what comes after its last person.
+  // Only reads the pages of the list, and loads another one after its last person.
   const asked = useInfiniteQuery({ ...listQuery(filter), enabled: false });
   const { data, error, hasNextPage, isFetching, fetchNextPage } = asked;
   const { people: listed } = useMemo(() => listedIn(data?.pages ?? []), [data]);

@@ -63,7 +63,7 @@ function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   if (toDo.length === 0) return null;
   return (
     <p className={problems > 0 ? styles.urgentStrip : styles.strip}>
-      {first !== undefined && <span>{sentenceCase(first.sentence)}</span>}
+      {first !== undefined && <span className={styles.firstProblem}>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
         {problems > 0 && others > 0 && ' and '}

@@ -105,7 +105,7 @@ export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter):
 /** With more suppressions, looking up each of them would take too long. */
 const MOST_SUPPRESSIONS = 10_000;
 
-/** Counts leads that are not suppressed, considering only the filter's time. Returns null if that would take long. */
+/** Counts leads without suppressed ones, considering only the filter's time. Returns null if that would take long. */
 export async function countVerified(db: Db, filter: LeadFilter): Promise<number | null> {
   const suppressions = await db
     .selectFrom('suppressions')
