@@ -430,7 +430,7 @@ for (const engine of ENGINES) {
         assert.match(text, /^ {2}Form opened +2 +17% +17%$/m);
         assert.match(text, /^ {2}Asked for a code +1 +8% +50%$/m);
         assert.match(text, /^ {2}Read to the end +1 +8% +100%$/m);
-        assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
+        assert.match(text, /^ {2}banner +7 +0 +0 +– +0 +0\.0%$/m);
         assert.match(text, /Robots and visitors whose browser asks not to be counted are not included\./);
 
         const part = await reportOf(server, '--period', '7d');
