@@ -75,6 +75,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'templates/digest-mail.ts',
       'templates/desk-code-mail.ts',
       'templates/notice-mail.ts',
+      'templates/report-mail.ts',
       // The doctor checks the mail account and the key without opening a service.
       'mailer.ts',
       'dkim-key.ts',

@@ -59,7 +59,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
   const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
   const { title, language, colors, postalAddress } = site;
-  const about = { title, language, accent: colors?.accent ?? ACCENT, host: HOST };
+  const about = { title, language, timeZone: 'UTC', accent: colors?.accent ?? ACCENT, host: HOST };
   const guide = { ...about, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   return [

@@ -12,7 +12,7 @@ import { printableLines } from '#desk/printable.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Service } from '#server/startup/service.ts';
-import { readSettings } from '#server/settings/env-file.ts';
+import { readSettings, readTimeZone } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
@@ -75,6 +75,7 @@ process.exitCode = await runDesk(
     paint: paintFor(process.stdout),
     signal: interrupted.signal,
     clock: () => Date.now(),
+    timeZone: readTimeZone,
   },
   args,
 );

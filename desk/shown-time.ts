@@ -1,5 +1,12 @@
+import { clockTime } from '#shared/days.ts';
+
 /** Example: 2026-11-21 09:30 */
-export const minuteOf = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
+export const minuteOf = (iso: string, timeZone = 'UTC'): string => secondOf(iso, timeZone).slice(0, 16);
 
 /** Example: 2026-11-21 09:30:05 */
-export const secondOf = (iso: string): string => iso.slice(0, 19).replace('T', ' ');
+export function secondOf(iso: string, timeZone = 'UTC'): string {
+  const ms = Date.parse(iso);
+  // A damaged row can contain a number beyond the calendar.
+  const shown = Number.isNaN(ms) ? iso : new Date(clockTime(ms, timeZone)).toISOString();
+  return shown.slice(0, 19).replace('T', ' ');
+}

@@ -643,7 +643,7 @@ export const NewLeadEmail = z.strictObject({
     fromForm: plain,
     sources: plain,
     leads: plain,
-    note: plain,
+    note: wordsWith('zone'),
     steps: newLeadSteps,
   }),
   /** Absent from campaigns written before the weekly mail existed. */

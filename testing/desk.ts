@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
 import { runDesk } from '#desk/commands/all-commands.ts';
 import { createLogger } from '#server/log/logger.ts';
+import { readTimeZone } from '#server/settings/env-file.ts';
 import type { Service } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
@@ -19,7 +20,15 @@ export const desk = (
   args: readonly string[],
   replacements: Partial<Desk> = {},
 ): Promise<DeskAnswer> =>
-  run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
+  run(
+    () => ({
+      service: async () => service,
+      clock: service.clock,
+      timeZone: () => service.config.timeZone,
+      ...replacements,
+    }),
+    args,
+  );
 
 /** Allows only one call at a time, because it changes this process's environment and folder. */
 export async function deskIn(
@@ -65,6 +74,7 @@ async function run(
       paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: () => Date.now(),
+      timeZone: readTimeZone,
       // Nothing listens here, because no test looks up real domains.
       dnsServers: ['127.0.0.1:9'],
       ...partsOf(note),

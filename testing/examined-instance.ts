@@ -83,6 +83,7 @@ export async function doctor(
       paint: (_, words) => words,
       signal: new AbortController().signal,
       clock: () => now,
+      timeZone: () => 'UTC',
       patient,
     },
     ['doctor', ...args],

@@ -12,7 +12,7 @@ import {
 } from '#server/startup/service.ts';
 
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
-  const settings = readConfig(env);
+  const settings = readConfig({ TIME_ZONE: 'UTC', ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
   const { config, warnings } = settings;
   const campaign = env['CAMPAIGN_FOLDER'] === undefined ? testCampaign() : campaignIn(env['CAMPAIGN_FOLDER']);

@@ -42,6 +42,9 @@ export async function logAction(service: RecordParts, line: Line): Promise<void>
   await database.db.transaction().execute((tx) => addLine(tx, service, line));
 }
 
+/** Other actions concern people. An erased person must not return to the log. */
+const ABOUT_DESK_USERS: ReadonlySet<DeskAction> = new Set(['signed-out', 'sent-report']);
+
 type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
 async function addLine(
@@ -60,7 +63,7 @@ async function addLine(
       details,
       client_address: from,
     },
-    pseudonym: about === null || deed === 'signed-out' ? null : pseudonymsOf(secrets, about)[0],
+    pseudonym: about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0],
   });
 }
 

@@ -21,6 +21,8 @@ export type Desk = {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly clock: () => number;
+  /** Time zone of the days in options. */
+  readonly timeZone: () => string;
   /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[];
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;

@@ -7,13 +7,16 @@ import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/contacts/filter.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
+import { NAMED_DAYS } from '#shared/days.ts';
 
 export const whenOption =
-  ({ clock }: Pick<Desk, 'clock'>) =>
+  ({ clock, timeZone }: Pick<Desk, 'clock' | 'timeZone'>) =>
   (text: string): number => {
-    const ms = readWhen(text, clock());
+    const ms = readWhen(text, clock(), timeZone());
     if (ms === null)
-      throw new InvalidArgumentError('Use a date such as 2026-11-01, or an age such as 12h, 7d or 4w.');
+      throw new InvalidArgumentError(
+        `Use a date such as 2026-11-01, ${NAMED_DAYS.join(', ')}, or an age such as 12h, 7d or 4w.`,
+      );
     return ms;
   };
 
@@ -95,7 +98,7 @@ export const withOrigin = <Args extends unknown[], Options extends Record<string
 
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
-  desk: Pick<Desk, 'clock'>,
+  desk: Pick<Desk, 'clock' | 'timeZone'>,
 ) => {
   const when = whenOption(desk);
   return command

@@ -429,7 +429,7 @@ describe('command-line arguments', () => {
 
   it('an incorrect desk command explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['export', '--since', '31.12.2025'], /Use a date such as 2026-11-01, or an age/],
+      [['export', '--since', '31.12.2025'], /Use a date such as 2026-11-01, today/],
       [['export', '--since', '2026-02-31'], /Use a date such as/],
       [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
       [['exprot'], /Did you mean export\?/],

@@ -49,43 +49,48 @@ Examples:
       const selection = { ...options, newestFirst };
       checkSelection(selection);
       const { state } = selection;
-      const { database, campaign, ...service } = await desk.service();
+      const { database, campaign, config, ...service } = await desk.service();
+      const { timeZone } = config;
       const complaint = await complainOfSelection(database.db, selection);
       if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const mayRead = state === 'verified' || state === 'suppressed';
       const [sinceWidth, ...otherWidths] = WIDTHS;
       const widths = [sinceWidth, ...(mayRead ? [READ_WIDTH] : []), ...otherWidths];
-      const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
-        json: json === true,
-        headings: [
-          STATE_WORDS[state].since,
-          ...(mayRead ? ['first read'] : []),
-          ...HEADINGS,
-          ...fields.map(({ id }) => id),
-        ],
-        widths:
-          fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({
-          state_since: at,
-          first_read_at: readAt,
-          email,
-          name,
-          company,
-          source: cameFrom,
-          flags,
-          answers,
-        }) => [
-          minuteOf(at),
-          ...(mayRead ? [readAt === null ? '' : minuteOf(readAt)] : []),
-          email,
-          name,
-          company,
-          cameFrom,
-          flags.join(' '),
-          ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
-        ],
-      });
+      const count = await printList(
+        desk,
+        leadsOf(database.db, selection, unsubscribeUrlOf({ ...service, config })),
+        {
+          json: json === true,
+          headings: [
+            STATE_WORDS[state].since,
+            ...(mayRead ? ['first read'] : []),
+            ...HEADINGS,
+            ...fields.map(({ id }) => id),
+          ],
+          widths:
+            fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+          cells: ({
+            state_since: at,
+            first_read_at: readAt,
+            email,
+            name,
+            company,
+            source: cameFrom,
+            flags,
+            answers,
+          }) => [
+            minuteOf(at, timeZone),
+            ...(mayRead ? [readAt === null ? '' : minuteOf(readAt, timeZone)] : []),
+            email,
+            name,
+            company,
+            cameFrom,
+            flags.join(' '),
+            ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
+          ],
+        },
+      );
       desk.note(`${describePeople(count, state)}.`);
     });
 }

@@ -19,13 +19,13 @@ export function addLog(program: Command, desk: Desk): void {
     .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- log --newest | head')
     .action(async ({ newest, json }) => {
-      const { database } = await desk.service();
+      const { database, config } = await desk.service();
       const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {
         json: json === true,
         headings: HEADINGS,
         widths: WIDTHS,
         cells: ({ at, who, deed, about, details, from }) => [
-          minuteOf(at),
+          minuteOf(at, config.timeZone),
           who,
           deed,
           about ?? '',

@@ -4,7 +4,7 @@ import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
-import { readWhen } from '#desk/typed-times.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 
@@ -31,9 +31,9 @@ Example:
     )
     .action(async ({ since, until, json }) => {
       const now = desk.clock();
-      const span = { from: since ?? readWhen('7d', now)!, to: until ?? now + 1 };
+      const span = { from: since ?? now - 7 * DAY_MS, to: until ?? now + 1 };
       checkOrder(span.from, span.to);
-      const { database } = await desk.service();
+      const { database, config } = await desk.service();
       const { dnsServers, signal } = desk;
       const lookup = createPlatformLookup(database, { dnsServers, now, signal });
       const reasons = new Map<string, number>();
@@ -51,7 +51,7 @@ Example:
         headings: HEADINGS,
         widths: WIDTHS,
         cells: (row) => [
-          minuteOf(row.asked_at),
+          minuteOf(row.asked_at, config.timeZone),
           row.email,
           row.name,
           row.platform,

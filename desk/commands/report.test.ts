@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { v7 as uuid } from 'uuid';
+
 import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
+import { askedDesk } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import {
   createVisitor,
@@ -104,6 +107,23 @@ async function walkFlows(server: ServerUnderTest): Promise<void> {
   await server.advance(1);
 }
 
+const insertLead = async ({ db }: ServerUnderTest['database'], email: string, at: number): Promise<void> =>
+  void (await db
+    .insertInto('leads')
+    .values({
+      id: uuid({ msecs: at }),
+      email,
+      name: 'Ada Lovelace',
+      company: 'Analytical Engines',
+      answers: null,
+      first_verified_at: at,
+      last_verified_at: at,
+      attribution: '{}',
+      flags: '',
+      variant: null,
+    })
+    .execute());
+
 const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]): Promise<Report> => {
   const answer = await desk(service, ['report', '--json', ...args]);
   assert.equal(answer.exitCode, 0, answer.notes);
@@ -188,7 +208,12 @@ for (const engine of ENGINES) {
           const count = async (atOnce?: number) => {
             const people = new Map<string, number>();
             const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
-            for await (const groups of askedGroups(server.database, span, server.now(), atOnce)) {
+            for await (const groups of askedGroups(
+              server.database,
+              { ...span, timeZone: 'UTC' },
+              server.now(),
+              atOnce,
+            )) {
               for (const { people: some, ...group } of groups) {
                 const key = Object.values(group).join(' ');
                 people.set(key, (people.get(key) ?? 0) + some);
@@ -294,6 +319,77 @@ for (const engine of ENGINES) {
         });
       }));
 
+    it('days are those of TIME_ZONE, also when the clocks change', () =>
+      withServer({ engine, inbox, env: { TIME_ZONE: 'Europe/Berlin' } }, async (server) => {
+        const { database, service } = server;
+        // In Berlin, 25 October lasts 25 hours.
+        for (const [name, at] of [
+          ['saturday', '2026-10-24T21:59:59.999Z'],
+          ['sunday', '2026-10-24T22:00:00Z'],
+          ['late', '2026-10-25T22:59:59.999Z'],
+          ['monday', '2026-10-25T23:00:00Z'],
+        ] as const)
+          await insertLead(database, `${name}@example.com`, Date.parse(at));
+        const october = await reportOf(server, '--period', '2026-10');
+        assert.deepEqual(
+          october.byDay.filter(({ leads }) => leads > 0).map(({ day, leads }) => [day, leads]),
+          [
+            ['2026-10-24', 1],
+            ['2026-10-25', 2],
+            ['2026-10-26', 1],
+          ],
+        );
+        assert.deepEqual(
+          [october.timeZone, october.period.from, october.period.to],
+          ['Europe/Berlin', '2026-09-30T22:00:00.000Z', '2026-10-31T23:00:00.000Z'],
+        );
+
+        await see(server, 'newsletter', [], 2);
+        // In UTC, it is still 20 November.
+        await server.advance(11.5 * 3_600);
+        await see(server, 'newsletter', [], 3);
+        const ada = await ask(server, 'ada@example.com', 'newsletter');
+        await enter(server, ada, 'ada@example.com');
+        const week = await reportOf(server, '--period', 'this-week');
+        assert.deepEqual(
+          week.byDay
+            .slice(-2)
+            .map(({ day, seen, asked, entered, leads }) => [day, seen, asked, entered, leads]),
+          [
+            ['2026-11-20', 2, 0, 0, 0],
+            ['2026-11-21', 3, 1, 1, 1],
+          ],
+        );
+        const text = (await desk(service, ['report', '--text', '--period', 'today'])).out;
+        assert.match(text, /: 21 November 2026\n/);
+        assert.match(text, /^Days are in Europe\/Berlin\. /m);
+        for (const [options, people] of [
+          [['--since', 'today'], 1],
+          [['--since', 'yesterday', '--until', 'today'], 0],
+          [['--since', '2026-10-25', '--until', '2026-10-26'], 2],
+        ] as const) {
+          const { out } = await desk(service, ['leads', '--json', ...options]);
+          assert.equal((JSON.parse(out) as unknown[]).length, people, options.join(' '));
+        }
+        assert.match((await desk(service, ['leads'])).out, /^2026-10-25 23:59 +late@example\.com/m);
+        const { ask: askDesk } = askedDesk(service);
+        const overview = (await askDesk('today'))!;
+        assert.deepEqual(overview.byDay.at(-1), { day: '2026-11-21', leads: 1 });
+        assert.deepEqual(
+          overview.spans.map(({ now }) => [now.seen, now.leads]),
+          [
+            [3, 1],
+            [5, 1],
+            [5, 5],
+          ],
+        );
+        const sunday = (await askDesk('people', { from: '2026-10-25', to: '2026-10-25' }))!;
+        assert.deepEqual(
+          sunday.people.map(({ email }) => email),
+          ['late@example.com', 'sunday@example.com'],
+        );
+      }));
+
     it("the report's funnel runs from page view to article once these steps are counted", () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
@@ -334,7 +430,7 @@ for (const engine of ENGINES) {
         assert.match(text, /^ {2}Form opened +2 +17% +17%$/m);
         assert.match(text, /^ {2}Asked for a code +1 +8% +50%$/m);
         assert.match(text, /^ {2}Read to the end +1 +8% +100%$/m);
-        assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
+        assert.match(text, /^ {2}banner +7 +0 +0 +– +0 +0\.0%$/m);
         assert.match(text, /Robots and visitors whose browser asks not to be counted are not included\./);
 
         const part = await reportOf(server, '--period', '7d');
@@ -494,7 +590,10 @@ describe('report contents', () => {
       [['report', '--text', '--period', '0d'], /The period is invalid/],
       [['report', '--text', '--period', '2026-13'], /a month that has already begun/],
       [['report', '--text', '--period', '2027-01'], /a month that has already begun/],
-      [['lost', '--since', 'yesterday'], /Use a date such as 2026-11-01, or an age/],
+      [
+        ['lost', '--since', 'tomorrow'],
+        /Use a date such as 2026-11-01, today, yesterday, this-week, last-week, or/,
+      ],
     ] as const) {
       const { exitCode, out, notes } = await deskIn(import.meta.dirname, {}, args, {
         service: () => assert.fail('nothing was to be opened'),

@@ -16,7 +16,7 @@ export function addShow(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- show ada@example.com')
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
-      const { database } = await desk.service();
+      const { database, config } = await desk.service();
       const story = timelineOf(await personalDataOf(database.db, email));
       if (json) {
         await desk.print(jsonText({ email, story }));
@@ -27,7 +27,9 @@ export function addShow(program: Command, desk: Desk): void {
         const lines = Object.entries(details).map(
           ([name, value]) => `    ${name}: ${printable(value.replaceAll('\n', ' '))}\n`,
         );
-        await desk.print(`\n  ${secondOf(at)}  ${desk.paint('bold', what)}\n${lines.join('')}`);
+        await desk.print(
+          `\n  ${secondOf(at, config.timeZone)}  ${desk.paint('bold', what)}\n${lines.join('')}`,
+        );
       }
     });
 }

@@ -133,12 +133,12 @@ function addList(list: Command, desk: Desk): void {
     .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list')
     .action(async ({ json }) => {
-      const { database } = await desk.service();
+      const { database, config } = await desk.service();
       const count = await printList(desk, shownPages(database.db), {
         json: json === true,
         headings: ['since', 'email', 'reason', 'note'],
         widths: WIDTHS,
-        cells: ({ since, email, reason, note }) => [minuteOf(since), email, reason, note],
+        cells: ({ since, email, reason, note }) => [minuteOf(since, config.timeZone), email, reason, note],
       });
       desk.note(`${describeEntries(count)}.`);
     });

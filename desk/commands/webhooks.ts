@@ -33,13 +33,15 @@ function addList(webhooks: Command, desk: Desk): void {
     .description('list queued and dead events')
     .option('--json', 'as one JSON document')
     .action(async ({ json }) => {
-      const { events, ...counts } = await shownEvents(await desk.service());
+      const service = await desk.service();
+      const { timeZone } = service.config;
+      const { events, ...counts } = await shownEvents(service);
       if (json) await desk.print(jsonText({ ...counts, events }));
       else if (events.length > 0) {
         await desk.print(tableLine(HEADINGS, WIDTHS));
         for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of events) {
-          const next = due === null ? '' : minuteOf(due);
-          const cells = [minuteOf(made), type, state, String(attempts), next, to, answer ?? '', id];
+          const next = due === null ? '' : minuteOf(due, timeZone);
+          const cells = [minuteOf(made, timeZone), type, state, String(attempts), next, to, answer ?? '', id];
           await desk.print(tableLine(cells, WIDTHS));
         }
       }

@@ -30,6 +30,8 @@ export type Me = {
   }[];
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;
+  /** IANA name of the time zone of all days. */
+  readonly timeZone: string;
 };
 
 /** Error without a session: 401 `no-session`. */
@@ -98,6 +100,7 @@ export const DESK_ACTIONS = [
   'sent-guide',
   'retried-webhooks',
   'downloaded-report',
+  'sent-report',
 ] as const;
 export type DeskAction = (typeof DESK_ACTIONS)[number];
 

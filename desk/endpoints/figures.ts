@@ -59,6 +59,18 @@ export type ReportShown = {
   readonly campaigns: readonly string[];
 };
 export const report = get<ReportShown>()({ path: '/api/report', needs: 'read', asked: ReportAsked });
+/** Those in DESK_PEOPLE, who can be sent a report. */
+export const reportReaders = get<{ readonly emails: readonly string[] }>()({
+  path: '/api/report/readers',
+  needs: 'all',
+  asked: z.object({}),
+});
+/** Mails the report as a file. */
+export const sendReport = post<Record<string, never>>()({
+  path: '/api/report/send',
+  needs: 'all',
+  asked: z.extend(ReportAsked, { to: z.string().check(z.maxLength(254)) }),
+});
 /** An HTML file: `REPORT_FILE_PATH?period=…`. */
 export const REPORT_FILE_PATH = '/api/report.html';
 

@@ -9,12 +9,13 @@ export const Filter = z.object({
   state: z._default(z.enum(STATES), 'verified'),
   search: z.optional(z.string().check(z.maxLength(200))),
   source: z.optional(z.string()),
+  /** A utm_campaign. */
   campaign: z.optional(z.string()),
   flag: z.optional(z.string()),
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
-  /** First and last day, both included (UTC; example: 2026-11-23). */
+  /** First and last day, both included (example: 2026-11-23). */
   from: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
   to: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
 });
@@ -53,8 +54,13 @@ export const people = get<PeoplePage>()({
   asked: z.extend(Filter, { after: z.optional(z.string()) }),
 });
 
-/** Counts the leads in a period, including suppressed ones. Other filters would require a search. */
-export const leadCount = get<{ readonly atMost: number }>()({
+/** Counts the leads in a period. Other filters would require a search. */
+export const leadCount = get<{
+  /** Includes suppressed leads. */
+  readonly atMost: number;
+  /** Null if counting would take long. */
+  readonly verified: number | null;
+}>()({
   path: '/api/leads/count',
   needs: 'read',
   asked: z.pick(Filter, { from: true, to: true }),

@@ -1,28 +1,21 @@
 import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { domainOf } from '#server/platform/text.ts';
-import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { readDay, startOfDay } from '#shared/days.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
-export function selectionOf({
-  state,
-  search,
-  source,
-  campaign,
-  flag,
-  field,
-  answer,
-  domain,
-  from,
-  to,
-}: Filter): LeadSelection {
+export function selectionOf(
+  { state, search, source, campaign, flag, field, answer, domain, from, to }: Filter,
+  { timeZone }: Pick<Config, 'timeZone'>,
+): LeadSelection {
   const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
   if (!isFlag) throw new CommandFailure(`The flag must be ${DOMAIN_FLAGS.join(' or ')}.`, 2);
   const isAnswerWanted = isGiven(field) && isGiven(answer);
@@ -34,8 +27,8 @@ export function selectionOf({
     flag: given(flag),
     answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
     domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
-    since: from === undefined ? undefined : firstMomentOf(from),
-    until: to === undefined ? undefined : firstMomentOf(to) + DAY_MS,
+    since: from === undefined ? undefined : firstMomentOf(from, timeZone),
+    until: to === undefined ? undefined : momentAfter(to, timeZone),
   };
 }
 
@@ -53,11 +46,14 @@ export const describeFilter = ({ state, flag, from, to, ...others }: Filter): st
     ...(others.domain ? ['of a domain'] : []),
   ].join(', ');
 
-/** @returns midnight in UTC, in milliseconds since 1970 */
-export function firstMomentOf(day: string): number {
-  const ms = readWhen(day, 0);
-  if (ms === null) throw new CommandFailure(`The date ${day} does not exist. Choose another day.`, 2);
-  return ms;
+export const firstMomentOf = (day: string, timeZone: string): number => startOfDay(typedDay(day), timeZone);
+
+export const momentAfter = (day: string, timeZone: string): number => startOfDay(typedDay(day) + 1, timeZone);
+
+function typedDay(text: string): number {
+  const day = readDay(text);
+  if (day === null) throw new CommandFailure(`The date ${text} does not exist. Choose another day.`, 2);
+  return day;
 }
 
 const JOINERS = '\u200C\u200D';
@@ -76,6 +72,9 @@ const isGiven = (text: string | undefined): text is string => given(text) !== un
 const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
   attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
 
+export const campaignOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string | null =>
+  attribution === null ? null : (campaignOf(readAttribution(attribution)) ?? null);
+
 export const shownPerson = (record: LeadRecord): Person => ({
   id: record.id,
   email: record.email,
@@ -85,7 +84,7 @@ export const shownPerson = (record: LeadRecord): Person => ({
   since: isoTime(record.state_since),
   firstReadAt: record.first_read_at === null ? null : isoTime(record.first_read_at),
   source: sourceOfPerson(record),
-  campaign: record.attribution === null ? null : (campaignOf(readAttribution(record.attribution)) ?? null),
+  campaign: campaignOfPerson(record),
   flags: record.flags.split(' ').filter((flag) => flag !== ''),
   variant: record.variant,
   answers: readAnswers(record.answers),

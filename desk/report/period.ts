@@ -1,5 +1,5 @@
 import type { Span } from '#server/db/queries/report-figures.ts';
-import { DAY_MS } from '#server/platform/time.ts';
+import { areNamedDays, dayOf, namedDays, readDay, startOfDay } from '#shared/days.ts';
 
 export type Period = Span & {
   readonly name: string;
@@ -11,36 +11,56 @@ export type Period = Span & {
 const DAYS_LIMIT = 3_660;
 
 /**
- * Reads `7d` or `4w` (ending today), or a month such as `2026-10`.
+ * Reads `7d` or `4w` (ending today), `yesterday`, `this-week`, `last-week`, or a month such as `2026-10`.
  * @returns null if invalid or in the future
  */
-export function readPeriod(text: string, now: number): Period | null {
+export function readPeriod(text: string, now: number, timeZone: string): Period | null {
+  const days = readDays(text, dayOf(now, timeZone));
+  if (days === null) return null;
+  const { first, end, firstBefore, beforeName } = days;
+  const [from, to, fromBefore] = [first, end, firstBefore].map((day) => startOfDay(day, timeZone)) as [
+    number,
+    number,
+    number,
+  ];
+  if (from > now) return null;
+  // A period that goes on is compared with the same part of the previous one.
+  const until = to <= now ? { to, before: from } : { to: now + 1, before: fromBefore + now + 1 - from };
+  const before = { from: fromBefore, to: Math.min(from, until.before) };
+  return { name: text, from, to: until.to, beforeName, before };
+}
+
+/** `end` is the day after the last one. */
+type Days = {
+  readonly first: number;
+  readonly end: number;
+  readonly firstBefore: number;
+  readonly beforeName: string;
+};
+
+function readDays(text: string, today: number): Days | null {
+  if (areNamedDays(text)) {
+    const { first, last } = namedDays(text, today);
+    const firstBefore = 2 * first - last - 1;
+    return { first, end: last + 1, firstBefore, beforeName: first === last ? DAY_BEFORE : 'the week before' };
+  }
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(text) ?? [];
   if (count !== undefined) {
     const days = Number(count) * (unit === 'w' ? 7 : 1);
     if (days < 1 || days > DAYS_LIMIT) return null;
-    const today = now - (now % DAY_MS);
-    const from = today - (days - 1) * DAY_MS;
-    return {
-      name: text,
-      from,
-      to: now + 1,
-      beforeName: days === 1 ? 'the day before' : `the ${days} days before`,
-      before: { from: from - days * DAY_MS, to: now + 1 - days * DAY_MS },
-    };
+    const first = today - days + 1;
+    const beforeName = days === 1 ? DAY_BEFORE : `the ${days} days before`;
+    return { first, end: today + 1, firstBefore: first - days, beforeName };
   }
-  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
-  if (year === undefined) return null;
-  const monthFrom = (offset: number) => Date.UTC(Number(year), Number(month) - 1 + offset);
-  const from = monthFrom(0);
-  if (from > now || Number(year) < 1970) return null;
-  const end = monthFrom(1);
-  const isOver = end <= now;
-  return {
-    name: text,
-    from,
-    to: isOver ? end : now + 1,
-    beforeName: 'the month before',
-    before: { from: monthFrom(-1), to: isOver ? from : Math.min(from, monthFrom(-1) + now + 1 - from) },
-  };
+  const first = readDay(`${text}-01`);
+  if (first === null || first < 0) return null;
+  const month = (offset: number) => readDay(`${monthOf(text, offset)}-01`)!;
+  return { first, end: month(1), firstBefore: month(-1), beforeName: 'the month before' };
 }
+
+const DAY_BEFORE = 'the day before';
+
+const monthOf = (month: string, offset: number): string => {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return new Date(Date.UTC(year, number - 1 + offset)).toISOString().slice(0, 7);
+};

@@ -10,6 +10,7 @@ const TIMES = { name: '2d', from: '2026-11-19T00:00:00.000Z', to: '2026-11-20T18
 const REPORT: Report = {
   title: 'A guide',
   writtenAt: '2026-11-20T18:00:00.000Z',
+  timeZone: 'UTC',
   period: TIMES,
   before: { ...TIMES, name: 'the 2 days before', leads: 0, funnel: null, timeToEnter: null },
   leads: 40,
@@ -55,6 +56,19 @@ describe('HTML report', () => {
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
     assert.match(html, /2 sources brought 20 new leads each\./);
   });
+
+  for (const [what, row, viewsFrom, share, sentence] of [
+    ['counted views', { seen: 340, leads: 12 }, null, '3.5%', ', which is 3.5% of its 340 views'],
+    ['no views', { seen: 0, leads: 12 }, null, '–', ''],
+    ['fewer views than leads', { seen: 11, leads: 12 }, null, '–', ''],
+    ['views of a part of the period', { seen: 340, leads: 12 }, '2026-11-20T00:00:00.000Z', '–', ''],
+  ] as const)
+    it(`the report shows the leads of a source's views with ${what}`, () => {
+      const bySource = [{ name: 'google-ads', asked: 15, entered: 12, ...row }];
+      const html = reportBody({ ...REPORT, leads: 12, viewsFrom, bySource });
+      assert.match(html, new RegExp(`<th scope="row">google-ads</th>.*<td>${share}</td></tr>`));
+      assert.ok(html.includes(`12 of 12 new leads came from google-ads${sentence}.`), html);
+    });
 
   it('the report begins with the figures of its period', () => {
     const html = reportBody({

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, longDay, notes, number, scopeInWords, shortDay } from '#desk/report/sentences.ts';
+import { minuteOf } from '#desk/shown-time.ts';
 import { sectionsOf, type Section, type SectionRow } from '#desk/report/sections.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { fontFaces, paperTokens } from '#desk/paper.ts';
@@ -28,7 +29,7 @@ export function reportFile(report: Report, accent: ColourPair = ACCENT): string 
 <h1>${title}</h1>
 </header>
 ${reportBody(report)}
-<p class="report-notes">Written on ${escapeHtml(longDay(report.writtenAt))} at ${escapeHtml(report.writtenAt.slice(11, 16))} UTC.</p>
+<p class="report-notes">Written on ${escapeHtml(longDay(report.writtenAt, report.timeZone))} at ${escapeHtml(minuteOf(report.writtenAt, report.timeZone).slice(11))} (${escapeHtml(report.timeZone)}).</p>
 </main>
 </body>
 </html>

@@ -11,7 +11,7 @@ import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export const PERIODS =
-  'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), or a month that has already begun (2026-10).';
+  'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), yesterday, this-week, last-week, or a month that has already begun (2026-10).';
 
 /** @returns the report, and either a sentence about skipped mail domains or null */
 export async function reportOn(
@@ -37,6 +37,7 @@ export async function reportOn(
     fields: campaign.form.fields,
     variants: campaign.variants.map(({ name, consent }) => ({ name, consentVersion: consent.version })),
     retention: config.retention,
+    timeZone: config.timeZone,
     now,
     only,
     platformsOf: lookup.platformsOf,

@@ -18,6 +18,8 @@ import type { OwnField } from '#shared/campaign-schema.ts';
 export type Report = {
   readonly title: string;
   readonly writtenAt: string;
+  /** Time zone of the days. */
+  readonly timeZone: string;
   readonly period: { readonly name: string; readonly from: string; readonly to: string };
   readonly before: { readonly name: string; readonly from: string; readonly to: string } & Pick<
     Figures,
@@ -40,7 +42,7 @@ export async function gatherReport(
     only,
     onProgress,
     ...options
-  }: Pick<FiguresOptions, 'retention' | 'now' | 'platformsOf'> & {
+  }: Pick<FiguresOptions, 'retention' | 'now' | 'timeZone' | 'platformsOf'> & {
     readonly title: string;
     readonly fields: readonly OwnField[];
     readonly variants: Parameters<typeof compareVariants>[2];
@@ -50,8 +52,9 @@ export async function gatherReport(
 ): Promise<Report> {
   let counted = 0;
   const onCounted = (people: number) => onProgress((counted += people));
+  const { timeZone } = options;
   const { from, to, before } = period;
-  const since = knownSince(options.retention, options.now);
+  const since = knownSince(options.retention, options.now, timeZone);
   const figures = await gatherFigures(database, period, { ...options, only, withViews: true, onCounted });
   const byAnswer = await countAnswers(database, period, {
     fields,
@@ -60,7 +63,9 @@ export async function gatherReport(
   });
   // Views per variant are stored without their source.
   const byVariant =
-    only === undefined ? await compareVariants(database, to, variants, () => onProgress(counted)) : null;
+    only === undefined
+      ? await compareVariants(database, { to, timeZone }, variants, () => onProgress(counted))
+      : null;
   // A partial previous period cannot be compared with a whole one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
@@ -71,10 +76,15 @@ export async function gatherReport(
           platformsOf: null,
           onCounted,
         })
-      : { leads: await countLeadsFrom(database, before, only), funnel: null, timeToEnter: null };
+      : {
+          leads: await countLeadsFrom(database, before, { only, timeZone }),
+          funnel: null,
+          timeToEnter: null,
+        };
   return {
     title,
     writtenAt: isoTime(options.now),
+    timeZone,
     ...(only !== undefined && { only }),
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
@@ -94,11 +104,11 @@ export async function gatherReport(
 async function countLeadsFrom(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  only: Only | undefined,
+  { only, timeZone }: { readonly only: Only | undefined; readonly timeZone: string },
 ): Promise<number> {
   if (only === undefined) return countLeads(database.db, span);
   let leads = 0;
-  for await (const groups of leadGroups(database, { ...span, variant: only.variant }))
+  for await (const groups of leadGroups(database, { ...span, variant: only.variant, timeZone }))
     for (const { attribution, people } of groups) if (isFrom(attribution, only)) leads += people;
   return leads;
 }

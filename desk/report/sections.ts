@@ -17,6 +17,7 @@ import {
   sourceSentence,
   timeGroupName,
   interval,
+  leadsOfViews,
   tenths,
   timeSentence,
   variantSentence,
@@ -135,9 +136,19 @@ function sourceSection(report: Report): Section {
     title: 'By source',
     sentence: sourceSentence(report),
     legend: leadLegend(report),
-    columns: ['Source', ...seenColumn(report), ...countColumns(report)],
+    columns: [
+      'Source',
+      ...seenColumn(report),
+      ...countColumns(report),
+      ...(areViewsKnown(report.funnel) ? ['Leads of views'] : []),
+    ],
     groups: ungrouped(
-      report.bySource.map((row) => countedRow(report, row, [row.name, ...seenCell(report, row)])),
+      report.bySource.map((row) => {
+        const counted = countedRow(report, row, [row.name, ...seenCell(report, row)]);
+        if (!areViewsKnown(report.funnel)) return counted;
+        const share = leadsOfViews(report, row);
+        return { ...counted, cells: [...counted.cells, share === null ? '–' : tenths(share)] };
+      }),
     ),
   };
 }

@@ -88,31 +88,29 @@ function duration(seconds: number): string {
   return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
-/** Example: 17 November 2026, in UTC */
-export const longDay = (iso: string): string =>
-  new Date(iso).toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
+/** Example: 17 November 2026 */
+export const longDay = (iso: string, timeZone: string): string =>
+  new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone });
 
-/** Example: 17 Nov */
-export const shortDay = (iso: string): string =>
-  new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/**
+ * Example: 17 Nov
+ * @param day such as 2026-11-17
+ */
+export const shortDay = (day: string): string =>
+  new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
-  const last = isoTime(Date.parse(to) - 1);
-  if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
-  const year = ` ${from.slice(0, 4)}`;
-  const first = longDay(from);
-  return `${from.slice(0, 4) === last.slice(0, 4) ? first.slice(0, -year.length) : first} to ${longDay(last)}`;
+function spanInWords({ period: { from, to }, timeZone }: Pick<Report, 'period' | 'timeZone'>): string {
+  const first = longDay(from, timeZone);
+  const last = longDay(isoTime(Date.parse(to) - 1), timeZone);
+  if (first === last) return first;
+  const year = last.slice(-5);
+  return `${first.endsWith(year) ? first.slice(0, -year.length) : first} to ${last}`;
 }
 
 /** Example: 23 October to 21 November 2026, from newsletter, campaign spring, variant short */
-export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>): string =>
+export const scopeInWords = ({ only, ...when }: Pick<Report, 'period' | 'only' | 'timeZone'>): string =>
   [
-    spanInWords(period),
+    spanInWords(when),
     ...(only?.source === undefined ? [] : [`from ${only.source}`]),
     ...(only?.campaign === undefined ? [] : [`campaign ${only.campaign}`]),
     ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
@@ -250,7 +248,14 @@ const weekday = (iso: string): string =>
     timeZone: 'UTC',
   });
 
-export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | 'leads'>): string {
+/** @returns null if the views of the whole period are unknown, or if leads came whose views were not counted */
+export const leadsOfViews = (
+  { viewsFrom }: Pick<Figures, 'viewsFrom'>,
+  { leads, seen }: Figures['bySource'][number],
+): number | null => (viewsFrom !== null || seen === null || seen === 0 || leads > seen ? null : leads / seen);
+
+export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'viewsFrom'>): string {
+  const { bySource, leads } = report;
   const [best, ...others] = bySource
     .filter(({ name }) => name !== OTHERS)
     .toSorted((a, b) => b.leads - a.leads);
@@ -259,7 +264,12 @@ export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | '
   if (equals > 1) return `${number(equals)} sources brought ${leadsOf(best.leads)} each.`;
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
-    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
+    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${ofItsViews(report, best)}.`;
+}
+
+function ofItsViews(report: Pick<Figures, 'viewsFrom'>, row: Figures['bySource'][number]): string {
+  const share = leadsOfViews(report, row);
+  return share === null ? '' : `, which is ${tenths(share)} of its ${viewsOf(row.seen ?? 0)}`;
 }
 
 export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number): string {
@@ -370,6 +380,7 @@ const waitingFor = (moreViews: number | null): string =>
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
 
 export function notes({
+  timeZone,
   codesFrom,
   mailFrom,
   viewsFrom,
@@ -378,18 +389,18 @@ export function notes({
   only,
 }: Report): readonly string[] {
   return [
-    'Days are in UTC. People who asked for codes are counted once per e-mail address, on the day of their first request. Leads are counted on the day their address was first verified.',
+    `Days are in ${timeZone}. People who asked for codes are counted once per e-mail address, on the day of their first request. Leads are counted on the day their address was first verified.`,
     ...(!areCodesKnown(funnel)
       ? ['Codes from this period are no longer stored (RETENTION_DAYS), but leads are.']
       : codesFrom === null
         ? []
         : [
-            `Requests for a code are only known from ${longDay(codesFrom)} on, because earlier requests are no longer stored (RETENTION_DAYS).`,
+            `Requests for a code are only known from ${longDay(codesFrom, timeZone)} on, because earlier requests are no longer stored (RETENTION_DAYS).`,
           ]),
     ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
       : [
-          `Mail delivery is only known from ${longDay(mailFrom)} on, because older e-mails are no longer stored (MAIL_RETENTION_DAYS).`,
+          `Mail delivery is only known from ${longDay(mailFrom, timeZone)} on, because older e-mails are no longer stored (MAIL_RETENTION_DAYS).`,
         ]),
     ...(areViewsKnown(funnel)
       ? [
@@ -398,8 +409,10 @@ export function notes({
       : []),
     ...(viewsFrom === null
       ? []
-      : [`Views are only known from ${longDay(viewsFrom)} on, because they were not counted before.`]),
-    ...(byVariant === undefined ? [] : variantNotes(byVariant)),
+      : [
+          `Views are only known from ${longDay(viewsFrom, timeZone)} on, because they were not counted before.`,
+        ]),
+    ...(byVariant === undefined ? [] : variantNotes(byVariant, timeZone)),
     ...(only?.campaign === undefined
       ? []
       : ['Views are counted by source, not by campaign, so they are left out.']),
@@ -413,8 +426,8 @@ export function notes({
   ];
 }
 
-function variantNotes({ since, variants }: Comparison): string[] {
-  const from = since === null ? '' : `, since ${longDay(since)}, regardless of the report’s period`;
+function variantNotes({ since, variants }: Comparison, timeZone: string): string[] {
+  const from = since === null ? '' : `, since ${longDay(since, timeZone)}, regardless of the report’s period`;
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
     `Variants are compared as a whole${from}. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,

@@ -4,7 +4,8 @@ import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/comp
 import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { variantDays } from '#server/db/tables/counts.ts';
-import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { isoTime } from '#server/platform/time.ts';
+import { dayOf, startOfDay } from '#shared/days.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
 
 type ComparedVariant = {
@@ -30,14 +31,15 @@ export type Comparison = {
  */
 export async function compareVariants(
   database: Pick<OpenDatabase, 'db'>,
-  to: number,
+  { to, timeZone }: { readonly to: number; readonly timeZone: string },
   variants: readonly { readonly name: string; readonly consentVersion: string }[],
   onCounted: (people: number) => void,
 ): Promise<Comparison | null> {
   const [own, ...others] = variants;
   if (own === undefined || others.length === 0) return null;
   const names = variants.map(({ name }) => name);
-  const days = (await variantDays(database.db, FIRST_SEEN, names)).filter(({ day }) => day * DAY_MS < to);
+  const lastDay = dayOf(to - 1, timeZone);
+  const days = (await variantDays(database.db, FIRST_SEEN, names)).filter(({ day }) => day <= lastDay);
   const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
   const since = firstDays.includes(undefined) ? null : Math.max(...firstDays.map((day) => day ?? 0));
   const views = new Map<string, number>();
@@ -46,7 +48,7 @@ export async function compareVariants(
     sums.set(name, (sums.get(name) ?? 0) + count);
   if (since !== null) {
     for (const { day, variant, count } of days) if (day >= since) add(views, variant, count);
-    for await (const groups of variantGroups(database, { from: since * DAY_MS, to }))
+    for await (const groups of variantGroups(database, { from: startOfDay(since, timeZone), to }))
       for (const { variant, people } of groups) {
         onCounted(people);
         add(leads, variant, people);
@@ -54,7 +56,7 @@ export async function compareVariants(
   }
   const figures = (name: string) => ({ name, views: views.get(name) ?? 0, leads: leads.get(name) ?? 0 });
   return {
-    since: since === null ? null : isoTime(since * DAY_MS),
+    since: since === null ? null : isoTime(startOfDay(since, timeZone)),
     variants: variants.map(({ name, consentVersion }) => ({
       ...figures(name),
       share: shareOf(figures(name)),

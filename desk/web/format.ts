@@ -1,3 +1,4 @@
+import { dayOf } from '#shared/days.ts';
 import { pluralForm } from '#shared/words.ts';
 
 /** Shown for a missing value. */
@@ -32,41 +33,31 @@ export const counted = (count: number, one: string, other = `${one}s`): string =
 
 export const people = (count: number): string => counted(count, 'person', 'people');
 
-type Zone = { readonly timeZone?: string };
-
 const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', { hourCycle: 'h23', ...options });
 
 const TIME = { hour: '2-digit', minute: '2-digit' } as const;
 const DAY = { day: 'numeric', month: 'short' } as const;
 
-const isSameDay = (one: Date, other: Date, zone: Zone): boolean => {
-  const day = format({ year: 'numeric', month: 'numeric', day: 'numeric', ...zone });
-  return day.format(one) === day.format(other);
-};
-
 /** Example: 23 Nov 2026, 07:17 */
-export const dateTime = (iso: string, zone: Zone = {}): string =>
-  format({ ...DAY, year: 'numeric', ...TIME, ...zone }).format(new Date(iso));
+export const dateTime = (iso: string, timeZone: string): string =>
+  format({ ...DAY, year: 'numeric', ...TIME, timeZone }).format(new Date(iso));
 
 /** Examples: 07:17 today, 22 Nov, 07:17 this year, 22 Nov 2025 earlier */
-export function shortTime(iso: string, now = new Date(), zone: Zone = {}): string {
+export function shortTime(iso: string, timeZone: string, now = new Date()): string {
   const at = new Date(iso);
-  if (isSameDay(at, now, zone)) return format({ ...TIME, ...zone }).format(at);
-  const year = format({ year: 'numeric', ...zone });
-  if (year.format(at) === year.format(now)) return format({ ...DAY, ...TIME, ...zone }).format(at);
-  return format({ ...DAY, year: 'numeric', ...zone }).format(at);
+  if (dayOf(at.getTime(), timeZone) === dayOf(now.getTime(), timeZone))
+    return format({ ...TIME, timeZone }).format(at);
+  const year = format({ year: 'numeric', timeZone });
+  if (year.format(at) === year.format(now)) return format({ ...DAY, ...TIME, timeZone }).format(at);
+  return format({ ...DAY, year: 'numeric', timeZone }).format(at);
 }
 
 /** Example: 2026-11-23 07:17:05, in UTC */
 export const utcTime = (iso: string): string => new Date(iso).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Example: 23 Nov for 2026-11-23, in UTC */
+/** Example: 23 Nov for 2026-11-23 */
 export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC' }).format(new Date(day));
-
-/** Example: 2026-11-23, in UTC */
-export const dayOf = (time: Date, daysBefore = 0): string =>
-  new Date(time.getTime() - daysBefore * 86_400_000).toISOString().slice(0, 10);
 
 export const ROLE_NAMES = { read: 'May read', all: 'May read and change' } as const;
 

@@ -146,4 +146,7 @@ export function usePerson(): Me {
   return person;
 }
 
+/** Not the browser's, so that the same day means the same in the report, in commands and here. */
+export const useTimeZone = (): string => usePerson().timeZone;
+
 export const useMayChange = (): boolean => usePerson().role === 'all';

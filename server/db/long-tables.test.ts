@@ -127,7 +127,7 @@ const STORIES: readonly {
     work: async (database) => {
       await insertLead(database.db);
       await countLeads(database.db, day);
-      await Array.fromAsync(leadGroups(database, day));
+      await Array.fromAsync(leadGroups(database, { ...day, timeZone: 'Europe/Berlin' }));
     },
     never: /SCAN leads(?! USING INDEX)/,
     once: /SEARCH leads USING INDEX \w+ \(id>\? AND id<\?\)/,

@@ -50,7 +50,7 @@ const BROWSERS = [
   'Mozilla/5.0 (Linux; Android 10; CUBOT_X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
 ];
 const MOST_SOURCES = 200;
-const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
+const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true, timeZone: 'UTC' };
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -19,10 +19,10 @@ import type { Http } from '#server/http/http.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
-import { DAY_MS } from '#server/platform/time.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
+import { dayOf } from '#shared/days.ts';
 import {
   FIRST_SEEN,
   type FunnelStep,
@@ -61,12 +61,12 @@ const ADDRESS_MAX_LENGTH = 1_000;
 export function createFunnelCounter({
   database,
   clock,
-  config: { publicUrl, funnelCounting },
+  config: { publicUrl, funnelCounting, timeZone },
   variants = [],
 }: {
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  readonly config: Pick<Config, 'publicUrl' | 'funnelCounting'>;
+  readonly config: Pick<Config, 'publicUrl' | 'funnelCounting' | 'timeZone'>;
   readonly variants?: readonly string[];
 }): FunnelCounter {
   const ownHost = new URL(publicUrl).host;
@@ -85,7 +85,7 @@ export function createFunnelCounter({
   };
 
   const count = (step: FunnelStep, source: string, times: number): void => {
-    const day = Math.floor(clock() / DAY_MS);
+    const day = dayOf(clock(), timeZone);
     const keyOf = (name: string) => [day, step, name].join();
     const name = counts.size < MOST_COUNTS || counts.has(keyOf(source)) ? source : OTHERS;
     const before = counts.get(keyOf(name))?.count ?? 0;
@@ -94,7 +94,7 @@ export function createFunnelCounter({
 
   const countVariant = (step: VariantCount['step'], variant: string, times: number): void => {
     if (!variants.includes(variant)) return;
-    const day = Math.floor(clock() / DAY_MS);
+    const day = dayOf(clock(), timeZone);
     const key = [day, step, variant].join();
     const before = variantCounts.get(key)?.count ?? 0;
     variantCounts.set(key, { day, step, variant, count: before + times });

@@ -9,10 +9,14 @@ import { digestId, queueDigest, type PeriodFigures } from '#server/mail/template
 import { queueFullHours } from '#server/mail/templates/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
 import { DAY_MS } from '#server/platform/time.ts';
+import { dayOf, momentAt, mondayOf, startOfDay } from '#shared/days.ts';
 
 export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
-  readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmails' | 'retention'>;
+  readonly config: Pick<
+    Config,
+    'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmails' | 'retention' | 'timeZone'
+  >;
   readonly clock: () => number;
   readonly shouldStop?: () => boolean;
 };
@@ -27,13 +31,16 @@ export function createNewLeadNews({
   clock,
   shouldStop = () => false,
 }: NewLeadNewsParts): () => Promise<void> {
-  const { newLeadEmail, newLeadEmailAtMs, operatorEmails: all, retention } = config;
+  const { newLeadEmail, newLeadEmailAtMs, operatorEmails: all, retention, timeZone } = config;
   let settled = -1;
 
   const queuePeriod = async (days: 1 | 7): Promise<void> => {
     const now = clock();
-    const period = days === 1 ? yesterday(now) : lastWeek(now);
-    if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
+    const today = dayOf(now, timeZone);
+    const end = days === 1 ? today : mondayOf(today);
+    const period = endingAt(end, days, timeZone);
+    const dueAt = momentAt(end * DAY_MS + newLeadEmailAtMs, timeZone);
+    if (settled === period.from || now < dueAt) return;
     // Housekeeping may have deleted the row that proves that this period was mailed.
     if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
     const recipients: string[] = [];
@@ -44,6 +51,7 @@ export function createNewLeadNews({
       const figures = await gatherFigures(database, period, {
         retention,
         now,
+        timeZone,
         withViews: true,
         platformsOf: null,
         onCounted: () => {
@@ -69,19 +77,12 @@ export function createNewLeadNews({
 
 type Period = Span & { readonly before: Span };
 
-const endingAt = (to: number, length: number): Period => ({
-  from: to - length,
-  to,
-  before: { from: to - 2 * length, to: to - length },
-});
-
-const yesterday = (now: number): Period => endingAt(now - (now % DAY_MS), DAY_MS);
-
-/** 1970 began on a Thursday. */
-const FIRST_MONDAY_MS = 4 * DAY_MS;
-
-const lastWeek = (now: number): Period =>
-  endingAt(now - ((now - FIRST_MONDAY_MS) % (7 * DAY_MS)), 7 * DAY_MS);
+/** @param end the day after the last one */
+function endingAt(end: number, days: number, timeZone: string): Period {
+  const from = startOfDay(end - days, timeZone);
+  const before = { from: startOfDay(end - 2 * days, timeZone), to: from };
+  return { from, to: startOfDay(end, timeZone), before };
+}
 
 const stepsAndSources = ({ funnel, bySource }: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
   steps: (funnel ?? []).map((step) => ({ step: step.step, count: countOf(step) })),

@@ -15,6 +15,7 @@ import { guideKind } from '#server/mail/templates/guide-mail.ts';
 import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
 import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
+import { reportKind } from '#server/mail/templates/report-mail.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
@@ -61,6 +62,7 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   'new-leads': newLeadsKind,
   digest: digestKind,
   'desk-code': deskCodeKind,
+  report: reportKind,
 };
 
 /** @returns undefined for a kind that only a newer release knows */

@@ -45,6 +45,7 @@ export type MailParts = {
     | 'guideEmail'
     | 'operatorEmails'
     | 'desk'
+    | 'timeZone'
   >;
   readonly campaign: Pick<
     Campaign,
@@ -65,7 +66,7 @@ export type MailParts = {
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
-  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmails } = config;
+  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmails, timeZone } = config;
   const { codeEmail, newLeadEmail, breakerEmail } = campaign;
   const { title, language, colors, postalAddress } = campaign.site;
   const mailer = createMailer(config, {
@@ -100,6 +101,7 @@ export function openMail(parts: MailParts): OpenMail {
         newLeadEmail,
         title,
         language,
+        timeZone,
         accent: colors?.accent ?? ACCENT,
         postalAddress,
         codeTtlSeconds,

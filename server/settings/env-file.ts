@@ -9,7 +9,8 @@ import { type Mistake, nearestName, describeMistake } from '#server/platform/mis
 import { errorCode } from '#server/platform/system-errors.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
 import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
-import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
+import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
+import { isTimeZone } from '#shared/days.ts';
 
 export type Settings = {
   readonly config: Config;
@@ -93,11 +94,17 @@ export function readCampaignFolder(): string {
   return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
+/** For the options of commands. A bad name is reported when the service opens. */
+export function readTimeZone(): string {
+  const name = readOne('TIME_ZONE');
+  return name !== undefined && isTimeZone(name) ? name : serverTimeZone();
+}
+
 /** Returns an empty path at the root of a host or for an invalid URL. */
 export const readSitePath = (): string =>
   (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
-function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL'): string | undefined {
+function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL' | 'TIME_ZONE'): string | undefined {
   try {
     return (process.env[setting] ?? parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting])?.trim();
   } catch {

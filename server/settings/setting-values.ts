@@ -5,6 +5,7 @@ import { domainToASCII } from 'node:url';
 
 import { LEAD_EVENT_TYPES, type LeadEventType } from '#server/platform/lead-event-types.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
+import { isTimeZone } from '#shared/days.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
@@ -58,7 +59,7 @@ export const retentionDays: ReadSetting<number> = valueOf((text) => {
 export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   return hours === undefined ? null : (Number(hours) * 60 + Number(minutes)) * 60_000;
-}, 'must be a time of day in UTC, such as 07:00');
+}, 'must be a time of day, such as 07:00');
 
 export const isWebUrl = (text: string): boolean =>
   ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '');
@@ -192,6 +193,11 @@ export function isKeyOnP256(text: string): boolean {
     return false;
   }
 }
+
+export const timeZone: ReadSetting<string> = textThat(
+  isTimeZone,
+  'must be the name of a time zone, such as Europe/Berlin or America/New_York',
+);
 
 export const SECRET_MIN_LENGTH = 32;
 

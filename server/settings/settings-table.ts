@@ -16,6 +16,7 @@ import {
   retentionDays,
   textThat,
   timeOfDayMs,
+  timeZone,
   trustedProxies,
   webhookEvents,
   webhookSecrets,
@@ -231,6 +232,14 @@ export const SETTINGS = {
     meaning: 'Anonymous counts of views and steps, by day and source.',
     details: 'After counting is turned off, earlier counts are kept for two years.',
   },
+  TIME_ZONE: {
+    value: timeZone,
+    otherwise: 'the server’s time zone',
+    example: 'Europe/Berlin',
+    meaning: 'Time zone of days in reports, the desk, e-mails and commands.',
+    details:
+      'With several processes, set it, so that all use the same one. Views counted before a change keep their day.',
+  },
 
   OPERATOR_EMAIL: {
     group: 'Other e-mails, and which addresses are accepted',
@@ -256,7 +265,7 @@ export const SETTINGS = {
   NEW_LEAD_EMAIL_AT: {
     value: timeOfDayMs,
     default: '07:00',
-    meaning: 'Time of day in UTC for `daily` and `weekly`.',
+    meaning: 'Time of day in TIME_ZONE for `daily` and `weekly`.',
   },
   FREE_MAIL: {
     value: domainPolicy,

@@ -83,6 +83,7 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     { trustProxy: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1', 'loopback'] },
   ],
   [{ ...DAILY, NEW_LEAD_EMAIL_AT: '18:05' }, { newLeadEmailAtMs: 65_100_000 }],
+  [{ TIME_ZONE: 'Europe/Berlin' }, { timeZone: 'Europe/Berlin' }],
   [{ OPERATOR_EMAIL: 'guide@example.com' }, { operatorEmails: ['guide@example.com'] }],
   [{ OPERATOR_EMAIL: 'root@localhost' }, { operatorEmails: ['root@localhost'] }],
   [
@@ -247,7 +248,11 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { NEW_LEAD_EMAIL: 'each' },
   ],
   [
-    /^NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00\.$/,
+    /^TIME_ZONE must be the name of a time zone, such as Europe\/Berlin or America\/New_York\.$/,
+    ...['Berlin', 'Europe/Berlinn', '+01:00', 'GMT+25'].map((zone) => ({ TIME_ZONE: zone })),
+  ],
+  [
+    /^NEW_LEAD_EMAIL_AT must be a time of day, such as 07:00\.$/,
     ...['7:00', '24:00', '07:60', '7 am'].map((time) => ({ ...DAILY, NEW_LEAD_EMAIL_AT: time })),
   ],
   [/^NEW_LEAD_EMAIL must be off, each, daily or weekly/, { ...DAILY, NEW_LEAD_EMAIL: 'monthly' }],
@@ -428,6 +433,7 @@ describe('settings', () => {
       breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
       retention: { unverifiedDays: 30, mailDays: 30 },
       funnelCounting: true,
+      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       operatorEmails: [],
       guideEmail: 'off',
       newLeadEmail: 'off',

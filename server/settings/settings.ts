@@ -12,6 +12,7 @@ import {
   type SettingName,
   type SettingValues,
 } from '#server/settings/settings-table.ts';
+import { isTimeZone } from '#shared/days.ts';
 
 export type { Mailbox } from '#server/settings/setting-values.ts';
 
@@ -123,10 +124,11 @@ function configFrom(values: SettingValues) {
       mailDays: values.MAIL_RETENTION_DAYS ?? values.RETENTION_DAYS,
     },
     funnelCounting: values.FUNNEL_COUNTING === 'on',
+    timeZone: values.TIME_ZONE ?? serverTimeZone(),
     operatorEmails: values.OPERATOR_EMAIL ?? [],
     guideEmail: values.GUIDE_EMAIL,
     newLeadEmail: values.NEW_LEAD_EMAIL,
-    /** Milliseconds after midnight UTC. */
+    /** Milliseconds after midnight in the time zone. */
     newLeadEmailAtMs: values.NEW_LEAD_EMAIL_AT,
     freeMail: values.FREE_MAIL,
     disposableMail: values.DISPOSABLE_MAIL,
@@ -141,6 +143,12 @@ function configFrom(values: SettingValues) {
     desk: deskFrom(values),
     metrics: values.METRICS_PORT === 0 ? null : { port: values.METRICS_PORT, host: values.METRICS_HOST },
   };
+}
+
+/** Some machines have no time zone, or one that Node doesn't know. */
+export function serverTimeZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
 function mailFrom(values: SettingValues): MailConfig {

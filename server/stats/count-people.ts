@@ -7,7 +7,7 @@ const DOMAINS_COUNTED = 20_000;
 /** Stands for the domain of erased e-mail addresses and for the smallest domains. */
 const UNKNOWN_DOMAIN = '';
 
-/** Days are counted since 1970, in UTC. */
+/** Days are counted since 1970. */
 export type PageViews = {
   readonly firstDay: number;
   readonly byDay: ReadonlyMap<number, number>;

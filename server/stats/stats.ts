@@ -10,6 +10,7 @@ import {
 } from '#server/db/queries/report-figures.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { dayAsText, dayOf, readDay, startOfDay } from '#shared/days.ts';
 import {
   addAsked,
   addLeads,
@@ -65,6 +66,7 @@ type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 export type FiguresOptions = {
   readonly retention: Retention;
   readonly now: number;
+  readonly timeZone: string;
   readonly withViews: boolean;
   /** Views are not known by campaign or by variant, so they are missing if one of these is selected. */
   readonly only?: Only | undefined;
@@ -73,38 +75,47 @@ export type FiguresOptions = {
   readonly onCounted: (people: number) => void;
 };
 
+/** Both are included. */
+type Days = { readonly first: number; readonly last: number };
+
 const SOURCES_SHOWN = 12;
 /** Longer periods are shown by week. */
 const DAYS_SHOWN = 92;
-/** Returns the first day whose data is still completely stored. */
-export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
-  const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
+/** Returns the beginning of the first day whose data is still completely stored. */
+export function knownSince(
+  retention: Retention,
+  now: number,
+  timeZone: string,
+): { codes: number; mail: number } {
+  const since = (days: number) =>
+    days === 0 ? 0 : startOfDay(dayOf(now - days * DAY_MS - 1, timeZone) + 1, timeZone);
   return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
 }
 
 export async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  { retention, now, withViews, only = {}, platformsOf, onCounted }: FiguresOptions,
+  { retention, now, timeZone, withViews, only = {}, platformsOf, onCounted }: FiguresOptions,
 ): Promise<Figures> {
-  const since = knownSince(retention, now);
+  const since = knownSince(retention, now, timeZone);
+  const days = { first: dayOf(span.from, timeZone), last: dayOf(span.to - 1, timeZone) };
   const codes = { from: Math.max(span.from, since.codes), to: span.to };
   const areCodesKept = codes.from < codes.to;
   const count = emptyCount();
   const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
-    for await (const groups of askedGroups(database, { ...codes, variant: only.variant }, now))
+    for await (const groups of askedGroups(database, { ...codes, variant: only.variant, timeZone }, now))
       onCounted(addAsked(count, groups.filter(isWanted)));
-  for await (const groups of leadGroups(database, { ...span, variant: only.variant }))
+  for await (const groups of leadGroups(database, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
   const views = areViewsWanted
-    ? await readPageViews(database.db, span, { sourcesLimit: SOURCES_COUNTED, source: only.source })
+    ? await readPageViews(database.db, days, { sourcesLimit: SOURCES_COUNTED, source: only.source })
     : null;
   if (views !== null) addViews(count, views);
 
-  const areViewsKnown = views !== null && views.firstDay * DAY_MS < span.to;
-  const byDay = dayRows(count.days, span, views?.firstDay ?? null);
+  const areViewsKnown = views !== null && views.firstDay <= days.last;
+  const byDay = dayRows(count.days, days, views?.firstDay ?? null);
   const viewSteps = (...steps: readonly FunnelStep[]): Step[] =>
     areViewsKnown ? steps.map((step) => ({ step, times: views.bySteps.get(step) ?? 0 })) : [];
   const funnel = [
@@ -116,7 +127,9 @@ export async function gatherFigures(
     codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
     mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
     viewsFrom:
-      views !== null && isAnyoneBefore(views.firstDay, byDay) ? isoTime(views.firstDay * DAY_MS) : null,
+      views !== null && isAnyoneBefore(views.firstDay, byDay)
+        ? isoTime(startOfDay(views.firstDay, timeZone))
+        : null,
     leads: count.total.leads,
     funnel: funnel.length === 0 ? null : funnel,
     timeToEnter: timeToEnter(count.secondsToEnter),
@@ -134,7 +147,7 @@ const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
 ];
 
 const isAnyoneBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
-  byDay.some((row) => Date.parse(row.day) / DAY_MS + row.days <= firstDay && peopleIn(row) > 0);
+  byDay.some((row) => readDay(row.day)! + row.days <= firstDay && peopleIn(row) > 0);
 
 const fateRows = (fates: PeopleCount['fates']): Figures['notEntered'] =>
   [...fates]
@@ -166,11 +179,9 @@ async function platformRows(
 
 function dayRows(
   days: PeopleCount['days'],
-  { from, to }: Span,
+  { first, last }: Days,
   firstDayOfViews: number | null,
 ): Figures['byDay'] {
-  const first = Math.floor(from / DAY_MS);
-  const last = Math.floor((to - 1) / DAY_MS);
   const step = last - first < DAYS_SHOWN ? 1 : 7;
   const rows: Figures['byDay'][number][] = [];
   for (let day = first; day <= last; day += step) {
@@ -179,7 +190,7 @@ function dayRows(
     for (let at = day; at <= until; at += 1) addTo(sums, days.get(at) ?? noSums());
     const areViewsCounted = firstDayOfViews !== null && until >= firstDayOfViews;
     rows.push({
-      day: isoTime(day * DAY_MS).slice(0, 10),
+      day: dayAsText(day),
       days: until - day + 1,
       ...sums,
       seen: areViewsCounted ? sums.seen : null,
@@ -226,14 +237,14 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
  */
 async function readPageViews(
   db: OpenDatabase['db'],
-  { from, to }: Span,
+  { first, last }: Days,
   { sourcesLimit, source }: { readonly sourcesLimit: number; readonly source?: string | undefined },
 ): Promise<PageViews | null> {
   const firstDay = await firstFunnelDay(db);
   if (firstDay === null) return null;
   const { days, sources } = await funnelSums(db, {
-    from: Math.floor(from / DAY_MS),
-    last: Math.floor((to - 1) / DAY_MS),
+    from: first,
+    last,
     mostSources: sourcesLimit,
     source,
   });

@@ -28,6 +28,7 @@ export const me: DoorHandler<typeof calls.me> = async ({ service, person, sessio
   })),
   variants: service.campaign.variants.map(({ name }) => name),
   hasWebhooks: service.webhooks.endpoints.length > 0,
+  timeZone: service.config.timeZone,
 });
 
 export const sessions: DoorHandler<typeof calls.sessions> = async ({

@@ -11,7 +11,13 @@ import { lost } from '#desk/server/handlers/lost.ts';
 import { createMail } from '#desk/server/handlers/mail.ts';
 import { leadCount, people } from '#desk/server/handlers/people.ts';
 import { createProof } from '#desk/server/handlers/proof.ts';
-import { createGather, createReport, createReportFile } from '#desk/server/handlers/report.ts';
+import {
+  createGather,
+  createReport,
+  createReportFile,
+  createSendReport,
+  reportReaders,
+} from '#desk/server/handlers/report.ts';
 import { story } from '#desk/server/handlers/timeline.ts';
 import type { FileCall } from '#desk/server/handlers/files.ts';
 import { suppressions } from '#desk/server/handlers/suppressions.ts';
@@ -66,6 +72,8 @@ export function createAnswers(service: Service): {
       findings: () => last()?.findings,
     }),
     report: createReport(gather, findOrigins),
+    reportReaders,
+    sendReport: createSendReport(gather),
     mail: createMail(findWriteFault),
     suppressions,
     webhooks,

@@ -21,7 +21,7 @@ export const exported: FileCall = {
   needs: 'all',
   handle: async ({ service, note, signal }, query) => {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
-    const selection = selectionOf(filter);
+    const selection = selectionOf(filter, service.config);
     refuseUnproven({ state: selection.state, format });
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);

@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         // Ends before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
-        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 UTC/);
+        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 \(UTC\)/);
         assert.match(toDo, /1 e-mail was permanently refused in the last day/);
         const mail = (await ask('mail'))!;
         assert.deepEqual(
@@ -127,6 +127,7 @@ for (const engine of ENGINES) {
     it('the desk warns that visitors get no code until a mail account is connected', () =>
       withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
         const { toDo } = (await askedDesk(server.service).ask('today'))!;
+        assert.equal(toDo[0]?.state, 'problem');
         assert.deepEqual(
           toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
           [
@@ -247,6 +248,29 @@ for (const engine of ENGINES) {
         assert.ok(page.text.includes((await ask('report', { period: '7d' }))!.html));
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
+
+    it('the report is mailed to a desk user, and to nobody else', () =>
+      withServer(
+        { engine, env: { DESK_URL: 'http://desk.localhost:3001', DESK_PEOPLE: 'bob@example.com' } },
+        async (server) => {
+          const { ask, noted } = askedDesk(server.service);
+          assert.deepEqual(await ask('reportReaders'), { emails: ['bob@example.com'] });
+          await becomeLead(server, 'ada@example.com');
+          await ask('sendReport', { period: '7d', to: 'bob@example.com' });
+          server.wakeWorker();
+          const { parsed } = await server.inbox.waitForMail('bob@example.com');
+          assert.match(parsed.subject ?? '', /: Leads, 14 November to 20 November 2026$/);
+          assert.match(parsed.text ?? '', /^New leads: 1\. 1 more than in the 7 days before\.$/m);
+          assert.equal(parsed.attachments[0]?.filename, 'report-7d.html');
+          const content = new Uint8Array(parsed.attachments[0]?.content as ArrayBuffer);
+          assert.match(new TextDecoder().decode(content), /<h2 id="report-1">Funnel<\/h2>/);
+          await assert.rejects(
+            ask('sendReport', { period: '7d', to: 'ada@example.com' }),
+            /ada@example\.com is not a desk user\. Add the address to DESK_PEOPLE/,
+          );
+          assert.deepEqual(await noted(), [{ deed: 'sent-report', about: 'bob@example.com', details: '7d' }]);
+        },
+      ));
 
     it('the list of webhook events shows only the host and can retry dead events', () =>
       withReceiver(refuse, (receiver) =>

@@ -235,8 +235,8 @@ for (const engine of ENGINES) {
             format,
           );
 
-        assert.deepEqual(await asked.ask('leadCount', { from: '2026-11-01' }), { atMost: 4 });
-        assert.deepEqual(await asked.ask('leadCount', { from: '2026-12-01' }), { atMost: 0 });
+        assert.deepEqual(await asked.ask('leadCount', { from: '2026-11-01' }), { atMost: 4, verified: 3 });
+        assert.deepEqual(await asked.ask('leadCount', { from: '2026-12-01' }), { atMost: 0, verified: 0 });
         const choices = (await asked.ask('choices'))!;
         assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
         assert.deepEqual(choices.campaigns, ['spring']);

@@ -1,4 +1,13 @@
-import { REPORT_FILE_PATH, ReportAsked, type report as reportCall } from '#desk/endpoints/figures.ts';
+import { v7 as uuid } from 'uuid';
+
+import {
+  REPORT_FILE_PATH,
+  ReportAsked,
+  type report as reportCall,
+  type reportReaders as reportReadersCall,
+  type sendReport as sendReportCall,
+} from '#desk/endpoints/figures.ts';
+import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/server/handlers/choices.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
@@ -8,6 +17,8 @@ import { readPeriod } from '#desk/report/period.ts';
 import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts';
 import { PERIODS, reportOn } from '#desk/report/report-on.ts';
 import type { Report } from '#desk/report/report.ts';
+import { keyFigures } from '#desk/report/sentences.ts';
+import { queueReportMail } from '#server/mail/templates/report-mail.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
@@ -16,8 +27,8 @@ type Gather = (context: DeskContext, asked: ReportAsked) => Promise<Report>;
 /** Caches each report for a minute. A report continues even if its browser disconnects. */
 export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
   const kept = createKept<Report>({ keptMs: MINUTE_MS, most: 20, clock });
-  return ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
-    const period = readPeriod(name, clock());
+  return async ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
+    const period = readPeriod(name, clock(), service.config.timeZone);
     if (period === null) throw new CommandFailure(PERIODS, 2);
     const wanted = {
       source: source || undefined,
@@ -46,7 +57,47 @@ export const createReportFile = (gather: Gather): FileCall => ({
   handle: async (context, query) => {
     const report = await gather(context, readQuery(ReportAsked, query));
     await context.note('downloaded-report', null, report.period.name);
-    const html = reportFile(report, context.service.campaign.site.colors?.accent);
-    return pageAnswer(html, `report-${report.period.name}.html`);
+    return pageAnswer(fileOf(report, context.service), fileNameOf(report));
   },
 });
+
+const fileOf = (report: Report, { campaign }: Service): string =>
+  reportFile(report, campaign.site.colors?.accent);
+
+const fileNameOf = ({ period }: Report): string => `report-${period.name}.html`;
+
+const readersOf = ({ config }: Service): readonly string[] => [...(config.desk?.people.keys() ?? [])];
+
+export const reportReaders: Handler<typeof reportReadersCall> = async ({ service }) => ({
+  emails: readersOf(service),
+});
+
+export const createSendReport =
+  (gather: Gather): Handler<typeof sendReportCall> =>
+  async (context, { to, ...asked }) => {
+    const { service, actor } = context;
+    // Only desk users, so that nobody can send mail to strangers from here.
+    if (!readersOf(service).includes(to))
+      throw new CommandFailure(`${to} is not a desk user. Add the address to DESK_PEOPLE, and restart.`);
+    const report = await gather(context, asked);
+    await changeAndNote(service, actor, async (tx, note) => {
+      const now = service.clock();
+      await queueReportMail(tx, {
+        id: uuid({ msecs: now }),
+        email: to,
+        report: {
+          subject: `${report.title}: ${reportTitle(report)}`,
+          paragraphs: [
+            `${reportTitle(report)}. Sent from the desk by ${actor.who}.`,
+            ...keyFigures(report).map(({ name, value, change }) => `${name}: ${value}. ${change}`.trim()),
+            'The attached file is the whole report. Open it in a browser.',
+          ],
+          file: { name: fileNameOf(report), html: fileOf(report, service) },
+        },
+        now,
+      });
+      await note('sent-report', to, report.period.name);
+    });
+    service.mail.wake();
+    return {};
+  };

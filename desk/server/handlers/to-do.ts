@@ -40,9 +40,10 @@ export async function toDoOf(
   const fault = await findWriteFault();
   const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
   return [
-    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    // First, because a new site has this problem until someone connects a mail account.
     ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
-    ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config) })),
+    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config), timeZone: config.timeZone })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
     ...(await findSample()).map(campaignWarning),
@@ -65,11 +66,15 @@ const mails = (count: number): string => (count === 1 ? '1 e-mail' : `${count} e
 
 async function mailToDo(
   db: Service['database']['db'],
-  { now, tooLongMs }: { readonly now: number; readonly tooLongMs: number },
+  {
+    now,
+    tooLongMs,
+    timeZone,
+  }: { readonly now: number; readonly tooLongMs: number; readonly timeZone: string },
 ): Promise<readonly ToDo[]> {
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
-  const waits = `${mails(depth)} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
+  const waits = `${mails(depth)} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
   if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(

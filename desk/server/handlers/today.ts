@@ -5,12 +5,12 @@ import type { Between, DayCounts } from '#desk/server/handlers/day-counts.ts';
 import { toDoOf, type ToDoParts } from '#desk/server/handlers/to-do.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
-import { readPeriod, type Period } from '#desk/report/period.ts';
+import { readPeriod } from '#desk/report/period.ts';
 import { lookForPeople } from '#server/db/contacts/people.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { knownSince } from '#server/stats/stats.ts';
-import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
+import { dayAsText, dayOf, startOfDay } from '#shared/days.ts';
 import type { FunnelStep } from '#shared/funnel.ts';
 
 const SPANS: Readonly<Record<Span, string>> = { day: '1d', week: '7d', month: '30d' };
@@ -46,28 +46,30 @@ export async function figuresOf(
   { countEach }: DayCounts,
 ): Promise<Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>> {
   const now = clock();
+  const { timeZone } = config;
   const periods = (Object.entries(SPANS) as [Span, string][]).map(
-    ([span, name]) => [span, readPeriod(name, now)!] as const,
+    ([span, name]) => [span, readPeriod(name, now, timeZone)!] as const,
   );
   const spans = periods.flatMap(([, { from, to, before }]): Between[] => [{ from, to }, before]);
-  const midnight = now - (now % DAY_MS);
+  const today = dayOf(now, timeZone);
   const days = Array.from({ length: DAYS_SHOWN }, (_, at) => {
-    const from = midnight - (DAYS_SHOWN - 1 - at) * DAY_MS;
-    return { from, to: from === midnight ? now + 1 : from + DAY_MS };
+    const day = today - (DAYS_SHOWN - 1 - at);
+    const [from, end] = [startOfDay(day, timeZone), startOfDay(day + 1, timeZone)];
+    return { day, from, to: day === today ? now + 1 : end };
   });
   const leads = await countEach('leads', [...days, ...spans]);
-  const since = knownSince(config.retention, now).codes;
+  const since = knownSince(config.retention, now, timeZone).codes;
   const known = spans.filter(({ from }) => from >= since);
   // Counted once per browser and e-mail address, however often a code is requested.
   const asked = await countEach('submissions', known);
-  const viewsIn = await viewCounter(db, midnight);
+  const viewsIn = await viewCounter(db, today);
   const stepsOf = (span: Between) => ({
     asked: asked[known.indexOf(span)] ?? null,
     leads: leads[days.length + spans.indexOf(span)]!,
   });
   return {
     spans: periods.map(([span, period], at): SpanFigures => {
-      const { seen, opened, quarter } = viewsIn(period);
+      const { seen, opened, quarter } = viewsIn(dayOf(period.from, timeZone));
       const [during, before] = [spans[2 * at]!, spans[2 * at + 1]!];
       return {
         span,
@@ -75,23 +77,19 @@ export async function figuresOf(
         before: { seen: null, opened: null, ...stepsOf(before), read: null },
       };
     }),
-    byDay: days.map(({ from }, at) => ({ day: isoTime(from).slice(0, 10), leads: leads[at]! })),
+    byDay: days.map(({ day }, at) => ({ day: dayAsText(day), leads: leads[at]! })),
   };
 }
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
-async function viewCounter(
-  db: Service['database']['db'],
-  midnight: number,
-): Promise<(period: Pick<Period, 'from' | 'to'>) => Views> {
+async function viewCounter(db: Service['database']['db'], today: number): Promise<(from: number) => Views> {
   const firstDay = await firstFunnelDay(db);
-  const today = midnight / DAY_MS;
   const { days } = await funnelSums(db, { from: today - DAYS_SHOWN + 1, last: today, mostSources: 0 });
   const sumOf = (step: FunnelStep, from: number) =>
-    days.reduce((sum, row) => sum + (row.step === step && row.day * DAY_MS >= from ? row.count : 0), 0);
-  return ({ from, to }) =>
-    firstDay === null || firstDay * DAY_MS >= to
+    days.reduce((sum, row) => sum + (row.step === step && row.day >= from ? row.count : 0), 0);
+  return (from) =>
+    firstDay === null || firstDay > today
       ? { seen: null, opened: null, quarter: null }
       : { seen: sumOf('seen', from), opened: sumOf('opened', from), quarter: sumOf('quarter', from) };
 }

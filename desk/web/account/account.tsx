@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { endSession, sessions, type Session } from '#desk/endpoints/auth.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { Passkeys } from '#desk/web/account/passkeys.tsx';
-import { isSearchShortcutOn, turnSearchShortcut } from '#desk/web/frame/search-shortcut.ts';
+import { areShortcutsOn, turnShortcuts } from '#desk/web/frame/shortcuts.ts';
 import { usePerson, forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
@@ -73,10 +73,10 @@ export function Account() {
         <label>
           <input
             type="checkbox"
-            defaultChecked={isSearchShortcutOn()}
-            onChange={({ currentTarget }) => turnSearchShortcut(currentTarget.checked)}
+            defaultChecked={areShortcutsOn()}
+            onChange={({ currentTarget }) => turnShortcuts(currentTarget.checked)}
           />{' '}
-          Press / to search
+          Press / to search, and j or k for the next or previous person
         </label>
       </Section>
       <EndSession session={ending} onClose={() => setEnding(null)} />

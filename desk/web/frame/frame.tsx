@@ -6,7 +6,7 @@ import { signOut } from '#desk/endpoints/auth.ts';
 import { Link, usePlace } from '#desk/web/router.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
 import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
-import { searchOnSlash } from '#desk/web/frame/search-shortcut.ts';
+import { followShortcut } from '#desk/web/frame/shortcuts.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import { Backdrop } from '#desk/web/ui/dialog.tsx';
 import { ExternalIcon, MenuIcon, SignOutIcon } from '#desk/web/ui/icons.tsx';
@@ -20,8 +20,8 @@ const CONTENT = 'content';
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
-    document.addEventListener('keydown', searchOnSlash);
-    return () => document.removeEventListener('keydown', searchOnSlash);
+    document.addEventListener('keydown', followShortcut);
+    return () => document.removeEventListener('keydown', followShortcut);
   }, []);
   return (
     <div className={styles.frame}>

@@ -2,12 +2,15 @@ import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
 import { choices, STATES, type Filter } from '#desk/endpoints/people.ts';
 import { chosenParts, withPart, type FilterName } from '#desk/web/leads/filter.ts';
-import { usePerson, useAsk } from '#desk/web/queries.ts';
+import { usePerson, useAsk, useTimeZone } from '#desk/web/queries.ts';
+import { DAYS_NAMES, nameOfSpan, spanNamed } from '#desk/web/named-days.ts';
 import { Button } from '#desk/web/ui/button.tsx';
+import { Chips } from '#desk/web/ui/chips.tsx';
 import { Field, SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { FilterIcon } from '#desk/web/ui/icons.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 import { PEOPLE_IN_STATE } from '#desk/web/format.ts';
+import { areNamedDays, NAMED_DAYS } from '#shared/days.ts';
 
 const TYPED_MS = 300;
 
@@ -19,6 +22,9 @@ type BarProps = {
    */
   readonly onChange: (change: (filter: Filter) => Filter, isTyped: boolean) => void;
 };
+
+/** Days without a name, which match no chip. */
+const OTHER_DAYS = 'other';
 
 const FURTHER = [
   'campaign',
@@ -43,6 +49,12 @@ export function FilterBar({ filter, onChange }: BarProps) {
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       change(name, event.currentTarget.value),
   });
+  const timeZone = useTimeZone();
+  const [openedAt] = useState(() => Date.now());
+  const daysChosen =
+    filter.from === undefined && filter.to === undefined
+      ? undefined
+      : (nameOfSpan(filter, openedAt, timeZone) ?? OTHER_DAYS);
   const further = FURTHER.filter((name) => filter[name] !== undefined).length;
 
   return (
@@ -73,7 +85,22 @@ export function FilterBar({ filter, onChange }: BarProps) {
       </Button>
       {isOpen && (
         <div className={styles.further}>
-          <p className={styles.zone}>Both days are included. Days are in UTC.</p>
+          <div className={styles.days}>
+            <Chips
+              label="Days"
+              all="All"
+              chosen={daysChosen}
+              options={NAMED_DAYS.map((name) => ({ value: name, label: DAYS_NAMES[name] }))}
+              onChoose={(name) =>
+                onChange((current) => {
+                  const { from: _from, to: _to, ...rest } = current;
+                  const isNamed = name !== undefined && areNamedDays(name);
+                  return { ...rest, ...(isNamed && spanNamed(name, openedAt, timeZone)) };
+                }, false)
+              }
+            />
+            <p className={styles.zone}>First and last day are included. Days in {timeZone}.</p>
+          </div>
           <TypedField
             label="From"
             type="date"

@@ -44,12 +44,13 @@ export function listAddress(filter: Partial<Filter>): string {
   return query === '' ? '/leads' : `/leads?${query}`;
 }
 
-let lastList = '/leads';
+let last: Filter = NO_FILTER;
 
-export const lastListAddress = (): string => lastList;
+/** Filter of the latest list. A person's page leads back to it. */
+export const lastFilter = (): Filter => last;
 
 export function rememberList(filter: Filter): void {
-  lastList = listAddress(filter);
+  last = filter;
 }
 
 export function withPart(filter: Filter, name: FilterName, value: string): Filter {
@@ -59,6 +60,10 @@ export function withPart(filter: Filter, name: FilterName, value: string): Filte
   if (name === 'state' && !STATES.some((state) => state === value)) next['state'] = NO_FILTER.state;
   return next as Filter;
 }
+
+/** The server counts leads by time only. */
+export const isCountable = ({ from: _from, to: _to, ...others }: Filter): boolean =>
+  others.state === 'verified' && chosenParts(others) === 0;
 
 export const chosenParts = (filter: Filter): number =>
   NAMES.filter((name) => name !== 'state' && name !== 'answer' && filter[name] !== undefined).length;

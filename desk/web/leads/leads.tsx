@@ -1,18 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import * as Popover from '@radix-ui/react-popover';
 
-import type { Filter } from '#desk/endpoints/people.ts';
+import { leadCount, type Filter } from '#desk/endpoints/people.ts';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
-import { chosenParts, filterIn, listAddress, rememberList } from '#desk/web/leads/filter.ts';
+import { chosenParts, filterIn, isCountable, listAddress, rememberList } from '#desk/web/leads/filter.ts';
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
 import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
 import { PersonBlock, personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
-import { useMayChange, usePerson } from '#desk/web/queries.ts';
+import { useAsk, useMayChange, usePerson, useTimeZone } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
+import { counted, dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
 import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
@@ -60,7 +60,7 @@ export function Leads() {
     >
       <div className={styles.list}>
         <FilterBar filter={filter} onChange={change} />
-        <State list={list} />
+        <State list={list} filter={filter} />
         {list.people.length > 0 && (
           <Table
             caption={PEOPLE_IN_STATE[filter.state]}
@@ -91,18 +91,21 @@ export function Leads() {
   );
 }
 
-function State({ list }: { readonly list: PeopleList }) {
+function State({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
   const { people, hasMore, lookedBackTo, isLooking, isStopped, isStale, isPending, wanted } = list;
+  const timeZone = useTimeZone();
+  const { from, to } = filter;
+  const { data: count } = useAsk(leadCount, { from, to }, { enabled: hasMore && isCountable(filter) });
   if (isPending || (people.length === 0 && !hasMore)) return null;
   const isSearching = hasMore && people.length < wanted && !isStale;
   return (
     <div className={styles.state}>
       <p role="status">
-        {shownInWords(people.length, hasMore)}
+        {shownInWords(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
         {isSearching && lookedBackTo !== null && (
           <>
             {' '}
-            Searched back to {dateTime(lookedBackTo)}
+            Searched back to {dateTime(lookedBackTo, timeZone)}
             {isLooking ? ', still searching …' : '.'}
           </>
         )}
@@ -126,8 +129,9 @@ function State({ list }: { readonly list: PeopleList }) {
   );
 }
 
-function shownInWords(count: number, hasMore: boolean): string {
+function shownInWords(count: number, hasMore: boolean, all: number | null | undefined): string {
   if (count === 0) return 'None found yet.';
+  if (hasMore && all) return `${number(count)} of ${counted(Math.max(count, all), 'lead')}, newest first.`;
   return hasMore ? `${number(count)} shown, newest first.` : `${countPeople(count)}.`;
 }
 

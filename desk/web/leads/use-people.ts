@@ -1,9 +1,15 @@
-import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 
 import { people, type Filter } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
-import { queryOf } from '#desk/web/leads/filter.ts';
+import { lastFilter, queryOf } from '#desk/web/leads/filter.ts';
+import { neighboursOf, type Neighbours } from '#desk/web/leads/neighbours.ts';
 import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';
 import { retry, keyOf } from '#desk/web/queries.ts';
 
@@ -22,24 +28,41 @@ export type PeopleList = Listed & {
   readonly refresh: () => void;
 };
 
+const listQuery = (filter: Filter) =>
+  infiniteQueryOptions({
+    queryKey: keyOf(people, filter),
+    queryFn: ({ pageParam, signal }) =>
+      ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    // Never stale, because long lists are reloaded only by a button.
+    staleTime: Infinity,
+  });
+
+/** @returns null unless the person is in the latest list */
+export function useNeighbours(id: string): Neighbours | null {
+  const [filter] = useState(lastFilter);
+  // Only reads the pages of the list, and loads another one after its last person.
+  const asked = useInfiniteQuery({ ...listQuery(filter), enabled: false });
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = asked;
+  const { people: listed } = useMemo(() => listedIn(data?.pages ?? []), [data]);
+  const found = neighboursOf(listed, id);
+  const isDue = found !== null && found.next === undefined && hasNextPage && error === null;
+  useEffect(() => {
+    if (isDue && !isFetching) void fetchNextPage();
+  }, [isDue, isFetching, fetchNextPage]);
+  return found;
+}
+
 type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
 
 export function usePeople(filter: Filter): PeopleList {
   const of = queryOf(filter);
   const client = useQueryClient();
-  const queryKey = keyOf(people, filter);
+  const { queryKey } = listQuery(filter);
   const [kept, setWish] = useState<Wish>({ of, count: STEP, isStopped: false });
   const wish: Wish = kept.of === of ? kept : { of, count: STEP, isStopped: false };
-  const asked = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-    placeholderData: keepPreviousData,
-    // Never stale, because long lists are reloaded only by a button.
-    staleTime: Infinity,
-  });
+  const asked = useInfiniteQuery({ ...listQuery(filter), placeholderData: keepPreviousData });
   const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage } = asked;
   const listed = useMemo(() => listedIn(data?.pages ?? []), [data]);
   const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);

@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<DeskAction, string>> = {
   'sent-guide': 'Sent the guide again',
   'retried-webhooks': 'Sent webhooks again',
   'downloaded-report': 'Downloaded a report',
+  'sent-report': 'Sent a report',
   'added-passkey': 'Added a passkey',
   'removed-passkey': 'Removed a passkey',
 };

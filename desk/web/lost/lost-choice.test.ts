@@ -16,17 +16,25 @@ const read = (query: string) => readLostDays(new URLSearchParams(query));
 
 describe('days of lost leads', () => {
   it('the list of lost leads defaults to the last seven days, including today', () => {
-    assert.deepEqual(spanOfDays(read(''), NOW), { from: '2026-11-17', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('days=1'), NOW), { from: '2026-11-23', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('days=30'), NOW), { from: '2026-10-25', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('from=2026-11-01&to=2026-11-08'), NOW), {
+    assert.deepEqual(spanOfDays(read(''), NOW, 'UTC'), { from: '2026-11-17', to: '2026-11-23' });
+    assert.deepEqual(spanOfDays(read('days=1'), NOW, 'UTC'), { from: '2026-11-23', to: '2026-11-23' });
+    assert.deepEqual(spanOfDays(read('days=yesterday'), NOW, 'UTC'), {
+      from: '2026-11-22',
+      to: '2026-11-22',
+    });
+    assert.deepEqual(spanOfDays(read('days=1'), NOW, 'America/New_York'), {
+      from: '2026-11-22',
+      to: '2026-11-22',
+    });
+    assert.deepEqual(spanOfDays(read('days=30'), NOW, 'UTC'), { from: '2026-10-25', to: '2026-11-23' });
+    assert.deepEqual(spanOfDays(read('from=2026-11-01&to=2026-11-08'), NOW, 'UTC'), {
       from: '2026-11-01',
       to: '2026-11-08',
     });
   });
 
   it('reversed days in the list of lost leads are swapped', () => {
-    assert.deepEqual(spanOfDays(read('from=2026-11-08&to=2026-11-01'), NOW), {
+    assert.deepEqual(spanOfDays(read('from=2026-11-08&to=2026-11-01'), NOW, 'UTC'), {
       from: '2026-11-01',
       to: '2026-11-08',
     });
@@ -46,7 +54,7 @@ describe('days of lost leads', () => {
   });
 
   it('the days of lost leads are read back from the URL', () => {
-    for (const query of ['', 'days=30', 'from=2026-11-01&to=2026-11-08'])
+    for (const query of ['', 'days=30', 'days=yesterday', 'from=2026-11-01&to=2026-11-08'])
       assert.equal(String(new URLSearchParams(lostDaysQuery(read(query)))), query);
   });
 });

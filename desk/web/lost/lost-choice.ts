@@ -1,27 +1,27 @@
-import { dayOf } from '#desk/web/format.ts';
 import type { Lost } from '#desk/endpoints/people.ts';
+import { spanNamed, type DaySpan } from '#desk/web/named-days.ts';
+import { areNamedDays, dayAsText, dayOf, readDay, type NamedDays } from '#shared/days.ts';
 
 export type LostDays =
   | { readonly type: 'last'; readonly days: number }
+  | { readonly type: 'named'; readonly name: NamedDays }
   | { readonly type: 'between'; readonly from: string; readonly to: string };
 
 /** Data goes back RETENTION_DAYS, which is 30 by default. */
-export const OFFERED_DAYS = [1, 7, 30, 90] as const;
+export const OFFERED_DAYS = [7, 30, 90] as const;
 const DEFAULT_DAYS = 7;
 const DAYS_LIMIT = 3_660;
 
-export const isDay = (text: string | null): text is string => {
-  if (text === null || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(ms) && dayOf(new Date(ms)) === text;
-};
+export const isDay = (text: string | null): text is string => text !== null && readDay(text) !== null;
 
 export function readLostDays(query: URLSearchParams): LostDays {
   const from = query.get('from');
   const to = query.get('to');
   if (isDay(from) && isDay(to))
     return from <= to ? { type: 'between', from, to } : { type: 'between', from: to, to: from };
-  const days = Number(query.get('days'));
+  const name = query.get('days') ?? '';
+  if (areNamedDays(name)) return { type: 'named', name };
+  const days = Number(name);
   return {
     type: 'last',
     days: Number.isInteger(days) && days >= 1 && days <= DAYS_LIMIT ? days : DEFAULT_DAYS,
@@ -30,13 +30,16 @@ export function readLostDays(query: URLSearchParams): LostDays {
 
 export function lostDaysQuery(days: LostDays): Readonly<Record<string, string>> {
   if (days.type === 'between') return { from: days.from, to: days.to };
+  if (days.type === 'named') return { days: days.name };
   return days.days === DEFAULT_DAYS ? {} : { days: String(days.days) };
 }
 
 /** First and last day, both included; the last days include today. */
-export function spanOfDays(days: LostDays, now: number): { readonly from: string; readonly to: string } {
+export function spanOfDays(days: LostDays, now: number, timeZone: string): DaySpan {
   if (days.type === 'between') return { from: days.from, to: days.to };
-  return { from: dayOf(new Date(now), days.days - 1), to: dayOf(new Date(now)) };
+  if (days.type === 'named') return spanNamed(days.name, now, timeZone);
+  const today = dayOf(now, timeZone);
+  return { from: dayAsText(today - days.days + 1), to: dayAsText(today) };
 }
 
 export const LOST_FACETS = ['why', 'platform', 'source'] as const;

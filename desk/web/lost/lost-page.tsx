@@ -17,7 +17,7 @@ import {
   type LostChoice,
 } from '#desk/web/lost/lost-choice.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
-import { retry, usePagesOf } from '#desk/web/queries.ts';
+import { retry, usePagesOf, useTimeZone } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -25,6 +25,8 @@ import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
+import { DAYS_NAMES, type DaySpan } from '#desk/web/named-days.ts';
+import { areNamedDays, NAMED_DAYS } from '#shared/days.ts';
 
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
@@ -38,7 +40,8 @@ export function LostPage() {
   const choice = readLostChoice(query);
   // Fixed, so the days do not shift between pages of results.
   const [now] = useState(() => Date.now());
-  const asked = usePagesOf(lost, spanOfDays(days, now));
+  const span = spanOfDays(days, now, useTimeZone());
+  const asked = usePagesOf(lost, span);
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;
   const people = data?.pages.flatMap((page) => page.lost) ?? [];
   const goesOn = hasNextPage && people.length < READ_LIMIT;
@@ -52,7 +55,7 @@ export function LostPage() {
       title="Lost"
       lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
-      <DaysChoice days={days} span={spanOfDays(days, now)} onChange={(chosen) => move([chosen, choice])} />
+      <DaysChoice days={days} span={span} onChange={(chosen) => move([chosen, choice])} />
       {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
       {data === undefined ? (
         error === null && <Skeleton lines={8} />
@@ -217,26 +220,28 @@ function DaysChoice({
   onChange,
 }: {
   readonly days: LostDays;
-  readonly span: { readonly from: string; readonly to: string };
+  readonly span: DaySpan;
   readonly onChange: (days: LostDays) => void;
 }) {
   const [isTyping, setTyping] = useState(days.type === 'between');
-  const chosen = isTyping || days.type === 'between' ? OTHERS : String(days.days);
+  const chosen =
+    isTyping || days.type === 'between' ? OTHERS : days.type === 'named' ? days.name : String(days.days);
   return (
     <div className={styles.choice}>
       <Chips
         label="Asked"
         chosen={chosen}
         options={[
-          ...OFFERED_DAYS.map((count) => ({
-            value: String(count),
-            label: count === 1 ? 'Today' : `Last ${count} days`,
-          })),
+          ...NAMED_DAYS.map((name) => ({ value: name, label: DAYS_NAMES[name] })),
+          ...OFFERED_DAYS.map((count) => ({ value: String(count), label: `Last ${count} days` })),
           { value: OTHERS, label: 'Other days' },
         ]}
         onChoose={(value) => {
           setTyping(value === OTHERS);
-          if (value !== undefined && value !== OTHERS) onChange({ type: 'last', days: Number(value) });
+          if (value === undefined || value === OTHERS) return;
+          onChange(
+            areNamedDays(value) ? { type: 'named', name: value } : { type: 'last', days: Number(value) },
+          );
         }}
       />
       {chosen === OTHERS && <OtherDays key={`${span.from} ${span.to}`} span={span} onChange={onChange} />}
@@ -248,7 +253,7 @@ function OtherDays({
   span,
   onChange,
 }: {
-  readonly span: { readonly from: string; readonly to: string };
+  readonly span: DaySpan;
   readonly onChange: (days: LostDays) => void;
 }) {
   const [{ from, to }, setTyped] = useState(span);
@@ -278,7 +283,7 @@ function OtherDays({
         />
       </label>
       <Button type="submit">Show</Button>
-      <span className={styles.zone}>Both days are included. Days are in UTC.</span>
+      <span className={styles.zone}>Both days are included. Days in {useTimeZone()}.</span>
     </form>
   );
 }

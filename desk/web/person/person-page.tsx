@@ -5,7 +5,8 @@ import { PROOF_PATH, story, type Story } from '#desk/endpoints/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
 import { useFile, useMayChange, keyOf, useAsk } from '#desk/web/queries.ts';
 import { Link, go, usePlace } from '#desk/web/router.tsx';
-import { lastListAddress } from '#desk/web/leads/filter.ts';
+import { lastFilter, listAddress } from '#desk/web/leads/filter.ts';
+import { useNeighbours } from '#desk/web/leads/use-people.ts';
 import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { Correct } from '#desk/web/person/correct.tsx';
 import { Timeline } from '#desk/web/person/timeline.tsx';
@@ -26,7 +27,7 @@ export function PersonPage() {
   if (asked.error instanceof CallError && asked.error.status === 404) return <NotHere />;
   const { data } = asked;
   return data === undefined ? (
-    <Page title="Person">
+    <Page back={<WayBack id={id} />} title="Person">
       <Answered of={asked} lines={8}>
         {() => null}
       </Answered>
@@ -34,6 +35,35 @@ export function PersonPage() {
   ) : (
     // The key makes React close dialogues when another person is shown.
     <Told key={id} story={data} />
+  );
+}
+
+function WayBack({ id }: { readonly id: string }) {
+  const neighbours = useNeighbours(id);
+  const ways = [
+    { name: 'Previous', key: 'k', person: neighbours?.previous },
+    { name: 'Next', key: 'j', person: neighbours?.next },
+  ];
+  return (
+    <span className={styles.way}>
+      <Link href={listAddress(lastFilter())}>← Leads</Link>
+      {neighbours !== null &&
+        ways.map(({ name, key, person }) =>
+          person === undefined ? (
+            <span key={key}>{name}</span>
+          ) : (
+            <Link
+              key={key}
+              href={addressOf('/person', { id: person.id })}
+              aria-keyshortcuts={key}
+              title={person.name || person.email}
+              onClick={() => scrollTo(0, 0)}
+            >
+              {name}
+            </Link>
+          ),
+        )}
+    </span>
   );
 }
 
@@ -72,7 +102,7 @@ function Told({ story: told }: { readonly story: Story }) {
   const Change = change === null ? null : DIALOGUES[change];
   return (
     <Page
-      back={<Link href={lastListAddress()}>← Leads</Link>}
+      back={<WayBack id={person.id} />}
       title={person.name || person.email}
       lead={
         <span className={styles.who}>

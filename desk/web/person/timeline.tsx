@@ -4,23 +4,31 @@ import type { Happening } from '#desk/endpoints/people.ts';
 import { sentenceCase, utcTime } from '#desk/web/format.ts';
 import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
 import styles from '#desk/web/person/timeline.module.css';
+import { useTimeZone } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 
-const dayOf = (at: string): string =>
+const dayOf = (at: string, timeZone: string): string =>
   new Date(at).toLocaleDateString('en-GB', {
     weekday: 'long',
     day: 'numeric',
     month: 'long',
     year: 'numeric',
+    timeZone,
   });
 
-const clockOf = (at: string): string =>
-  new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clockOf = (at: string, timeZone: string): string =>
+  new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone,
+  });
 
 export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
+  const timeZone = useTimeZone();
   if (happenings.length === 0)
     return <p className={styles.empty}>No data about this person is stored any longer.</p>;
-  return storyDays(happenings, dayOf).map(({ day, entries }) => (
+  return storyDays(happenings, (at) => dayOf(at, timeZone)).map(({ day, entries }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>
       <ol className={styles.entries}>
@@ -34,6 +42,7 @@ export function Timeline({ happenings }: { readonly happenings: readonly Happeni
 
 function Entry({ happening }: { readonly happening: Happening }) {
   const { at, kind, what } = happening;
+  const timeZone = useTimeZone();
   const { telling, more } = detailsOf(happening);
   return (
     <li className={styles.entry} data-tone={toneOf(happening)}>
@@ -44,7 +53,7 @@ function Entry({ happening }: { readonly happening: Happening }) {
         <p className={styles.line}>
           <span className={styles.said}>{sentenceCase(what)}</span>
           <time className={styles.time} dateTime={at} title={`${utcTime(at)} UTC`}>
-            {clockOf(at)}
+            {clockOf(at, timeZone)}
           </time>
         </p>
         {telling.length > 0 && <Details className={styles.telling} details={telling} />}

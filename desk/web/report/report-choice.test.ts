@@ -33,25 +33,33 @@ describe('options of the report', () => {
     assert.equal(reportFileUrl(read('source=a%26b')), '/api/report.html?period=30d&source=a%26b');
   });
 
-  it('the report offers the last twelve UTC months, newest first', () => {
-    const offered = offeredPeriods(NOW, '30d');
+  it('the report offers the last twelve months, newest first', () => {
+    const offered = offeredPeriods(NOW, 'UTC', '30d');
     assert.deepEqual(
-      offered.filter(({ period }) => period.includes('-')).map(({ period }) => period),
+      offered.filter(({ period }) => /^\d{4}-/.test(period)).map(({ period }) => period),
       `2026-01 2025-12 2025-11 2025-10 2025-09 2025-08 2025-07 2025-06 2025-05 2025-04 2025-03 2025-02`.split(
         ' ',
       ),
     );
-    assert.deepEqual(offered.slice(0, 2), [
+    assert.deepEqual(offered.slice(0, 6), [
+      { period: 'today', label: 'Today' },
+      { period: 'yesterday', label: 'Yesterday' },
+      { period: 'this-week', label: 'This week' },
+      { period: 'last-week', label: 'Last week' },
       { period: '7d', label: 'Last 7 days' },
       { period: '30d', label: 'Last 30 days' },
     ]);
+    assert.equal(
+      offeredPeriods(Date.parse('2026-01-31T23:30:00Z'), 'Europe/Berlin', '30d')[8]?.period,
+      '2026-02',
+    );
     assert.equal(offered.find(({ period }) => period === '2025-12')?.label, 'December 2025');
   });
 
   it('the report also offers a period typed into the URL', () => {
-    assert.deepEqual(offeredPeriods(NOW, '3w')[0], { period: '3w', label: 'Last 3 weeks' });
-    assert.deepEqual(offeredPeriods(NOW, '1d')[0], { period: '1d', label: 'Last day' });
-    assert.deepEqual(offeredPeriods(NOW, 'always')[0], { period: 'always', label: 'always' });
-    assert.deepEqual(offeredPeriods(NOW, '2024-13')[0], { period: '2024-13', label: '2024-13' });
+    assert.deepEqual(offeredPeriods(NOW, 'UTC', '3w')[0], { period: '3w', label: 'Last 3 weeks' });
+    assert.deepEqual(offeredPeriods(NOW, 'UTC', '1d')[0], { period: '1d', label: 'Last day' });
+    assert.deepEqual(offeredPeriods(NOW, 'UTC', 'always')[0], { period: 'always', label: 'always' });
+    assert.deepEqual(offeredPeriods(NOW, 'UTC', '2024-13')[0], { period: '2024-13', label: '2024-13' });
   });
 });

@@ -1,7 +1,9 @@
+import { DAYS_NAMES } from '#desk/web/named-days.ts';
 import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
+import { areNamedDays, clockTime } from '#shared/days.ts';
 
 const DEFAULT_PERIOD = '30d';
-const SPANS = ['7d', '30d', '90d', '52w'] as const;
+const SPANS = ['today', 'yesterday', 'this-week', 'last-week', '7d', '30d', '90d', '52w'] as const;
 const MONTHS = 12;
 
 /** The server validates the period. */
@@ -36,12 +38,12 @@ export const reportFileUrl = ({ period, ...only }: ReportAsked): string =>
 export type OfferedPeriod = { readonly period: string; readonly label: string };
 
 /**
- * Returns days and weeks, then months in UTC, newest first.
+ * Returns days and weeks, then months, newest first.
  * @param chosen always included, even if it was typed into the URL
  */
-export function offeredPeriods(now: number, chosen: string): readonly OfferedPeriod[] {
+export function offeredPeriods(now: number, timeZone: string, chosen: string): readonly OfferedPeriod[] {
   const spans = SPANS.map((period) => ({ period, label: labelOf(period) }));
-  const today = new Date(now);
+  const today = new Date(clockTime(now, timeZone));
   const months = Array.from({ length: MONTHS }, (_, back) => {
     const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back));
     const period = first.toISOString().slice(0, 7);
@@ -54,6 +56,7 @@ export function offeredPeriods(now: number, chosen: string): readonly OfferedPer
 }
 
 function labelOf(period: string): string {
+  if (areNamedDays(period)) return DAYS_NAMES[period];
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
   if (count !== undefined) {
     const noun = unit === 'w' ? 'week' : 'day';

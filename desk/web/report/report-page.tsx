@@ -1,10 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import { report, type ReportAsked } from '#desk/endpoints/figures.ts';
+import { log } from '#desk/endpoints/auth.ts';
+import { report, reportReaders, sendReport, type ReportAsked } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
-import { useFile, keyOf, useAsk, usePerson } from '#desk/web/queries.ts';
+import { useFile, keyOf, useAsk, useMayChange, usePerson, useSend, useTimeZone } from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
@@ -15,8 +16,11 @@ import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
 import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Answered, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
+import { MailIcon } from '#desk/web/ui/icons.tsx';
+import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 
@@ -31,16 +35,26 @@ export function ReportPage() {
     placeholderData: keepPreviousData,
   });
   const file = useFile(reportFileUrl(asked), 'report.html', 'save');
+  const mayChange = useMayChange();
+  const [isSending, setSending] = useState(false);
   const isCounting = isFetching && (data === undefined || isPlaceholderData);
   return (
     <Page
       title="Report"
       lead={data?.title}
       actions={
-        <Button aria-busy={file.isPending || undefined} onClick={() => file.mutate()}>
-          <DownloadIcon size={16} />
-          Download
-        </Button>
+        <>
+          {mayChange && (
+            <Button onClick={() => setSending(true)}>
+              <MailIcon size={16} />
+              Send
+            </Button>
+          )}
+          <Button aria-busy={file.isPending || undefined} onClick={() => file.mutate()}>
+            <DownloadIcon size={16} />
+            Download
+          </Button>
+        </>
       }
     >
       <Choice asked={asked} campaigns={data?.campaigns ?? []} />
@@ -55,6 +69,7 @@ export function ReportPage() {
               dangerouslySetInnerHTML={{ __html: data.html }}
             />
           )}
+      {isSending && <SendReport asked={asked} onClose={() => setSending(false)} />}
     </Page>
   );
 }
@@ -67,6 +82,7 @@ function Choice({
   readonly campaigns: readonly string[];
 }) {
   const { variants } = usePerson();
+  const timeZone = useTimeZone();
   const { data } = useAsk(choices, {});
   const [now] = useState(() => Date.now());
   const move = (changed: Partial<ReportAsked>) =>
@@ -76,7 +92,7 @@ function Choice({
       <SelectField
         label="Period"
         value={asked.period}
-        options={offeredPeriods(now, asked.period).map(({ period, label }) => ({
+        options={offeredPeriods(now, timeZone, asked.period).map(({ period, label }) => ({
           value: period,
           name: label,
         }))}
@@ -103,6 +119,56 @@ function Choice({
         />
       )}
     </div>
+  );
+}
+
+function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly onClose: () => void }) {
+  const readers = useAsk(reportReaders, {});
+  const [chosen, setChosen] = useState<string | null>(null);
+  const send = useSend(sendReport, [log]);
+  const { say } = useNotice();
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => {
+        if (!open && !send.isPending) onClose();
+      }}
+      title="Send this report"
+      text="The e-mail contains the key figures, and the report as a file. It names no individuals."
+    >
+      <Answered of={readers} lines={2}>
+        {({ emails }) => {
+          const to = chosen ?? emails[0];
+          return to === undefined ? (
+            <p>Nobody can get it yet. Add people to DESK_PEOPLE, and restart the site.</p>
+          ) : (
+            <DialogForm
+              action="Send"
+              isBusy={send.isPending}
+              error={send.error}
+              onSubmit={() =>
+                send.mutate(
+                  { ...asked, to },
+                  {
+                    onSuccess: () => {
+                      onClose();
+                      say(`The report to ${to} is queued.`);
+                    },
+                  },
+                )
+              }
+            >
+              <SelectField
+                label="To"
+                value={to}
+                options={emails.map((email) => ({ value: email, name: email }))}
+                onChange={({ target }) => setChosen(target.value)}
+              />
+            </DialogForm>
+          );
+        }}
+      </Answered>
+    </Dialog>
   );
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { PersonBlock } from '#desk/web/leads/person-columns.tsx';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
-import { useAsk } from '#desk/web/queries.ts';
+import { useAsk, useTimeZone } from '#desk/web/queries.ts';
 import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';
 import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
@@ -28,7 +28,7 @@ type Figures = Answer<typeof today>;
 export function Today() {
   const answer = useAsk(today, {}, { refetchOnWindowFocus: true });
   return (
-    <Page title="Today">
+    <Page title="Today" lead={`Days in ${useTimeZone()}`}>
       <Answered of={answer} lines={10}>
         {(data) => (
           <>
@@ -59,9 +59,11 @@ const TO_DO = 'to-do';
 function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const problems = toDo.filter(({ state }) => state === 'problem').length;
   const others = toDo.length - problems;
+  const first = toDo.find(({ state }) => state === 'problem');
   if (toDo.length === 0) return null;
   return (
     <p className={problems > 0 ? styles.urgentStrip : styles.strip}>
+      {first !== undefined && <span className={styles.firstProblem}>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
         {problems > 0 && others > 0 && ' and '}
@@ -116,7 +118,7 @@ const STEPS = [
 ] as const satisfies readonly (readonly [keyof Steps, string])[];
 
 const SPANS = {
-  day: { name: 'Today, in UTC', before: 'the same hours yesterday' },
+  day: { name: 'Today', before: 'the same hours yesterday' },
   week: { name: 'Last 7 days', before: 'the 7 days before' },
   month: { name: 'Last 30 days', before: 'the 30 days before' },
 } as const;

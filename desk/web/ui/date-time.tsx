@@ -1,3 +1,4 @@
+import { useTimeZone } from '#desk/web/queries.ts';
 import { dateTime, shortTime, utcTime, NONE } from '#desk/web/format.ts';
 
 type DateTimeProps = {
@@ -8,10 +9,11 @@ type DateTimeProps = {
 };
 
 export function DateTime({ at, isShort = false }: DateTimeProps) {
+  const timeZone = useTimeZone();
   if (at === null) return NONE;
   return (
     <time dateTime={at} title={`${utcTime(at)} UTC`}>
-      {isShort ? shortTime(at) : dateTime(at)}
+      {isShort ? shortTime(at, timeZone) : dateTime(at, timeZone)}
     </time>
   );
 }

@@ -102,6 +102,30 @@ export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter):
   );
 }
 
+/** With more suppressions, looking up each of them would take too long. */
+const MOST_SUPPRESSIONS = 10_000;
+
+/** Counts leads without suppressed ones, considering only the filter's time. Returns null if that would take long. */
+export async function countVerified(db: Db, filter: LeadFilter): Promise<number | null> {
+  const suppressions = await db
+    .selectFrom('suppressions')
+    .select('email')
+    .limit(MOST_SUPPRESSIONS + 1)
+    .execute();
+  if (suppressions.length > MOST_SUPPRESSIONS) return null;
+  const { begin, end } = idsBetween(filter.since, filter.until);
+  const suppressed = await countRows(
+    db
+      .selectFrom('leads')
+      .where('email', 'in', (from) =>
+        from.selectFrom('suppressions').select('email').where('email', 'is not', null),
+      )
+      .where('id', '>', begin)
+      .$if(end !== null, (query) => query.where('id', '<', end!)),
+  );
+  return (await countAtMost(db, 'verified', filter)) - suppressed;
+}
+
 export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
 
 export const hasVariants = async (db: Db, state: LeadState): Promise<boolean> =>

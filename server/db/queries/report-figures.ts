@@ -5,17 +5,19 @@ import { countsBetween, idsBetween } from '#server/db/engine/ids.ts';
 import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
+import { clockOffsets } from '#shared/days.ts';
 
 /** `from` is included, `to` is excluded. */
 export type Span = { readonly from: number; readonly to: number };
 
 export type Part = Span & { readonly variant?: string | undefined };
+type PartInDays = Part & { readonly timeZone: string };
 
 const isOfVariant = (variant: string | undefined) =>
   variant === undefined ? sql`` : sql`and variant = ${variant}`;
 
 export type Group = {
-  /** Days since 1970, in UTC. */
+  /** Days since 1970. */
   readonly day: number;
   readonly attribution: string | null;
   readonly domain: string;
@@ -38,13 +40,24 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
     : sql<string>`case instr(${sql.ref(column)}, '@') when 0 then ''
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
+function dayExpression(column: string, { from, to, timeZone }: PartInDays) {
+  const offsets = clockOffsets(from, to, timeZone);
+  const { offsetMs: last } = offsets.at(-1)!;
+  const earlier = offsets
+    .slice(0, -1)
+    .map(({ until, offsetMs }) => sql`when ${sql.ref(column)} < ${sql.lit(until)} then ${sql.lit(offsetMs)}`);
+  const offset =
+    earlier.length === 0 ? sql.lit(last) : sql`case ${sql.join(earlier, sql` `)} else ${sql.lit(last)} end`;
+  return sql<number>`(${sql.ref(column)} + ${offset}) / ${sql.lit(DAY_MS)}`;
+}
+
 /**
  * Counts each person once, at the first code within the span.
  * @param atOnce codes per statement; for tests
  */
 export async function* askedGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { from, to, variant }: Part,
+  { from, to, variant, timeZone }: PartInDays,
   now: number,
   atOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
@@ -65,7 +78,7 @@ export async function* askedGroups(
         left join outbox o on o.code_id = a.id and o.kind = 'code'
         group by p.id, p.email, p.submission_id, p.created_at
       ), named as (
-        select f.created_at / ${sql.lit(DAY_MS)} as day, s.attribution, ${domainExpression('f.email', engine)} as domain,
+        select ${dayExpression('f.created_at', { from, to, timeZone })} as day, s.attribution, ${domainExpression('f.email', engine)} as domain,
           ${statusOfFacts} as fate, mailed, seconds
         from facts f left join submissions s on s.id = f.submission_id ${ofVariant}
       )
@@ -80,12 +93,12 @@ const leadSlices = (db: Db, { from, to }: Span) => slicesOf(db, 'leads', idsBetw
 
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { from, to, variant }: Part,
+  { from, to, variant, timeZone }: PartInDays,
 ): AsyncGenerator<readonly Group[], void, void> {
   for await (const { after, last } of leadSlices(db, { from, to })) {
     const { rows } = await sql<Group>`
       with named as (
-        select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
+        select ${dayExpression('first_verified_at', { from, to, timeZone })} as day, attribution, ${domainExpression('email', engine)} as domain
         from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
         ${isOfVariant(variant)}
       )

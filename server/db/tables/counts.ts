@@ -5,7 +5,7 @@ import { hasRow } from '#server/db/engine/row-counts.ts';
 import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
 export type FunnelCount = {
-  /** Days since 1970, in UTC. */
+  /** Days since 1970, in the time zone at the time of counting. */
   readonly day: number;
   readonly step: FunnelStep;
   readonly source: string;
@@ -110,7 +110,7 @@ export async function funnelSums(
 }
 
 export type VariantCount = {
-  /** Days since 1970, in UTC. */
+  /** Days since 1970, in the time zone at the time of counting. */
   readonly day: number;
   readonly step: FunnelStep | VariantStep;
   readonly variant: string;

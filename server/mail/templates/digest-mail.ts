@@ -1,7 +1,6 @@
 // The outbox row contains the stats, which are counted only once. Leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
-import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
@@ -33,6 +32,7 @@ import {
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { dayOf, startOfDay } from '#shared/days.ts';
 import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
@@ -68,12 +68,15 @@ export const digestKind: LetterKind = {
 
   compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const { from, days } = figures;
-    const named = await namedLeads(db, { from, to: from + days * DAY_MS });
+    const { from } = figures;
+    const named = await namedLeads(db, { from, to: endOfPeriod(figures, parts.timeZone) });
     if (named.count === 0) return null;
     return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
   },
 };
+
+const endOfPeriod = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>, timeZone: string): number =>
+  startOfDay(dayOf(from, timeZone) + days, timeZone);
 
 const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
   seen: 'seen',
@@ -124,9 +127,9 @@ export function composeDigestEmail(
         { name: day.fromForm, rows: steps.filter(({ isView }) => !isView) },
       ]),
       ...bars(day.sources, about, [{ name: null, rows: sources }]),
-      ...(steps.length > 0 ? [smallPrint(day.note)] : []),
+      ...(steps.length > 0 ? [smallPrint(fill(day.note, { zone: about.timeZone }))] : []),
       heading(day.leads),
-      ...listOf(words, language, leads, count),
+      ...listOf(words, about, leads, count),
     ],
     footnote: why(words, about, figures.days === 1 ? 'day' : 'week'),
   });
@@ -146,18 +149,19 @@ function shareOfViews(
 
 function headOf(
   words: NewLeadEmail,
-  { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
+  about: AboutPage,
   { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
 ): { subject: string; text: string } {
+  const { title, host, language } = about;
   // The server refuses to start without words for the weekly mail (server/startup/service.ts).
   if (days > 1 && words.week !== undefined) {
-    const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
+    const given = { title, host, week: daysIn(about, from, endOfPeriod({ from, days }, about.timeZone)) };
     return {
       subject: counted(words.week.subject, count, language, given),
       text: fill(words.week.text, { ...given, before }),
     };
   }
-  const given = { title, host, day: dayIn(language, from) };
+  const given = { title, host, day: dayIn(about, from) };
   return {
     subject: counted(words.day.subject, count, language, given),
     text: fill(words.day.text, { ...given, before }),

@@ -17,6 +17,7 @@ export type LetterParts = {
   readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   readonly language: string;
+  readonly timeZone: string;
   readonly accent: ColourPair;
   /** Shown in advertising mail. */
   readonly postalAddress: string | undefined;

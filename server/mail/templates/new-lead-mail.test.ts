@@ -286,6 +286,30 @@ for (const engine of ENGINES) {
         },
       ));
 
+    it('the day and the time of the daily mail are those of TIME_ZONE', () =>
+      withServer(
+        { engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
+        async (server) => {
+          await becomeLead(server, 'early@example.com');
+          // In UTC, it is still 20 November.
+          await server.advance(11.5 * 3_600);
+          await becomeLead(server, 'ada@example.com');
+          const news = newsOf(server);
+          await server.advance(30 * 3_600 - 60);
+          await news();
+          const before = await rowsOf(server, 'digest');
+          await server.advance(60);
+          await news();
+          assert.equal((await rowsOf(server, 'digest')).length - before.length, 1, 'at 06:30 in Berlin');
+          server.wakeWorker();
+          const { parsed } = await server.inbox.waitForMail(OPERATOR, before.length + 1);
+          assert.match(parsed.subject ?? '', /^1 new lead on November 21, 2026: /);
+          assert.match(parsed.text ?? '', /^ada@example\.com\ndirect · 12:30\sAM GMT\+1$/m);
+          assert.match(parsed.text ?? '', /^Days are in Europe\/Berlin\. /m);
+          assert.doesNotMatch(parsed.text ?? '', /early@/);
+        },
+      ));
+
     it('the operator gets a weekly mail on Monday that compares two weeks', () =>
       // Friday, 20 November 2026, at noon.
       withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {

@@ -129,16 +129,21 @@ export async function namedLeads(
   return { leads: await newLeadsOf(db, span, NAMED_MAX), count: await countNewLeads(db, span) };
 }
 
-export type AboutPage = Look & { readonly title: string; readonly host: string };
+/** Times are in the operator's time zone. */
+export type Reader = { readonly language: string; readonly timeZone: string };
+
+export type AboutPage = Look & Reader & { readonly title: string; readonly host: string };
 
 export const aboutPage = ({
   title,
   language,
+  timeZone,
   accent,
   publicUrl,
 }: Omit<AboutPage, 'host'> & { readonly publicUrl: string }): AboutPage => ({
   title,
   language,
+  timeZone,
   accent,
   host: new URL(publicUrl).hostname,
 });
@@ -164,7 +169,7 @@ export function composeNewLeadEmail(
       details(language, [
         ...Object.entries(answersByLabel(lead.answers)),
         [labels.source, source],
-        [labels.verified, momentIn(language, at)],
+        [labels.verified, momentIn(about, at)],
         ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
       ]),
       ...(personUrl === null ? [] : [button(words.each.desk, personUrl, accent)]),
@@ -216,9 +221,9 @@ export function composeNewLeadsEmail(
   const { leads, count, from, to, ...about } = facts;
   const { title, host, language } = about;
   const times = {
-    day: dayIn(language, from),
-    from: timeIn(language, from),
-    to: timeIn(language, to),
+    day: dayIn(about, from),
+    from: timeIn(about, from),
+    to: timeIn(about, to),
   };
   const subject = counted(words.hour.subject, count, language, { title, host });
   return composeLetter(about, {
@@ -227,7 +232,7 @@ export function composeNewLeadsEmail(
     headline: subject,
     blocks: [
       paragraph(fill(words.hour.text, { title, host, ...times })),
-      ...listOf(words, language, leads, count),
+      ...listOf(words, about, leads, count),
     ],
     footnote: why(words, about, 'each'),
   });
@@ -235,7 +240,7 @@ export function composeNewLeadsEmail(
 
 export function listOf(
   words: NewLeadEmail,
-  language: string,
+  reader: Reader,
   leads: readonly NewLead[],
   count: number,
 ): Block[] {
@@ -245,7 +250,7 @@ export function listOf(
       const { name, company, email } = lead;
       const facts = [
         sourceIn(words, lead),
-        timeIn(language, lead.first_verified_at),
+        timeIn(reader, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
@@ -257,7 +262,7 @@ export function listOf(
         html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
-    ...(rest > 0 ? [paragraph(counted(words.more, rest, language))] : []),
+    ...(rest > 0 ? [paragraph(counted(words.more, rest, reader.language))] : []),
   ];
 }
 
@@ -290,23 +295,25 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
     )
     .join(', ');
 
-/** The operator's time zone is unknown, so times are UTC: 14:05 UTC */
-const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
-const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
+/** Example: 14:05 UTC */
+const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+const DAY = { year: 'numeric', month: 'long', day: 'numeric' } as const;
 
-const momentIn = (language: string, at: number): string =>
-  new Date(at).toLocaleString(language, { ...DAY, ...TIME });
+const momentIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleString(language, { ...DAY, ...TIME, timeZone });
 
-export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
+export const dayIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleDateString(language, { ...DAY, timeZone });
 
 /**
  * Example: 16 – 22 November 2026
  * @param to the beginning of the day after the last one
  */
-export const daysIn = (language: string, from: number, to: number): string =>
-  new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
+export const daysIn = ({ language, timeZone }: Reader, from: number, to: number): string =>
+  new Intl.DateTimeFormat(language, { ...DAY, timeZone }).formatRange(from, to - 1);
 
-const timeIn = (language: string, at: number): string => new Date(at).toLocaleTimeString(language, TIME);
+const timeIn = ({ language, timeZone }: Reader, at: number): string =>
+  new Date(at).toLocaleTimeString(language, { ...TIME, timeZone });
 
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');

@@ -1,0 +1,40 @@
+import { go } from '#desk/web/router.tsx';
+
+const KEY = 'desk-no-search-shortcut';
+
+/** Shortcuts of one character can be turned off, because speech input may trigger them (WCAG 2.2, 2.1.4). */
+export function areShortcutsOn(): boolean {
+  try {
+    return localStorage.getItem(KEY) === null;
+  } catch {
+    return true;
+  }
+}
+
+export function turnShortcuts(on: boolean): void {
+  try {
+    if (on) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, '');
+  } catch {
+    // Without storage, they stay on.
+  }
+}
+
+/**
+ * Makes "/" move to the search field, as on GitHub, or else to the list of leads. Other keys follow the link that names them as
+ * its shortcut: "j" and "k" for the next and the previous person.
+ */
+export function followShortcut(event: KeyboardEvent): void {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  const isTyping =
+    target instanceof Element && target.closest('input, textarea, select, dialog, [role*=dialog]');
+  if (!['/', 'j', 'k'].includes(key) || ctrlKey || metaKey || altKey || isTyping || !areShortcutsOn()) return;
+  if (key !== '/') {
+    document.querySelector<HTMLAnchorElement>(`main a[aria-keyshortcuts=${key}]`)?.click();
+    return;
+  }
+  event.preventDefault();
+  const field = () => document.querySelector<HTMLInputElement>('main input[type=search]');
+  if (field() === null) go('/leads');
+  requestAnimationFrame(() => field()?.focus());
+}

@@ -1,0 +1,40 @@
+// The report names no individuals, so the row holds all of it. A later report would differ from what its sender saw.
+import * as z from 'zod/mini';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
+import { composeLetter, type LetterKind, paragraph } from '#server/mail/templates/letter.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
+import { asciiAddress } from '#shared/lead.ts';
+
+const WORTH_SENDING_MS = 24 * HOUR_MS;
+
+const Payload = z.object({
+  subject: z.string(),
+  paragraphs: z.array(z.string()),
+  file: z.object({ name: z.string(), html: z.string() }),
+});
+export type ReportMail = z.infer<typeof Payload>;
+
+export async function queueReportMail(
+  tx: Db,
+  { id, email, report, now }: { id: string; email: string; report: ReportMail; now: number },
+): Promise<void> {
+  const recipient = asciiAddress(email) ?? email;
+  await addMail(tx, { id, recipient, now, kind: 'report', payload: report });
+}
+
+export const reportKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ accent }, row) => {
+    const { subject, paragraphs, file } = Payload.parse(JSON.parse(row.payload));
+    const [preview = ''] = paragraphs;
+    const letter = composeLetter(
+      { language: 'en', accent },
+      { subject, preview, headline: subject, blocks: paragraphs.map(paragraph) },
+    );
+    return { ...letter, attachment: { filename: file.name, content: Buffer.from(file.html) } };
+  },
+};

@@ -1,0 +1,111 @@
+// Days of a time zone, as whole numbers since 1970. A day on which the clocks change lasts 23 or 25 hours.
+const DAY_MS = 86_400_000;
+const WEEK_DAYS = 7;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const two = '2-digit';
+  const clock = { hour: two, minute: two, second: two, hourCycle: 'h23' } as const;
+  // Swedish dates are ISO 8601.
+  const made = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    year: 'numeric',
+    month: two,
+    day: two,
+    ...clock,
+  });
+  formats.set(timeZone, made);
+  return made;
+}
+
+/** Accepts IANA names such as Europe/Berlin, but no offsets such as +01:00. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[a-z]/i.test(name) && formatIn(name) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns the time on a clock in this time zone, in milliseconds, as if the clock showed UTC */
+export function clockTime(ms: number, timeZone: string): number {
+  if (timeZone === 'UTC') return ms;
+  const second = Math.floor(ms / 1000) * 1000;
+  return Date.parse(`${formatIn(timeZone).format(second).replace(' ', 'T')}Z`) + (ms - second);
+}
+
+/** @returns the first moment at which a clock in this time zone shows at least `clockMs` */
+export function momentAt(clockMs: number, timeZone: string): number {
+  const by = (at: number) => clockMs - (clockTime(at, timeZone) - at);
+  const moments = [by(clockMs - DAY_MS), by(clockMs + DAY_MS)];
+  let [before, moment] = [Math.min(...moments) - 1, Math.max(...moments)];
+  if (moments[0] === moments[1]) return moment;
+  // The clocks change within a day of this moment.
+  while (moment - before > 1) {
+    const middle = Math.floor((before + moment) / 2);
+    if (clockTime(middle, timeZone) >= clockMs) moment = middle;
+    else before = middle;
+  }
+  return moment;
+}
+
+export const dayOf = (ms: number, timeZone: string): number => Math.floor(clockTime(ms, timeZone) / DAY_MS);
+
+export const startOfDay = (day: number, timeZone: string): number => momentAt(day * DAY_MS, timeZone);
+
+/** Weeks begin on Monday; 1970 began on a Thursday. */
+export const mondayOf = (day: number): number => day - ((((day + 3) % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS);
+
+/** Example: 2026-11-23 */
+export const dayAsText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** @returns null unless the text is a day of the calendar, such as 2026-11-23 */
+export function readDay(text: string): number | null {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
+  // JavaScript accepts 31 February as a day in March.
+  return Number.isNaN(ms) || dayAsText(ms / DAY_MS) !== text ? null : ms / DAY_MS;
+}
+
+export const NAMED_DAYS = ['today', 'yesterday', 'this-week', 'last-week'] as const;
+export type NamedDays = (typeof NAMED_DAYS)[number];
+
+export const areNamedDays = (text: string): text is NamedDays => NAMED_DAYS.some((name) => name === text);
+
+/** @returns the first and the last day, which may still lie ahead */
+export function namedDays(name: NamedDays, today: number): { readonly first: number; readonly last: number } {
+  const monday = mondayOf(today);
+  if (name === 'today') return { first: today, last: today };
+  if (name === 'yesterday') return { first: today - 1, last: today - 1 };
+  if (name === 'this-week') return { first: monday, last: monday + WEEK_DAYS - 1 };
+  return { first: monday - WEEK_DAYS, last: monday - 1 };
+}
+
+export type ClockOffset = {
+  /** Excluded. */
+  readonly until: number;
+  readonly offsetMs: number;
+};
+
+/** Splits a span of time where the clocks change. */
+export function clockOffsets(from: number, to: number, timeZone: string): readonly ClockOffset[] {
+  const offsetAt = (ms: number) => clockTime(ms, timeZone) - ms;
+  const offsets: ClockOffset[] = [];
+  for (let at = from; timeZone !== 'UTC' && at < to - 1;) {
+    const next = Math.min(to - 1, at + DAY_MS);
+    const offsetMs = offsetAt(at);
+    if (offsetAt(next) !== offsetMs) {
+      let [before, until] = [at, next];
+      while (until - before > 1) {
+        const middle = Math.floor((before + until) / 2);
+        if (offsetAt(middle) === offsetMs) before = middle;
+        else until = middle;
+      }
+      offsets.push({ until, offsetMs });
+    }
+    at = next;
+  }
+  return [...offsets, { until: to, offsetMs: offsetAt(to - 1) }];
+}
