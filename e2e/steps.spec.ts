@@ -1,6 +1,6 @@
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test('the heading and what is next to the step stay in place from the form to the code screen @layout', async ({
+test('the heading and the plate next to it stay in place from the form to the code screen @layout', async ({
   page,
   visitor,
 }) => {

@@ -72,7 +72,7 @@ const isGiven = (text: string | undefined): text is string => given(text) !== un
 const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
   attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
 
-export const campaignOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string | null =>
+const campaignOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string | null =>
   attribution === null ? null : (campaignOf(readAttribution(attribution)) ?? null);
 
 export const shownPerson = (record: LeadRecord): Person => ({
