@@ -405,7 +405,7 @@ describe('sample campaign', () => {
         claims.some((claim) => claim.includes(figure)),
         figure,
       );
-    const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$|^for every 1 spent$/u.test(text);
+    const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$|^\p{L}+(?: \p{L}+)? 1 \p{L}+$/u.test(text);
     for (const claim of claims.filter((text) => /\d/.test(text) && !isRound(text)))
       assert.ok(
         figures.some((figure) => claim.includes(figure)),

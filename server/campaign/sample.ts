@@ -19,7 +19,6 @@ export const SAMPLE = {
     '>10 X average ROI',
     '3.5x improvement in 60 days',
     '10,2×',
-    '10,2fachen',
     'Abschlussquote von 18 auf',
     'Doppelt so viele Zusagen',
     'Eingearbeitet in 6 statt 11',
