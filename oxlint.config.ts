@@ -25,7 +25,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
     // The operator's settings, the files that contain them, and fixed limits.
     settings: ['settings.ts', 'env-file.ts', 'fixed-limits.ts', 'connection-urls.ts'],
     secrets: ['*'],
-    campaign: ['campaign.ts', 'campaign-warnings.ts', 'sample.ts'],
+    campaign: ['campaign.ts', 'campaign-folder.ts', 'campaign-warnings.ts', 'sample.ts'],
     db: [
       'all-tables.ts',
       'engine/connect.ts',

@@ -239,24 +239,6 @@ describe('moving all data', () => {
 });
 
 describe('desk commands', () => {
-  it('"desk backup" prints the backup command for PostgreSQL without the password', () =>
-    inFolder(async (folder) => {
-      const databaseUrl = await createPostgresDatabase();
-      const backup = (DATABASE_URL: string) =>
-        deskIn(folder, { ...settings, DATABASE_URL }, ['backup', 'leads.dump']);
-      const { exitCode, notes } = await backup(databaseUrl);
-      assert.equal(exitCode, 1);
-      const { password } = new URL(databaseUrl);
-      assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
-      assert(password === '' || !notes.includes(password));
-      const other = new URL(databaseUrl);
-      other.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
-      assert.equal(
-        (await backup(other.href)).notes.split("'")[3],
-        `postgres://postgres@${other.host}${other.pathname}?sslmode=disable&application_name=the%20page`,
-      );
-    }));
-
   it('a desk command ends without an error if its reader closes the pipe', () =>
     withPeople(3, async (folder) => {
       const child = start(folder, settings, ['export', '--state', 'imported']);

@@ -42,10 +42,11 @@ let service: Promise<Service> | undefined;
 
 process.exitCode = await runDesk(
   {
-    service: (database) =>
+    service: (database, instance) =>
       (service ??= openDeskService(
         { logger: createLogger('warn', process.stderr), say: note, database },
         (file) => file === ':memory:' || existsSync(file),
+        instance,
       )),
     print: async (text) => {
       interrupted.signal.throwIfAborted();

@@ -45,7 +45,8 @@ export async function deskIn(
     return await run((note) => {
       const logger = createLogger('warn', { write: note });
       return {
-        service: (database) => (service ??= openDeskService({ logger, say: note, database }, existsSync)),
+        service: (database, instance) =>
+          (service ??= openDeskService({ logger, say: note, database }, existsSync, instance)),
         ...replacements,
       };
     }, args);

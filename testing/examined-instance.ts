@@ -128,7 +128,7 @@ const ALONE: Readonly<Record<string, Alone>> = {
   secret: async ({ config, folder }) =>
     examineSecret(config, { folder, look: await lookAtDatabase(config.database) }),
   files: async ({ config, folder }) => examineFiles(config, folder),
-  backup: ({ config }, now) => examineBackup(config.database, now),
+  backup: ({ config, folder }, now) => examineBackup(config.database, { folder, now }),
 };
 
 export async function findingsAbout(

@@ -42,6 +42,7 @@ const MAIL_AND_EVENTS = [
 ];
 
 const DESK = [
+  'desk/commands/backup',
   'desk/commands/bounce',
   'desk/commands/erase',
   'desk/commands/import',

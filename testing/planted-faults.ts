@@ -492,6 +492,22 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: ['desk/commands/restore.test.ts'],
   },
   {
+    promise: 'a damaged backup is refused before anything changes',
+    fault: 'skip the check of the settings and words in it',
+    file: 'server/db/backup/backup-files.ts',
+    find: '    if (digestOf({ name, content }) !== sha256) return null;\n',
+    replace: '',
+    tests: ['desk/commands/backup.test.ts'],
+  },
+  {
+    promise: 'backup while writing restores whole',
+    fault: 'leave out the secret',
+    file: 'desk/commands/instance-files.ts',
+    find: '    [SECRET, secretPlaceOf(instance)],\n',
+    replace: '',
+    tests: ['desk/commands/backup.test.ts'],
+  },
+  {
     promise: 'exports never run as formulas',
     fault: 'do not escape =',
     file: 'desk/export/csv.ts',

@@ -48,8 +48,8 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
     confirm: (question) => bare.confirm(printableLines(question)),
   };
   let database: Config['database'] | null = null;
-  const service: Desk['service'] = async (given) => {
-    const opened = await desk.service(given);
+  const service: Desk['service'] = async (...given) => {
+    const opened = await desk.service(...given);
     database = opened.config.database;
     return opened;
   };

@@ -1,13 +1,16 @@
 import { realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
+import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable } from '#desk/printable.ts';
-import { withParameters } from '#server/platform/database-url.ts';
+import { addFiles } from '#server/db/backup/backup-files.ts';
 import {
   COMPANIONS,
   copyDatabase,
@@ -16,63 +19,147 @@ import {
   type Contents,
   type Inspection,
 } from '#server/db/backup/backup.ts';
-import { noteBackup } from '#desk/doctor/data-folder.ts';
+import { moveRows } from '#server/db/backup/move.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
+import { describeHost } from '#server/platform/database-url.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+import type { Config } from '#server/settings/settings.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
   program
     .command('backup')
-    .description('copy a SQLite database to one checked file, or print the pg_dump command for PostgreSQL')
+    .description('write everything that a new server needs to one checked file, while the site runs')
     .argument('<file>')
+    .option('--without-secrets', 'leave out the settings, the secret and the DKIM key')
     .addHelpText(
       'after',
-      '\nIf APP_SECRET is not set, also back up data/app-secret, in a different place.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
+      `
+The file contains the database (SQLite or PostgreSQL), the settings (.env and the environment), APP_SECRET, the DKIM key, and
+the campaign folder. Only its owner can read it, and it must not be in the campaign folder or the built site. Whoever has it can
+read all leads and forge sessions and links, so encrypt copies, or use --without-secrets and keep the secrets elsewhere.
+
+Example:
+  $ npm run -s desk -- backup /backups/leads-$(date +%F).backup`,
     )
-    .action(async (file) => {
-      const { config, clock } = await desk.service();
-      const { database } = config;
-      if (database.engine === 'postgres') throw new CommandFailure(describePgDump(database.url, file));
-      const source = fileOf(database);
+    .action(async (file, { withoutSecrets = false }) => {
+      const { config, database, folder, clock } = await desk.service();
+      const source = sourceOf(config.database);
       const place = await filePlace(file, 'a backup');
-      if (['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion))
+      if (
+        config.database.engine === 'sqlite' &&
+        ['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion)
+      )
         throw cannotWrite(file, 'it is the database itself. Name another file.');
+      refusePublicPlace(file, place);
+      const files = [
+        ...(withoutSecrets ? [] : secretFilesOf({ config, folder, warnings: [] })),
+        ...wordFiles(),
+      ];
       const beside = besideOf(place);
       try {
         await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
-        const size = `${Math.ceil((await stat(source)).size / 2 ** 20)} MiB`;
-        desk.progress(`Copying ${size} …`);
-        await copyDatabase(source, beside).catch((error: unknown) => {
-          throw isWriteFailure(error)
-            ? cannotWrite(file, 'the disk or quota is full. Free some space, or choose another place.')
-            : error;
-        });
+        if (((await handle.stat()).mode & 0o077) !== 0)
+          throw cannotWrite(
+            file,
+            'its disk does not support permissions, so other users could read the secrets in it. Choose another place.',
+          );
+        const copied = config.database.engine === 'sqlite' ? copyFile : copyPostgres;
+        await orSayFull(file, () => copied(desk, { source, database, beside }));
         desk.signal.throwIfAborted();
-        desk.progress(`Checking the copy of ${size} …`);
+        desk.progress('Checking the copy …');
         const found = await inspectDatabase(beside);
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
             `${source} is damaged, so ${file} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
           );
+        await orSayFull(file, async () => addFiles(beside, files));
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
             `${file} was written, but "restore" will refuse it, because ${source} ${describeUnfit(found)}. Fix the database, and make the backup again.`,
           );
-        await noteBackup(source, clock()).catch(() =>
+        await noteBackup(config.database, folder, clock()).catch(() =>
           desk.note(
             `The time of the backup could not be recorded next to ${source}, so the doctor will not know the age of the backup. Check the permissions of that folder.`,
           ),
         );
-        desk.note(`${file} contains the database with ${describeContents(found)}.`);
+        const parts = withoutSecrets ? '' : ', the settings, the secrets';
+        desk.note(`${file} contains the database with ${describeContents(found)}${parts} and the words.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
       }
-      if (config.appSecrets.length === 0)
-        desk.note(
-          'The file app-secret next to the database is not included. Back it up separately, because pending codes do not work without this file.',
-        );
+      desk.note(
+        withoutSecrets
+          ? 'It does not contain .env and APP_SECRET (or data/app-secret). Keep them elsewhere, because links in sent e-mails and the consent chain need them.'
+          : 'It contains secrets: whoever reads it can forge sessions and links. Only you can read it (mode 600). Encrypt the copies that leave this machine.',
+      );
     });
+}
+
+const sourceOf = (database: Config['database']): string =>
+  database.engine === 'sqlite' ? fileOf(database) : `PostgreSQL at ${describeHost(database.url)}`;
+
+function refusePublicPlace(file: string, place: string): void {
+  for (const [folder, what] of [
+    [readCampaignFolder(), 'the campaign folder'],
+    [path.join(PROJECT_FOLDER, 'dist'), 'the built site'],
+  ] as const)
+    if (place.startsWith(withoutLinks(folder) + path.sep))
+      throw cannotWrite(file, `it is in ${what}, which is published. Choose another folder.`);
+}
+
+function withoutLinks(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+async function orSayFull(file: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    throw isWriteFailure(error)
+      ? cannotWrite(file, 'the disk or quota is full. Free some space, or choose another place.')
+      : error;
+  }
+}
+
+type Copying = { readonly source: string; readonly database: OpenDatabase; readonly beside: string };
+
+async function copyFile(desk: Desk, { source, beside }: Copying): Promise<void> {
+  desk.progress(`Copying ${Math.ceil((await stat(source)).size / 2 ** 20)} MiB …`);
+  await copyDatabase(source, beside);
+}
+
+/** Copies one snapshot, so the site may keep writing. */
+async function copyPostgres(desk: Desk, { database, beside }: Copying): Promise<void> {
+  const copy = openDatabase({ engine: 'sqlite', file: beside }, () => {});
+  try {
+    await migrate(copy);
+    await database.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((db) =>
+        moveRows(
+          { ...database, db },
+          copy,
+          () => {},
+          (table, rows) => {
+            desk.signal.throwIfAborted();
+            desk.progress(`${table}: ${rows} rows …`);
+          },
+        ),
+      );
+  } finally {
+    await copy.close();
+  }
 }
 
 /** Returns the rest of a sentence that begins with the database's name. */
@@ -93,14 +180,4 @@ export function describeContents({ leads, imported }: Contents): string {
   const said = leads === 1 ? '1 lead' : `${leads} leads`;
   if (imported === 0) return said;
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
-}
-
-/** Omits the password, because every user of the machine can see the arguments of processes. */
-function describePgDump(url: string, file: string): string {
-  const address = withParameters(url, (parameters) => {
-    // pg_dump does not know these parameters.
-    for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
-    if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
-  }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');
-  return `PostgreSQL has its own backup command. Run: pg_dump --format=custom --file='${file}' '${address}'`;
 }

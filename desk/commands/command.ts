@@ -8,8 +8,11 @@ import { openService, readInstance, type Instance, type Service } from '#server/
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
-  /** @param database replaces the configured database, and stays open when the service closes */
-  readonly service: (database?: OpenDatabase) => Promise<Service>;
+  /**
+   * @param database replaces the configured database, and stays open when the service closes
+   * @param instance replaces the settings and words
+   */
+  readonly service: (database?: OpenDatabase, instance?: Instance) => Promise<Service>;
   readonly print: (text: string) => Promise<void>;
   readonly note: (line: string) => void;
   /** Reads standard input; returns null on a terminal. */
@@ -38,8 +41,8 @@ export function readDeskInstance(): Instance {
 export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
   doesFileExist: (file: string) => boolean,
+  instance = readDeskInstance(),
 ): Promise<Service> {
-  const instance = readDeskInstance();
   const { database } = instance.config;
   if (database.engine === 'sqlite' && !replacements?.database && !doesFileExist(database.file)) {
     throw new CommandFailure(

@@ -231,7 +231,7 @@ describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
           readdirSync(disk).map((name) => [name, readFileSync(path.join(disk, name), 'base64')]);
         const before = content();
         assertSentence(
-          await deskIn(folder, own, ['restore', backup]),
+          await deskIn(folder, own, ['restore', backup, '--only', 'database', '--replace']),
           `${disk}/leads.db cannot be written: ${FULL}`,
         );
         assert.deepEqual(content(), before);

@@ -95,7 +95,7 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
     );
 }
 
-async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
+export async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
     const others = await otherConnections(alone.db);
@@ -108,7 +108,7 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   }
 }
 
-const copyRows = (
+export const copyRows = (
   desk: Desk,
   { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
 ): Promise<readonly Moved[]> =>
@@ -125,7 +125,7 @@ const copyRows = (
     },
   );
 
-async function toPostgres<Result>(
+export async function toPostgres<Result>(
   address: AddressOf<'postgres'>,
   copy: (target: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {

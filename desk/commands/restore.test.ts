@@ -25,7 +25,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
-import { inspectDatabase, takePlace } from '#server/db/backup/backup.ts';
+import { inspectDatabase, takePlaces } from '#server/db/backup/backup.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/device-nodes.ts';
@@ -33,6 +33,7 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };
+const RESTORE = ['restore', '--only', 'database', '--replace'];
 const KEPT_AT = Date.UTC(2026, 10, 22, 12);
 
 function contentOf(folder: string): Record<string, string> {
@@ -143,7 +144,7 @@ describe('restoring a backup', () => {
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
-      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      const done = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =
         /leads\.db was restored from .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database was kept as (.+)\.$/.exec(
@@ -155,7 +156,7 @@ describe('restoring a backup', () => {
       assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
       for (const _ of ['once', 'again'])
         assert.equal(
-          (await deskIn(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
+          (await deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT })).exitCode,
           0,
         );
       assert.deepEqual(
@@ -177,7 +178,7 @@ describe('restoring a backup', () => {
       const live = path.join(folder, 'data', 'leads.db');
       writeFileSync(live, 'These are no leads any more. '.repeat(999));
       writeFileSync(`${live}-wal`, 'A log of something else.');
-      const rescued = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      const rescued = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
       assert.equal(rescued.exitCode, 0, rescued.notes);
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
@@ -191,7 +192,7 @@ describe('restoring a backup', () => {
         insert into desk_passkeys values ('p', 'ada@example.com', '', 'key', 0, 1, null);
         insert into desk_sign_ins values ('i', 'b', 'k', null, 's', 0, 1, 9e15, null, null);
       `)(backup);
-      const done = await deskIn(folder, settings, ['restore', backup]);
+      const done = await deskIn(folder, settings, [...RESTORE, backup]);
       assert.match(done.notes, /\nDesk sessions, sign-ins and passkeys were not restored\./);
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
       for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
@@ -206,9 +207,13 @@ describe('restoring a backup', () => {
         const { db, close } = openDatabase({ engine: 'sqlite', file: left(name) }, () => {});
         await migrateTo(db, name);
         await close();
-        assert.deepEqual(await inspectDatabase(left(name)), { type: 'fit', leads: 0, imported: 0 }, name);
+        assert.deepEqual(
+          await inspectDatabase(left(name)),
+          { type: 'fit', leads: 0, imported: 0, files: [] },
+          name,
+        );
       }
-      const done = await deskIn(folder, settings, ['restore', left(names[0] ?? '')]);
+      const done = await deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.doesNotMatch(done.notes, /was kept as/);
       assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
@@ -236,7 +241,7 @@ describe('restoring a backup', () => {
         }
         target.exec('analyze; pragma journal_mode = wal');
       }
-      assert.equal((await deskIn(folder, settings, ['restore', anew])).notes.split('\n').length, 2);
+      assert.equal((await deskIn(folder, settings, [...RESTORE, anew])).notes.split('\n').length, 2);
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
@@ -248,7 +253,7 @@ describe('restoring a backup', () => {
       mkdirSync(disk);
       renameSync(link, path.join(disk, 'real.db'));
       symlinkSync('../disk/real.db', link);
-      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      const done = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.equal(readlinkSync(link), '../disk/real.db');
       assert.deepEqual(await peopleIn(folder), ['ada']);
@@ -266,7 +271,7 @@ describe('refused restores', () => {
 
   const refused = async (args: readonly string[], env = {}, at = folder): Promise<string> => {
     const content = contentOf(folder);
-    const { exitCode, out, notes } = await deskIn(at, { ...settings, ...env }, ['restore', ...args]);
+    const { exitCode, out, notes } = await deskIn(at, { ...settings, ...env }, [...RESTORE, ...args]);
     assert.deepEqual([exitCode, out], [1, '']);
     assert.deepEqual(contentOf(folder), content);
     return notes;
@@ -306,7 +311,7 @@ describe('refused restores', () => {
       await refused([backup], { APP_SECRET: '' }, elsewhere),
       /app-secret does not match any secret that this database was used with\. Restore the file from a backup, or set APP_SECRET/,
     );
-    const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
+    const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, [...RESTORE, backup]);
     assert.equal(done.exitCode, 0, done.notes);
     assert.match(done.notes, /^Warning: This database was used with a different secret/m);
   });
@@ -327,7 +332,6 @@ describe('refused restores', () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
     assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
-    assert.match(await restore('postgres://127.0.0.1/x'), /run: pg_restore/);
     assert(!existsSync(':memory:'));
   });
 });
@@ -357,14 +361,22 @@ describe('backups that cannot be restored', () => {
 });
 
 describe('failed restores', () => {
-  it('a restore puts the previous database back if the new one cannot be moved into place', () =>
-    inFolder((folder) => {
-      const live = path.join(folder, 'leads.db');
-      for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);
+  it('a restore puts everything back if one part cannot be moved into place', () =>
+    inFolder(async (folder) => {
+      const inside = (name: string) => path.join(folder, name);
+      for (const part of ['', '-wal', '-shm']) writeFileSync(inside(`leads.db${part}`), `old${part}`);
+      for (const name of ['.env', 'new.part']) writeFileSync(inside(name), name);
       const content = contentOf(folder);
-      assert.throws(() => takePlace(path.join(folder, 'absent.part'), live, `${live}.before`), {
-        code: 'ENOENT',
+      const replacement = (staged: string, name: string) => ({
+        staged: inside(staged),
+        place: inside(name),
+        kept: inside(`${name}.before`),
       });
+      await assert.rejects(
+        takePlaces([replacement('new.part', '.env'), replacement('absent.part', 'leads.db')]),
+        { code: 'ENOENT' },
+      );
       assert.deepEqual(contentOf(folder), content);
+      assert.equal(readFileSync(inside('.env'), 'utf8'), '.env');
     }));
 });

@@ -1,4 +1,4 @@
-// Tries everything on a copy before replacing the database.
+// Tries everything on copies before replacing anything.
 import {
   closeSync,
   constants,
@@ -12,17 +12,39 @@ import {
 import { chmod, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { Command } from '@commander-js/extra-typings';
+import { Option, type Command } from '@commander-js/extra-typings';
 
 import { describeContents, describeUnfit } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
+import {
+  settingsIn,
+  stage,
+  strangeName,
+  wantedFrom,
+  type Part,
+  type Wanted,
+} from '#desk/commands/instance-files.ts';
+import { copyRows, mustBeAlone, toPostgres } from '#desk/commands/move.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { printable } from '#desk/printable.ts';
+import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/backup/backup.ts';
+import { removeFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
+import {
+  COMPANIONS,
+  inspectDatabase,
+  takePlaces,
+  type Inspection,
+  type Replacement,
+} from '#server/db/backup/backup.ts';
+import { describeHost } from '#server/platform/database-url.ts';
 import { makePrivateFolder } from '#server/platform/files.ts';
 import { isoTime } from '#server/platform/time.ts';
+import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
+import { instanceFrom, type Instance } from '#server/startup/service.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 const NAME_BACKUP = 'Name a file written by "backup".';
 const ADVICE = {
@@ -31,70 +53,214 @@ const ADVICE = {
   damaged: 'Use an older backup, or recover its data (docs/running.md).',
   unfit: NAME_BACKUP,
 } as const;
+const PARTS = ['database', 'settings', 'words'] as const;
+
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
-    .description('replace the SQLite database with a backup, and keep the previous database next to it')
+    .description('restore the database, the settings, the secrets and the words from a backup')
     .argument('<file>')
+    .addOption(
+      new Option('--only <part>', 'restore one part; the secret belongs to the database').choices(PARTS),
+    )
+    .option('--replace', 'replace what exists and differs; the previous version is kept next to it')
     .addHelpText(
       'after',
-      '\nStop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release or with' +
-        '\nanother APP_SECRET, and a disk without enough space. Desk users must sign in again and add their passkeys again.' +
-        '\n\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db',
+      `
+Stop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release or with
+another APP_SECRET, and a disk without enough space. Refuses to replace a database, settings or words without --replace.
+PostgreSQL must be empty. The environment overrides restored settings. Desk users must sign in again and add their passkeys
+again. Restore only files that you trust, because they contain settings and words.
+
+Examples:
+  $ npm run -s desk -- restore /backups/leads-2026-11-21.backup
+  $ npm run -s desk -- restore /backups/leads-2026-11-21.backup --only database --replace`,
     )
-    .action(async (file) => {
-      const { database } = readDeskInstance().config;
-      if (database.engine === 'postgres')
+    .action(async (file, { only, replace = false }) => {
+      const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
+      mustBeBackup(file);
+      desk.progress(`Checking ${file} …`);
+      // The copy is checked again, because the settings that determine its place are in the file.
+      const { files } = await mustBeFit(file, file);
+      const settings = readInForce(settingsIn(files, parts));
+      const { database } = settings.config;
+      const live = parts.has('database') ? placeOfCopy(settings) : null;
+      if (live !== null) mustNotBeLive(file, live);
+      const place = live === null ? null : await privatePlace(live);
+      const wanted = wantedFrom(files, { parts, instance: settings });
+      const present = [...wanted.map((one) => one.place), ...(database.engine === 'sqlite' ? [place] : [])]
+        .filter((name) => name !== null)
+        .filter((name) => existsSync(name));
+      if (present.length > 0 && !replace)
         throw new CommandFailure(
-          'The database is PostgreSQL. Stop the site, and run: pg_restore --clean --if-exists --dbname=… FILE',
+          `Nothing was changed, because ${present.join(', ')} already ${present.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
         );
-      const live = fileOf(database);
-      mustBeBackup(file, live);
-      // A new machine may not have this folder.
-      await orSay(live, async () => makePrivateFolder(path.dirname(live)));
-      const place = await filePlace(live, 'a database');
-      const copy = besideOf(place);
+      const time = isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '');
+      const replacements = wanted.map((one): Replacement => replacementOf(one.place, time));
+      const copy = place === null ? null : replacementOf(place, time);
       try {
-        desk.progress(`Copying ${file} …`);
-        await orSay(live, async () => copyFileSync(file, copy, constants.COPYFILE_EXCL));
-        await chmod(copy, 0o600);
-        desk.progress(`Checking ${file} …`);
-        const backup = await inspectDatabase(copy);
-        if (backup.type !== 'fit')
-          throw new CommandFailure(`${file} ${describeUnfit(backup)}. ${ADVICE[backup.type]}`);
+        for (const [index, one] of wanted.entries())
+          await orSay(one.place, async () => stage(one, replacements[index]!.staged));
+        const instance = trialOf(settings, { wanted, replacements });
+        const restored = copy === null ? null : await tryCopy(desk, { file, copy, instance });
+        if (database.engine === 'sqlite' && isInUse(database))
+          throw new CommandFailure(
+            `${database.file} is in use, so nothing was changed. Stop the site first.`,
+          );
         desk.signal.throwIfAborted();
-        const { warnings, access } = await bringUpToDate(desk, copy);
-        if (isInUse(database))
-          throw new CommandFailure(`${live} is in use, so nothing was changed. Stop the site first.`);
-        desk.signal.throwIfAborted();
-        const kept = freeName(`${place}.before-${isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '')}`);
-        const isKept = existsSync(place);
-        await orSay(live, async () => {
-          await using handle = await open(copy, 'r+');
-          await handle.sync();
-          takePlace(copy, place, kept);
-        });
-        desk.note(`${live} was restored from ${file}, with ${describeContents(backup)}.`);
-        if (isKept) desk.note(`The previous database was kept as ${kept}.`);
-        if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
+        const kept = new Set(
+          [...replacements, ...(copy && database.engine === 'sqlite' ? [copy] : [])].filter((one) =>
+            existsSync(one.place),
+          ),
+        );
+        await orSay(live ?? settings.folder, () =>
+          database.engine === 'sqlite'
+            ? takePlaces([...(copy ? [copy] : []), ...replacements])
+            : takePlaces(replacements, () => fillPostgres(desk, database, copy)),
+        );
+        const name = database.engine === 'sqlite' ? live : `PostgreSQL at ${describeHost(database.url)}`;
+        if (restored)
+          desk.note(`${name ?? ''} was restored from ${file}, with ${describeContents(restored.contents)}.`);
+        if (copy && kept.has(copy)) desk.note(`The previous database was kept as ${copy.kept}.`);
+        for (const [index, one] of wanted.entries()) {
+          desk.note(`${one.place} was restored.`);
+          const previous = replacements[index]!;
+          if (kept.has(previous)) desk.note(`The previous version was kept as ${previous.kept}.`);
+        }
+        if (wanted.length > 0) desk.note('Build the site (npm run build) before you start it.');
+        if (restored?.hadAccess)
           desk.note(
             'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
           );
-        for (const warning of warnings) desk.note(`Warning: ${warning}`);
+        for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
       } finally {
-        for (const part of ['', ...COMPANIONS]) await rm(copy + part, { force: true });
+        for (const { staged } of copy ? [copy, ...replacements] : replacements)
+          for (const part of ['', ...COMPANIONS]) await rm(staged + part, { force: true, recursive: true });
       }
     });
 }
 
-function mustBeBackup(file: string, live: string): void {
+function readInForce(restored: string | undefined): Settings {
+  const settings = readSettings(restored);
+  if (settings.type === 'settings') return settings;
+  const hint =
+    restored === undefined ? [] : ['These settings are in the backup. To keep yours: --only database'];
+  throw new CommandFailure([...settings.mistakes, ...hint].join('\n'));
+}
+
+/** A backup for PostgreSQL is tried as a file, too. */
+const placeOfCopy = ({ config: { database }, folder }: Settings): string =>
+  database.engine === 'sqlite' ? fileOf(database) : path.join(folder, 'data', 'restored.db');
+
+/** A new machine may not have this folder. */
+async function privatePlace(live: string): Promise<string> {
+  await orSay(live, async () => makePrivateFolder(path.dirname(live)));
+  return filePlace(live, 'a database');
+}
+
+const replacementOf = (place: string, time: string): Replacement => ({
+  staged: besideOf(place),
+  place,
+  kept: freeName(`${place}.before-${time}`),
+});
+
+/** Returns the instance as it will be, but with files that are not yet in their places. */
+function trialOf(
+  settings: Settings,
+  { wanted, replacements }: { wanted: readonly Wanted[]; replacements: readonly Replacement[] },
+): Instance {
+  const stagedOf = (kind: Wanted['kind']): string | undefined =>
+    replacements[wanted.findIndex((one) => one.kind === kind)]?.staged;
+  const secret = wanted.find(({ kind }) => kind === 'secret')?.files[0];
+  const privateKeyFile = stagedOf('dkim key');
+  const { config } = settings;
+  const { mail } = config;
+  const tried = {
+    ...settings,
+    type: 'settings' as const,
+    config: {
+      ...config,
+      appSecrets: secret ? [Buffer.from(secret.content).toString('utf8').trim()] : config.appSecrets,
+      mail:
+        privateKeyFile !== undefined && mail.kind === 'smtp' && mail.dkim
+          ? { ...mail, dkim: { ...mail.dkim, privateKeyFile } }
+          : mail,
+    },
+  };
+  const instance = instanceFrom(tried, readCampaign(stagedOf('words') ?? readCampaignFolder()));
+  if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
+  return instance;
+}
+
+type Fit = Extract<Inspection, { type: 'fit' }>;
+
+async function mustBeFit(copy: string, file: string): Promise<Fit> {
+  const found = await inspectDatabase(copy);
+  if (found.type !== 'fit')
+    throw new CommandFailure(`${file} ${describeUnfit(found)}. ${ADVICE[found.type]}`);
+  refuseStrangeFiles(file, found.files);
+  return found;
+}
+
+function refuseStrangeFiles(file: string, files: readonly BackupFile[]): void {
+  const strange = strangeName(files);
+  if (strange !== undefined)
+    throw new CommandFailure(
+      `${file} contains a file with an unexpected name (${printable(strange)}). ${NAME_BACKUP}`,
+    );
+}
+
+type Restored = {
+  readonly contents: Fit;
+  readonly hadAccess: boolean;
+  readonly warnings: readonly string[];
+};
+
+async function tryCopy(
+  desk: Desk,
+  { file, copy: { staged, place }, instance }: { file: string; copy: Replacement; instance: Instance },
+): Promise<Restored> {
+  desk.progress(`Copying ${file} …`);
+  await orSay(place, async () => copyFileSync(file, staged, constants.COPYFILE_EXCL));
+  await chmod(staged, 0o600);
+  const contents = await mustBeFit(staged, file);
+  desk.signal.throwIfAborted();
+  removeFiles(staged);
+  const { warnings, access } = await bringUpToDate(desk, staged, instance);
+  await orSay(place, async () => {
+    await using handle = await open(staged, 'r+');
+    await handle.sync();
+  });
+  return {
+    contents,
+    hadAccess: access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0,
+    warnings,
+  };
+}
+
+async function fillPostgres(
+  desk: Desk,
+  address: Extract<Settings['config']['database'], { engine: 'postgres' }>,
+  copy: Replacement | null,
+): Promise<void> {
+  if (copy === null) return;
+  await mustBeAlone(address);
+  const source = openDatabase({ engine: 'sqlite', file: copy.staged }, () => {});
+  try {
+    await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));
+  } catch (error) {
+    const sentence = explainDatabaseFailure(error, address);
+    throw sentence === null ? error : new CommandFailure(sentence);
+  } finally {
+    await source.close();
+  }
+}
+
+function mustBeBackup(file: string): void {
   const found = statOf(file);
   if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
   if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
   if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
-  const current = statOf(live);
-  if (found.dev === current?.dev && found.ino === current.ino)
-    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   const real = realpathSync(file);
   // Without its log, the file is outdated or contains half a change.
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
@@ -104,6 +270,12 @@ function mustBeBackup(file: string, live: string): void {
     );
   // An unreadable file fails here, so later failures concern the copy.
   closeSync(openSync(file, 'r'));
+}
+
+function mustNotBeLive(file: string, live: string): void {
+  const [found, current] = [statOf(file), statOf(live)];
+  if (found?.dev === current?.dev && found?.ino === current?.ino)
+    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
 }
 
 function freeName(name: string, number = 1): string {
@@ -121,10 +293,11 @@ const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEn
 async function bringUpToDate(
   desk: Desk,
   file: string,
+  instance: Instance,
 ): Promise<{ readonly warnings: readonly string[]; readonly access: DeletedAccess }> {
   const copy = openDatabase({ engine: 'sqlite', file }, () => {});
   try {
-    const { warnings, close } = await desk.service(copy);
+    const { warnings, close } = await desk.service(copy, instance);
     await close();
     return { warnings, access: await deleteDeskAccess(copy.db) };
   } finally {

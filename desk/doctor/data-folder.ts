@@ -102,17 +102,23 @@ function isGuessable(typed: string): boolean {
 const LATE_DAYS = 2;
 
 /** `desk backup` records its last success in this file. */
-const noteBeside = (file: string): string => path.join(path.dirname(file), 'last-backup');
+const noteIn = (database: Config['database'], folder: string): string =>
+  path.join(secretFolderOf(database, path.join(folder, 'data')), 'last-backup');
 
-export const noteBackup = (file: string, now: number): Promise<void> =>
-  writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
+export const noteBackup = (database: Config['database'], folder: string, now: number): Promise<void> =>
+  writeFile(noteIn(database, folder), `${isoTime(now)}\n`, { mode: 0o600 });
 
-export async function examineBackup(database: Config['database'], now: number): Promise<Findings> {
-  if (database.engine !== 'sqlite' || database.file === ':memory:') return [];
-  const text = await readFile(noteBeside(database.file), 'utf8').catch((error: unknown) => {
+export async function examineBackup(
+  database: Config['database'],
+  { folder, now }: { folder: string; now: number },
+): Promise<Findings> {
+  if (database.engine === 'sqlite' && database.file === ':memory:') return [];
+  const text = await readFile(noteIn(database, folder), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
   });
+  // PostgreSQL usually has its own backups.
+  if (text === null && database.engine === 'postgres') return [];
   const at = text === null ? Number.NaN : Date.parse(text.trim());
   if (Number.isNaN(at))
     return backup.note(

@@ -75,7 +75,7 @@ async function lookAround(
     ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
     // Runs after the check of the database, which may create files.
     ['files', seen.then(() => examineFiles(config, folder))],
-    ['backup', examineBackup(database, now)],
+    ['backup', examineBackup(database, { folder, now })],
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
     ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, now, signal })],
     ['mail account', seen.then(judgeRefusals)],

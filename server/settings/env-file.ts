@@ -1,5 +1,5 @@
 // The only file that reads process.env.
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
@@ -19,11 +19,17 @@ export type Settings = {
   readonly warnings: readonly string[];
 };
 
+/** Entries of .env that readSettings copied into process.env. */
+const entered = new Map<string, string>();
+
 /**
  * Reads the settings. The environment overrides .env.
+ * @param restored replaces the text of .env
  * @returns settings with absolute paths, or one sentence per mistake with its position
  */
-export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
+export function readSettings(
+  restored?: string,
+): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     return {
@@ -34,9 +40,16 @@ export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mis
     };
   const file = path.join(folder, '.env');
   const name = folder === PROJECT_FOLDER ? '.env' : file;
-  const read = readEnvFile(file, name);
+  const read = restored === undefined ? readEnvFile(file, name) : readEnvText(restored, name);
+  // Settings of an earlier .env must not override those of this one.
+  for (const [setting, value] of entered) if (process.env[setting] === value) delete process.env[setting];
+  entered.clear();
   const misspelt = misspeltNames(process.env);
-  for (const [setting, value] of Object.entries(read.values)) process.env[setting] ??= value;
+  for (const [setting, value] of Object.entries(read.values)) {
+    if (process.env[setting] !== undefined) continue;
+    process.env[setting] = value;
+    entered.set(setting, value);
+  }
   const result = readConfig(process.env);
   const place = (message: string): Mistake => {
     const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
@@ -56,6 +69,29 @@ export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mis
     folder,
     warnings: inOrderOfLines([...read.warnings, ...result.warnings.map(place)]),
   };
+}
+
+/** Returns .env with the settings of the environment, which may not exist on another machine. Empty if nothing is set. */
+export function settingsText(): string {
+  const file = path.join(instanceFolder(), '.env');
+  const text = existsSync(file) ? textOf(file) : '';
+  const { values, lines } = readEnvText(text);
+  const given = SETTING_NAMES.filter((name) => {
+    const value = process.env[name];
+    return name !== 'INSTANCE_FOLDER' && value !== undefined && value !== values[name];
+  });
+  if (given.length === 0) return text;
+  const overridden = new Set(given.map((name) => lines.get(name)));
+  const kept = text.split('\n').map((line, index) => (overridden.has(index + 1) ? `# ${line}` : line));
+  const entries = given.map((name) => `${name}=${inQuotes(process.env[name] ?? '')}`);
+  return [...kept.join('\n').trimEnd().split('\n'), '# From the environment:', ...entries, '']
+    .join('\n')
+    .trimStart();
+}
+
+function inQuotes(value: string): string {
+  const quote = ["'", '"', '`'].find((mark) => !value.includes(mark)) ?? '';
+  return `${quote}${value}${quote}`;
 }
 
 const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>

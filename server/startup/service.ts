@@ -76,8 +76,13 @@ type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[]
 
 /** Reads settings and words, without side effects. */
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
-  const settings = readSettings();
-  const words = readCampaign(readCampaignFolder());
+  return instanceFrom(readSettings(), readCampaign(readCampaignFolder()));
+}
+
+export function instanceFrom(
+  settings: ReturnType<typeof readSettings>,
+  words: ReturnType<typeof readCampaign>,
+): ReturnType<typeof readInstance> {
   const mistakes = [
     ...(settings.type === 'mistakes' ? settings.mistakes : []),
     ...(words.type === 'mistakes' ? words.mistakes : []),
@@ -311,4 +316,4 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   return orRefuse(() => makeSecretFile(file), explain);
 }
 
-const secretFileIn = (folder: string): string => path.join(folder, 'app-secret');
+export const secretFileIn = (folder: string): string => path.join(folder, 'app-secret');

@@ -6,6 +6,12 @@ import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
+import {
+  BACKUP_FILES,
+  type BackupFile,
+  CREATE_BACKUP_FILES,
+  filesIn,
+} from '#server/db/backup/backup-files.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { sqliteCode } from '#server/db/engine/outages.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
@@ -37,7 +43,7 @@ const NO_DATABASE = 26;
 export const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 export type Inspection =
-  | ({ readonly type: 'fit' } & Contents)
+  | ({ readonly type: 'fit'; readonly files: readonly BackupFile[] } & Contents)
   | { readonly type: 'no database' | 'newer' | 'damaged' }
   | { readonly type: 'unfit'; readonly what: string };
 
@@ -50,6 +56,9 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
   try {
     using database = new DatabaseSync(address, { readOnly: true });
     const objects = schemaOf(database.prepare(SCHEMA).all());
+    const filesTable = `table ${BACKUP_FILES}`;
+    const hasFiles = objects.get(filesTable) === plain(CREATE_BACKUP_FILES);
+    if (hasFiles) objects.delete(filesTable);
     const ran = migrationsIn(database, objects);
     if (ran.type !== 'ran') return ran;
     // quick_check doesn't find rows that an index lacks.
@@ -58,8 +67,9 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     const what = firstDifference(objects, await schemaAfter(ran.newest));
     if (what !== null) return unfit(what);
     const loose = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
-    if (loose === undefined) return { type: 'fit', ...contentsOf(database) };
-    return unfit(`rows in its table ${String(loose['name'])} refer to missing rows`);
+    if (loose !== undefined) return unfit(`rows in its table ${String(loose['name'])} refer to missing rows`);
+    const files = hasFiles ? filesIn(database) : [];
+    return files === null ? { type: 'damaged' } : { type: 'fit', ...contentsOf(database), files };
   } catch (error) {
     const code = sqliteCode(error);
     if (code === null) throw error;
@@ -94,7 +104,7 @@ function migrationsIn(
 /** SQLite's statistics tables may or may not exist. */
 const SCHEMA = `select type, name, sql from sqlite_schema where name not glob 'sqlite_stat[0-9]' order by type desc, name`;
 
-type Schema = ReadonlyMap<string, string>;
+type Schema = Map<string, string>;
 
 const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
   new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, plain(String(made))]));
@@ -148,22 +158,30 @@ export function isDatabaseOpen(file: string): boolean {
   }
 }
 
+export type Replacement = { readonly staged: string; readonly place: string; readonly kept: string };
+
 /**
- * Replaces the live database. Keeps the previous one with its companion files, and restores it on failure.
- * @param database a file in the same folder
+ * Moves each staged file or folder into its place and keeps the previous one. If this or the last step fails, everything is moved back.
+ * @param replacements staged in the folder of their place
  */
-export function takePlace(database: string, live: string, kept: string): void {
-  const moved: string[] = [];
+export async function takePlaces(
+  replacements: readonly Replacement[],
+  lastStep: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const moved: (readonly [from: string, to: string])[] = [];
+  const move = (from: string, to: string) => {
+    renameSync(from, to);
+    moved.push([from, to]);
+  };
   try {
-    for (const part of ['', ...COMPANIONS])
-      if (existsSync(live + part)) {
-        renameSync(live + part, kept + part);
-        moved.push(part);
-      }
-    renameSync(database, live);
+    for (const { staged, place, kept } of replacements) {
+      for (const part of ['', ...COMPANIONS]) if (existsSync(place + part)) move(place + part, kept + part);
+      move(staged, place);
+    }
+    await lastStep();
   } catch (error) {
-    for (const part of moved.toReversed()) renameSync(kept + part, live + part);
+    for (const [from, to] of moved.toReversed()) renameSync(to, from);
     throw error;
   }
-  flushToDisk(path.dirname(live));
+  for (const { place } of replacements) flushToDisk(path.dirname(place));
 }

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+
+import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
+import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { deskIn, type DeskAnswer } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const HEADLINE = '\n## Our own words\n\nThese are ours.\n';
+
+type Machine = {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly run: (...args: string[]) => Promise<DeskAnswer>;
+};
+
+async function machineIn(folder: string, engine: Engine): Promise<Machine> {
+  mkdirSync(folder, { recursive: true });
+  const databaseUrl = engine === 'sqlite' ? `file:${folder}/data/leads.db` : await createPostgresDatabase();
+  const env = { DATABASE_URL: databaseUrl, CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
+  return { folder, databaseUrl, run: (...args) => deskIn(folder, env, args) };
+}
+
+/** With PostgreSQL, APP_SECRET is in .env; with SQLite, the server creates a file. */
+function setUp({ folder }: Machine, engine: Engine): void {
+  cpSync(TEST_CAMPAIGN, path.join(folder, 'campaign'), { recursive: true });
+  appendFileSync(path.join(folder, 'campaign/article/article.md'), HEADLINE);
+  writeFileSync(
+    path.join(folder, '.env'),
+    `PORT=4321\nCAMPAIGN_FOLDER=elsewhere\n${engine === 'sqlite' ? '' : `APP_SECRET=${TEST_SECRET}\n`}`,
+  );
+}
+
+const withSite = (
+  { databaseUrl }: Machine,
+  engine: Engine,
+  test: (server: ServerUnderTest) => Promise<void>,
+): Promise<void> =>
+  withServer(
+    { engine, env: { DATABASE_URL: databaseUrl, APP_SECRET: engine === 'sqlite' ? '' : TEST_SECRET } },
+    test,
+  );
+
+for (const engine of ENGINES)
+  it(`a backup on ${engine} restores sessions, links, receipts, settings and words on an empty machine`, () =>
+    inFolder(async (folder) => {
+      const old = await machineIn(path.join(folder, 'old'), engine);
+      const fresh = await machineIn(path.join(folder, 'fresh'), engine);
+      const backup = path.join(folder, 'all.backup');
+      setUp(old, engine);
+      const lead = { cookies: new Map<string, string>(), unsubscribe: '', anchor: '' };
+      await withSite(old, engine, async (server) => {
+        const { visitor, leadId } = await becomeLead(server, 'ada@example.com');
+        lead.cookies = visitor.cookies;
+        lead.unsubscribe = unsubscribeUrl(server.service.secrets, '', leadId);
+        await server.advance(61);
+        lead.anchor = (await old.run('consent', 'anchor')).out;
+        const done = await old.run('backup', backup);
+        assert.equal(done.exitCode, 0, done.notes);
+        assert.match(
+          done.notes,
+          /all\.backup contains the database with 1 lead, the settings, the secrets and the words\.\nIt contains secrets: .+ \(mode 600\)/,
+        );
+      });
+      assert.equal(statSync(backup).mode & 0o777, 0o600);
+      assert.deepEqual(readdirSync(folder).toSorted(), ['all.backup', 'fresh', 'old']);
+
+      const restored = await fresh.run('restore', backup);
+      assert.equal(restored.exitCode, 0, restored.notes);
+      const inside = (name: string) => path.join(fresh.folder, name);
+      assert.match(readFileSync(inside('.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER=elsewhere\n/);
+      assert.equal(statSync(inside('.env')).mode & 0o777, 0o600);
+      assert(readFileSync(inside('campaign/article/article.md'), 'utf8').endsWith(HEADLINE));
+      const count = (machine: Machine) => globSync('campaign/**', { cwd: machine.folder }).length;
+      assert.equal(count(fresh), count(old));
+      const left = globSync('**/{*.part,restored.db}*', { cwd: fresh.folder });
+      assert.deepEqual(left, []);
+      if (engine === 'sqlite') {
+        assert.equal(statSync(inside('data/app-secret')).mode & 0o777, 0o600);
+        const secret = readFileSync(inside('data/app-secret'), 'utf8');
+        assert(!readFileSync(inside('data/leads.db')).includes(secret), 'the live database has no secret');
+      }
+
+      const checked = await fresh.run('consent', 'verify', '--anchor', lead.anchor.trim());
+      assert.equal(checked.exitCode, 0, checked.notes);
+      await withSite(fresh, engine, async (server) => {
+        const visitor = createVisitor(server);
+        for (const [name, value] of lead.cookies) visitor.cookies.set(name, value);
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        const pressed = await visitor.post(lead.unsubscribe, 'List-Unsubscribe=One-Click', {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+        assert.match(pressed.body, /You are unsubscribed/);
+      });
+      const again = await fresh.run('restore', backup);
+      assert.equal(again.exitCode, 1, again.notes);
+    }));
+
+const inMachine = (test: (machine: Machine, backup: string) => Promise<void>): Promise<void> =>
+  inFolder(async (folder) => {
+    const machine = await machineIn(path.join(folder, 'site'), 'sqlite');
+    setUp(machine, 'sqlite');
+    await openTestService(machine.folder, {}).then(({ close }) => close());
+    const backup = path.join(folder, 'all.backup');
+    const done = await machine.run('backup', backup);
+    assert.equal(done.exitCode, 0, done.notes);
+    await test(machine, backup);
+  });
+
+const textsIn = (folder: string): string[] =>
+  ['.env', 'data/app-secret', 'campaign/site.yaml'].map((name) =>
+    readFileSync(path.join(folder, name), 'utf8'),
+  );
+
+const STRAY = 'campaign/../../stray';
+
+describe('restoring settings and words', () => {
+  it('a restore replaces a database, settings and words only with --replace, and keeps the previous ones', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      const site = path.join(folder, 'campaign/site.yaml');
+      const before = textsIn(folder);
+      appendFileSync(site, '# newer\n');
+      appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
+      const changed = textsIn(folder);
+      const refused = await run('restore', backup);
+      assert.equal(refused.exitCode, 1);
+      assert.equal(
+        refused.notes,
+        `Nothing was changed, because ${folder}/.env, ${folder}/campaign, ${folder}/data/leads.db already exist. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
+      );
+      assert.deepEqual(textsIn(folder), changed);
+      const words = await run('restore', backup, '--only', 'words', '--replace');
+      assert.equal(words.exitCode, 0, words.notes);
+      assert.deepEqual(textsIn(folder), [changed[0], changed[1], before[2]]);
+      const all = await run('restore', backup, '--replace');
+      assert.equal(all.exitCode, 0, all.notes);
+      // The environment's settings are lines of .env now.
+      assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER/);
+      const [kept] = globSync('campaign.before-*', { cwd: folder });
+      assert.match(readFileSync(path.join(folder, kept ?? '', 'site.yaml'), 'utf8'), /# newer/);
+      assert.equal(globSync('{.env,data/leads.db}.before-*', { cwd: folder }).length, 2);
+    }));
+
+  it('a restore refuses changed and added files before anything changes', () =>
+    inMachine(async (machine, backup) => {
+      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
+      for (const [change, sentence] of [
+        [`update backup_files set content = x'00' where name = '.env'`, /is damaged\. Use an older backup/],
+        [`update backup_files set name = 'campaign/x.yaml' where name like '%site.yaml'`, /is damaged\./],
+        [
+          `insert into backup_files values ('${STRAY}', '${hash('sha256', `${STRAY}\0x`)}', cast('x' as blob))`,
+          /contains a file with an unexpected name \(campaign\/\.\.\/\.\.\/stray\)\./,
+        ],
+      ] as const) {
+        const spoilt = path.join(path.dirname(backup), 'spoilt.backup');
+        cpSync(backup, spoilt);
+        {
+          using database = new DatabaseSync(spoilt);
+          database.exec(change);
+        }
+        const refused = await fresh.run('restore', spoilt);
+        assert.equal(refused.exitCode, 1);
+        assert.match(refused.notes, sentence);
+        assert.deepEqual(readdirSync(fresh.folder), []);
+      }
+      assert(existsSync(machine.folder));
+    }));
+
+  it('a backup is refused in the campaign folder and in the built site', () =>
+    inMachine(async ({ folder, run }) => {
+      for (const [place, what] of [
+        [path.join(folder, 'campaign/media/all.backup'), 'the campaign folder'],
+        [path.resolve('dist/all.backup'), 'the built site'],
+      ] as const) {
+        const refused = await run('backup', place);
+        assert.equal(
+          refused.notes,
+          `${place} cannot be written: it is in ${what}, which is published. Choose another folder.`,
+        );
+        assert(!existsSync(place));
+      }
+    }));
+
+  it('a backup without secrets needs the secret that it was made with', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      const done = await run('backup', backup, '--without-secrets');
+      assert.match(done.notes, /and the words\.\nIt does not contain \.env and APP_SECRET/);
+      const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
+      assert(!readFileSync(backup).includes(secret));
+      rmSync(path.join(folder, 'data'), { recursive: true });
+      assert.match((await run('restore', backup)).notes, /app-secret is missing, but this database/);
+      assert(!existsSync(path.join(folder, 'data/leads.db')));
+    }));
+});

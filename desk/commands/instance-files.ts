@@ -1,0 +1,114 @@
+// The files that an instance cannot be started without, besides its database.
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { filesIn } from '#server/campaign/campaign-folder.ts';
+import type { BackupFile } from '#server/db/backup/backup-files.ts';
+import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
+import { readCampaignFolder, settingsText, type Settings } from '#server/settings/env-file.ts';
+import { secretFileIn, secretFolderOf } from '#server/startup/service.ts';
+
+const WORDS = 'campaign/';
+const SECRET = 'app-secret';
+const DKIM_KEY = 'dkim-key';
+const SETTINGS = '.env';
+
+export function secretFilesOf(instance: Settings): readonly BackupFile[] {
+  const settings = Buffer.from(settingsText());
+  const places = [
+    [SECRET, secretPlaceOf(instance)],
+    [DKIM_KEY, dkimPlaceOf(instance)],
+  ] as const;
+  return [
+    ...(settings.length === 0 ? [] : [{ name: SETTINGS, content: settings }]),
+    ...places.flatMap(([name, place]) =>
+      place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
+    ),
+  ];
+}
+
+export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>
+  filesIn(folder).map((name) => ({ name: WORDS + name, content: readFileSync(path.join(folder, name)) }));
+
+/** Returns null if APP_SECRET is set, because the file is then not used. */
+const secretPlaceOf = ({ config, folder }: Settings): string | null =>
+  config.appSecrets.length > 0
+    ? null
+    : secretFileIn(secretFolderOf(config.database, path.join(folder, 'data')));
+
+const dkimPlaceOf = ({ config: { mail } }: Settings): string | null =>
+  mail.kind === 'smtp' && mail.dkim ? mail.dkim.privateKeyFile : null;
+
+export type Part = 'database' | 'settings' | 'words';
+
+/** A file or folder that does not yet have the content of the backup. */
+export type Wanted = { readonly place: string; readonly files: readonly BackupFile[]; readonly kind: Wish };
+type Wish = 'settings' | 'secret' | 'dkim key' | 'words';
+
+/** Returns the text of .env if it is to be restored. */
+export function settingsIn(files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined {
+  const file = parts.has('settings') ? files.find(({ name }) => name === SETTINGS) : undefined;
+  return file && Buffer.from(file.content).toString('utf8');
+}
+
+/** @param instance with the settings that will be in force */
+export function wantedFrom(
+  files: readonly BackupFile[],
+  { parts, instance }: { parts: ReadonlySet<Part>; instance: Settings },
+): readonly Wanted[] {
+  const one = (name: string) => files.filter((file) => file.name === name);
+  const words = files.filter(({ name }) => name.startsWith(WORDS));
+  const places: readonly (readonly [Wish, Part, string | null, readonly BackupFile[]])[] = [
+    ['secret', 'database', secretPlaceOf(instance), one(SECRET)],
+    ['settings', 'settings', path.join(instance.folder, '.env'), one(SETTINGS)],
+    ['dkim key', 'settings', dkimPlaceOf(instance), one(DKIM_KEY)],
+    ['words', 'words', readCampaignFolder(), words],
+  ];
+  return places.flatMap(([kind, part, named, content]) => {
+    if (named === null || content.length === 0 || !parts.has(part)) return [];
+    const place = existsSync(named) ? realpathSync(named) : named;
+    const wanted = { kind, place, files: content };
+    return isAlready(wanted) ? [] : [wanted];
+  });
+}
+
+/** Finds paths that lead out of the campaign folder. */
+export const strangeName = (files: readonly BackupFile[]): string | undefined =>
+  files
+    .map(({ name }) => name)
+    .find((name) =>
+      name.startsWith(WORDS)
+        ? path.posix.normalize(name) !== name || !name.startsWith(WORDS) || name.includes('\0')
+        : ![SETTINGS, SECRET, DKIM_KEY].includes(name),
+    );
+
+function isAlready({ kind, place, files }: Wanted): boolean {
+  if (kind === 'words') {
+    const present = new Map(wordFiles(place).map(({ name, content }) => [name, content]));
+    return (
+      files.length === present.size && files.every(({ name, content }) => isSame(present.get(name), content))
+    );
+  }
+  return (
+    statSync(place, { throwIfNoEntry: false })?.isFile() === true &&
+    isSame(readFileSync(place), files[0]?.content)
+  );
+}
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
+  one !== undefined && other !== undefined && Buffer.compare(one, other) === 0;
+
+export function stage({ kind, files }: Wanted, staged: string): void {
+  if (kind !== 'words') {
+    makePrivateFolder(path.dirname(staged));
+    for (const { content } of files) writeFileSync(staged, content, { mode: 0o600, flag: 'wx' });
+    flushToDisk(staged);
+    return;
+  }
+  for (const { name, content } of files) {
+    const file = path.join(staged, name.slice(WORDS.length));
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content, { flag: 'wx' });
+    flushToDisk(file);
+  }
+}
