@@ -120,7 +120,7 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
       ALIASES,
       {
         group: ['#web/*', '#server/*', '#campaign/*', ...WORKSHOP, 'node:*'],
-        message: 'shared/ imports zod alone.',
+        message: 'shared/ imports only zod.',
       },
       REACT,
     ],

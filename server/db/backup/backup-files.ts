@@ -18,7 +18,7 @@ export function addFiles(backup: string, files: readonly BackupFile[]): void {
   database.exec('commit');
 }
 
-/** Returns null if a file differs from what was backed up. SQLite has no checksums of its own. */
+/** Returns null if a file has changed since the backup, because SQLite has no checksums. */
 export function filesIn(database: DatabaseSync): readonly BackupFile[] | null {
   const rows = database.prepare(`select name, sha256, content from ${BACKUP_FILES}`).all();
   const files: BackupFile[] = [];
