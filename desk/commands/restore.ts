@@ -127,6 +127,8 @@ Examples:
           const previous = replacements[index]!;
           if (kept.has(previous)) desk.note(`The previous version was kept as ${previous.kept}.`);
         }
+        if (!restored && wanted.length === 0)
+          desk.note('Nothing was changed, because everything is as in the backup.');
         if (wanted.length > 0) desk.note('Build the site (npm run build) before you start it.');
         if (restored?.hadAccess)
           desk.note(
