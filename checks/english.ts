@@ -24,7 +24,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'what-as-noun': {
     pattern: /\bwhat (?:is|was|stands?|comes?|goes|makes?|has|it|the|a) /g,
-    count: 11,
+    count: 10,
     instead: 'name the thing: "queued mail" for "what waits"',
   },
   'that-was-ed': {
@@ -44,7 +44,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'alone=only': {
     pattern: /\b(?!leave|leaves|left|stand|stands)[a-z]+ alone\b/g,
-    count: 1,
+    count: 0,
     instead: 'only',
   },
   'behind=after': {
