@@ -26,9 +26,9 @@ export const comparable = (sql: string): string =>
       `split_part($1, '@', 2)`,
     );
 
-/** Statements for SQLite's own tables, and for checks of a file before it is opened (server/db/backup/backup.ts). */
+/** Statements for SQLite's own tables, and for checks of a file before it is opened (server/db/backup/). */
 const SQLITE_ITSELF =
-  /\bsqlite_(?:master|schema)\b|\bpragma_|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
+  /\bsqlite_(?:master|schema)\b|\bpragma_|\bbackup_files\b|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
 
 export const readRecorded = (folder: string): readonly RecordedStatements[] =>
   readdirSync(folder).map(
