@@ -744,6 +744,21 @@ export const Interface = z.strictObject({
     endText: z.optional(plain),
     endButton: z.optional(plain),
   }),
+  article: z.optional(
+    z.strictObject({
+      contents: z.optional(plain),
+      continueAt: z.optional(wordsWithAll('section')),
+      notes: z.optional(z.strictObject({ title: plain, back: plain })),
+      chapters: z.optional(
+        z.strictObject({
+          title: plain,
+          open: z.int({ error: 'must be a number, such as 1' }).check(z.gte(0, 'must not be negative')),
+          read: plain,
+          next: plain,
+        }),
+      ),
+    }),
+  ),
   toasts: z.strictObject({
     region: wordsWithAll('hotkey'),
     announced: words,

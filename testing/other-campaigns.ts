@@ -105,10 +105,13 @@ export function bareCampaign(): string {
   const { closing, withoutScript } = landing;
   const { imageAlt: _picture, ...hero } = landing.hero;
   const { imageAlt: _cover, ...promise } = landing.promise;
-  const { steps: _steps, ...others } = parse(
-    readFileSync(path.join(TEST_CAMPAIGN, 'interface.yaml'), 'utf8'),
-  ) as {
+  const {
+    steps: _steps,
+    article: _article,
+    ...others
+  } = parse(readFileSync(path.join(TEST_CAMPAIGN, 'interface.yaml'), 'utf8')) as {
     readonly steps: unknown;
+    readonly article: unknown;
     readonly content: Readonly<Record<string, unknown>>;
     readonly verification: Readonly<Record<string, unknown>>;
   };

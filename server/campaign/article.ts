@@ -2,13 +2,16 @@
 import path from 'node:path';
 
 import { micromark, parse, postprocess, preprocess } from 'micromark';
+import { gfmFootnote, gfmFootnoteHtml } from 'micromark-extension-gfm-footnote';
 import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
 import { mistakesInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
+import { readWords } from '#server/campaign/words-file.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
+import { Interface } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
 
 const FILE = 'article/article.md';
@@ -32,12 +35,24 @@ export function readArticle(folder: string): ReadArticle {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
     return none({ file, line, message: 'must begin with a title, such as "# Title".' });
   }
+  const interfaceWords = readWords(folder, 'interface.yaml', Interface);
+  const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
   const pictures = namesIn(path.join(folder, 'media'));
   const found = mistakesInBody(parts.body, (name) =>
     pictures.includes(name)
       ? (mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null)
       : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder',
   );
+  const article = renderArticle(read.text, words ?? {});
+  const notesMistakes =
+    words && !words.notes && article?.html.includes('<section data-footnotes')
+      ? [
+          {
+            file,
+            message: 'footnotes need two words. Copy "article: notes:" from the sample’s interface.yaml.',
+          },
+        ]
+      : [];
   const inFile = (isWarning: boolean): Mistake[] =>
     found
       .filter((mistake) => mistake.isWarning === isWarning)
@@ -46,8 +61,8 @@ export function readArticle(folder: string): ReadArticle {
     ? [{ file, line: parts.bodyLine - 1, message: 'the title is shown exactly as written. Use plain words.' }]
     : [];
   return {
-    article: renderArticle(read.text),
-    mistakes: [...titleMistakes, ...inFile(false)],
+    article,
+    mistakes: [...titleMistakes, ...notesMistakes, ...inFile(false)],
     warnings: [
       ...(parts.body.trim() === ''
         ? [{ file, line: parts.bodyLine - 1, message: 'has only a title. Write the guide below it.' }]
@@ -57,9 +72,10 @@ export function readArticle(folder: string): ReadArticle {
   };
 }
 
-/** Extensions to CommonMark: tables, and strike-through with two tildes. */
-const MARKDOWN_EXTENSIONS = [gfmTable(), gfmStrikethrough({ singleTilde: false })];
-const HTML_EXTENSIONS = [gfmTableHtml(), gfmStrikethroughHtml()];
+type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'>;
+
+/** Extensions to CommonMark: tables, footnotes, and strike-through with two tildes. */
+const MARKDOWN_EXTENSIONS = [gfmTable(), gfmFootnote(), gfmStrikethrough({ singleTilde: false })];
 
 /**
  * Splits the article into title and body.
@@ -74,15 +90,60 @@ function partsOfArticle(markdown: string): { title: string; body: string; bodyLi
 }
 
 /** Returns null without a title. */
-export function renderArticle(markdown: string): Article | null {
+export function renderArticle(markdown: string, { contents, notes }: ArticleWords = {}): Article | null {
   const parts = partsOfArticle(markdown);
   if (parts === null) return null;
   const html = micromark(parts.body, {
     extensions: MARKDOWN_EXTENSIONS,
-    htmlExtensions: HTML_EXTENSIONS,
+    htmlExtensions: [
+      gfmTableHtml(),
+      gfmStrikethroughHtml(),
+      gfmFootnoteHtml({
+        label: notes?.title ?? '',
+        labelTagName: 'p',
+        labelAttributes: '',
+        backLabel: notes?.back ?? '',
+        clobberPrefix: '',
+      }),
+    ],
   });
-  return { title: parts.title, html: withPictureSizes(withScrollingTables(html)) };
+  const named = withNamedSections(html);
+  const withLinks = contents === undefined ? named : withContents(named, contents);
+  return { title: parts.title, html: withPlainArrows(withPictureSizes(withScrollingTables(withLinks))) };
 }
+
+/** Gives each heading an ID made from its words. Footnotes have IDs that begin with "fn". */
+function withNamedSections(html: string): string {
+  const used = new Set<string>();
+  return html.replaceAll(/<(h[2-6])>([^]*?)<\/\1>/g, (_, tag: string, words: string) => {
+    const text = words.replaceAll(/<[^>]*>|&\w+;/g, ' ').toLowerCase();
+    const name = ['section', ...(text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].join('-');
+    let id = name;
+    for (let count = 2; used.has(id); count += 1) id = `${name}-${count}`;
+    used.add(id);
+    return `<${tag} id="${id}">${words}</${tag}>`;
+  });
+}
+
+/** Fewer sections are found as fast by scrolling. */
+const LEAST_SECTIONS = 5;
+
+/** Adds a table of contents before the first section. */
+function withContents(html: string, title: string): string {
+  const sections = Array.from(html.matchAll(/<h2 id="([^"]*)">([^]*?)<\/h2>/g));
+  if (sections.length < LEAST_SECTIONS) return html;
+  const links = sections.map(([, id = '', words = '']) => {
+    const text = words.replaceAll(/<sup>.*?<\/sup>|<[^>]*>/g, '');
+    return `<li><a href="#${id}">${text}</a></li>`;
+  });
+  const name = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const nav = `<nav aria-labelledby="contents"><p id="contents">${name}</p><ol>${links.join('')}</ol></nav>`;
+  return html.replace('<h2', () => `${nav}<h2`);
+}
+
+/** Phones draw the arrow of the links back into the text as a picture. */
+const withPlainArrows = (html: string): string =>
+  html.replaceAll('class="data-footnote-backref">↩', 'class="data-footnote-backref">↑');
 
 /** Tables wider than a phone scroll horizontally, also by keyboard. */
 const withScrollingTables = (html: string): string =>
@@ -113,6 +174,8 @@ const UNDERSTOOD = new Set([
   'codeText',
   'definition',
   'emphasisSequence',
+  'gfmFootnoteCall',
+  'gfmFootnoteDefinitionLabel',
   'htmlFlow',
   'htmlText',
   'labelImageMarker',
@@ -130,7 +193,10 @@ type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, 
 /** Outside the elements that the parser recognised, text that still looks like Markdown contains a mistake. */
 const LEFTOVERS: readonly Leftover[] = [
   [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'checkboxes are not supported. Write a plain list'],
-  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported. Put the note into the text`],
+  [
+    /\[\^[^\]\s]+\]/g,
+    (found) => `${found}: this footnote has no text. Add a line such as "${found}: The note."`,
+  ],
   [/\] +\(/g, () => 'a link must not have a space between ] and (. Write [words](https://…)'],
   [
     /\]\([^)\n]*/g,
@@ -174,6 +240,8 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
   const rest = body.split('');
   let level = 1;
   let inImage = 0;
+  const called = new Set<string>();
+  const defined = new Map<string, number>();
   for (const [way, token, context] of events) {
     const { type, start, end } = token;
     if (type === 'image') inImage += way === 'enter' ? 1 : -1;
@@ -189,6 +257,8 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
           ? 'a comment would be shown as text. Remove the comment'
           : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`,
       );
+    else if (type === 'gfmFootnoteCallString') called.add(text().toLowerCase());
+    else if (type === 'gfmFootnoteDefinitionLabelString') defined.set(text().toLowerCase(), line);
     else if (type === 'codeIndented')
       add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
     else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))
@@ -216,6 +286,8 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
         'this picture has no description for people who cannot see it. Write ![description](media/…)',
       );
   }
+  for (const [name, line] of defined)
+    if (!called.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
   const left = rest.join('');
   for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
     for (const { 0: text, index } of left.matchAll(looksLike))

@@ -434,7 +434,8 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['# Another', 'is a second title. Write ## for a section'],
   ['##Section', 'a space is missing after the # of "##Section"'],
   ['- [ ] This', 'checkboxes are not supported. Write a plain list'],
-  ['As shown.[^1]', '[^1]: footnotes are not supported. Put the note into the text'],
+  ['As shown.[^1]', '[^1]: this footnote has no text. Add a line such as "[^1]: The note."'],
+  ['[^1]: As shown.', 'this footnote is not shown, because no [^1] is in the text'],
   [
     'See [this] (https://example.com).',
     'a link must not have a space between ] and (. Write [words](https://…)',
@@ -470,6 +471,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],
+  ['As shown.[^Note]\n\n[^note]: By them, in [this](https://example.com).'],
 ];
 
 const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [

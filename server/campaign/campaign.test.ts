@@ -211,6 +211,66 @@ describe('words of the campaign', () => {
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
+  it('a heading gets an ID made from its words', () => {
+    const html =
+      renderArticle('# Title\n\n## *Größe* & “Ton”\n\n### Size 2\n\n### Size 2\n\n## …\n')?.html ?? '';
+    assert.deepEqual(
+      Array.from(html.matchAll(/<h\d id="([^"]*)">/g), ([, id]) => id),
+      ['section-größe-ton', 'section-size-2', 'section-size-2-2', 'section'],
+    );
+    assert.match(html, /<h2 id="section-größe-ton"><em>Größe<\/em> &amp; “Ton”<\/h2>/);
+  });
+
+  it('an article with five sections gets a table of contents before the first, if the campaign has words for it', () => {
+    const sections = ['One', '*Two* & 2', 'Three[^1]', 'Four', 'Five'].map(
+      (words) => `## ${words}\n\nText.\n\n`,
+    );
+    const articleWith = (count: number) =>
+      `# Title\n\nLead.\n\n${sections.slice(0, count).join('')}[^1]: A note.\n`;
+    const contents = 'Q&A <1>';
+    const html = renderArticle(articleWith(5), { contents })?.html ?? '';
+    assert.match(
+      html,
+      /<p>Lead.<\/p>\n<nav aria-labelledby="contents"><p id="contents">Q&amp;A &lt;1><\/p><ol><li>/,
+    );
+    assert.match(html, /<\/ol><\/nav><h2 id="section-one">/);
+    assert.deepEqual(
+      Array.from(html.matchAll(/<li><a href="#(section.*?)">(.*?)<\/a>/g), ([, ...link]) => link),
+      [
+        ['section-one', 'One'],
+        ['section-two-2', 'Two &amp; 2'],
+        ['section-three-1', 'Three'],
+        ['section-four', 'Four'],
+        ['section-five', 'Five'],
+      ],
+    );
+    assert.doesNotMatch(renderArticle(articleWith(4), { contents })?.html ?? '', /<nav/);
+    assert.doesNotMatch(renderArticle(articleWith(5))?.html ?? '', /<nav/);
+  });
+
+  it('footnotes are below the article, linked in both directions, and need words', () =>
+    withContent(
+      {
+        'article/article.md': () => '# Title\n\nText.[^a] Again.[^a]\n\n[^a]: A *note*.\n',
+        'interface.yaml': (text) => text.replace(/^  notes:\n(?:    .*\n)+/m, ''),
+      },
+      (folder, result) => {
+        assert(result.type === 'mistakes');
+        assert.match(
+          result.mistakes.join(),
+          /article\.md: footnotes need two words\. Copy "article: notes:"/,
+        );
+        const markdown = readFileSync(path.join(folder, 'article/article.md'), 'utf8');
+        const html = renderArticle(markdown, { notes: { title: 'Notes', back: 'Back' } })?.html ?? '';
+        assert.match(html, /Text\.<sup><a href="#fn-a" id="fnref-a"[^>]*>1<\/a><\/sup> Again/);
+        assert.match(
+          html,
+          /<p id="footnote-label">Notes<\/p>\n<ol>\n<li id="fn-a">\n<p>A <em>note<\/em>\. <a href="#fnref-a"/,
+        );
+        assert.match(html, /aria-label="Back" class="data-footnote-backref">↑<\/a> <a href="#fnref-a-2"/);
+      },
+    ));
+
   it('a picture in the article gets its size from its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
     assert.match(
