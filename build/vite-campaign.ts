@@ -103,6 +103,11 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
   };
 }
 
+function articleWords({ article }: Interface, { benefits }: Landing) {
+  const titles = benefits?.cards.map(({ title }) => title);
+  return { ...article, chapters: titles && article?.chapters && { ...article.chapters, titles } };
+}
+
 type PageOptions = {
   readonly variant: string | null;
   /** The path of PUBLIC_URL. */
@@ -121,7 +126,8 @@ function exportsOf(
     return { ...form, asksMore: form.fields.length > 0 };
   }
   if (file === 'landing.yaml') return landingWords(folder, landing, sitePath);
-  if (file === 'interface.yaml') return interfaceWords;
+  // Here and not in landing.yaml, because only the application's second file shows them.
+  if (file === 'interface.yaml') return { ...interfaceWords, article: articleWords(interfaceWords, landing) };
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
   // Build-time constants, so a page without variants does not contain this code.

@@ -60,6 +60,8 @@ test('the page stores on the device only what docs/privacy.md names', async ({ p
   await look();
   await visitor.enterCode(code);
   await expect(visitor.article).toBeVisible();
+  await page.evaluate(() => window.scrollTo(0, 1.5 * window.innerHeight));
+  await expect.poll(() => page.evaluate(() => localStorage.length)).toBe(2);
   await look();
   expect([...seen].toSorted()).toEqual(named().toSorted());
 

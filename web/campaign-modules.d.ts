@@ -60,7 +60,15 @@ declare module '#campaign/landing.yaml' {
 }
 
 declare module '#campaign/interface.yaml' {
-  const interfaceWords: import('#shared/campaign-schema.ts').Interface;
+  type Interface = import('#shared/campaign-schema.ts').Interface;
+  type Article = NonNullable<Interface['article']>;
+  const interfaceWords: Omit<Interface, 'article'> & {
+    readonly article: Omit<Article, 'chapters'> & {
+      /** Undefined without `benefits`, whose titles they are. */
+      readonly chapters:
+        (NonNullable<Article['chapters']> & { readonly titles: readonly string[] }) | undefined;
+    };
+  };
   export = interfaceWords;
 }
 

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 
-import { content as words } from '#campaign/interface.yaml';
+import { article as articleWords, content as words } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, noteReading, parseArticle } from '#web/api-client.ts';
+import { followLinkWithin, goTo, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
+import { GuideChapters } from '#web/content/guide-chapters.tsx';
 import { GuideFileButton } from '#web/content/guide-file-button.tsx';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
 import { partsRead } from '#web/content/reading-progress.ts';
@@ -72,6 +74,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       {site.download && (
         <GuideFileButton label={site.download.label} onAccessEnded={() => void article.refetch()} />
       )}
+      <GuideChapters />
       <ArticleEnd />
     </>
   );
@@ -102,6 +105,7 @@ function ArticleBody({ html }: { readonly html: string }) {
       const place = article.current?.getBoundingClientRect();
       // The page may still be scrolling to the top.
       if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);
+      if (article.current && articleWords.continueAt) keepPlace(article.current);
     };
     window.addEventListener('scroll', look, { passive: true });
     return () => window.removeEventListener('scroll', look);
@@ -122,12 +126,26 @@ function ArticleBody({ html }: { readonly html: string }) {
         ),
     });
   }, [toasts]);
+  const [stoppedAt, setStoppedAt] = useState<HTMLElement>();
+  useLayoutEffect(() => {
+    const element = article.current!;
+    if (articleWords.continueAt) setStoppedAt(headingToContinueAt(element));
+    element.addEventListener('click', followLinkWithin);
+    return () => element.removeEventListener('click', followLinkWithin);
+  }, []);
   return (
-    <article
-      ref={article}
-      className={styles.article}
-      dangerouslySetInnerHTML={{ __html: withUnbrokenTerms(html) }}
-    />
+    <>
+      {articleWords.continueAt && stoppedAt && (
+        <Button look="text" className={styles.continue} onClick={() => goTo(stoppedAt)}>
+          {fill(articleWords.continueAt, { section: stoppedAt.textContent ?? '' })}
+        </Button>
+      )}
+      <article
+        ref={article}
+        className={styles.article}
+        dangerouslySetInnerHTML={{ __html: withUnbrokenTerms(html) }}
+      />
+    </>
   );
 }
 

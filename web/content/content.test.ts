@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { placeOf } from '#web/content/article-places.ts';
 import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
 import { initialsOf } from '#web/ui/initials.ts';
@@ -27,6 +28,22 @@ describe('parts of the article', () => {
     assert.deepEqual(at(-9000), ['quarter', 'half', 'three-quarters', 'whole'], 'far below it');
     assert.deepEqual(at(900), [], 'below the window');
     assert.deepEqual(at(0, 0), [], 'not there yet');
+  });
+});
+
+describe('the place to continue at', () => {
+  const place = (scrolled: number, ...headings: readonly number[]) =>
+    placeOf({ scrolled, windowHeight: 800, headings, bottom: 4000 - scrolled });
+
+  it('placeOf returns the last heading in the upper half of the window', () => {
+    assert.equal(place(900, -500, 399, 401), 1);
+    assert.equal(place(900, -500, -400, 399), 2);
+  });
+
+  it('placeOf returns nothing until a screen was read, and null at the end', () => {
+    assert.equal(place(800, -700, 100), undefined);
+    assert.equal(place(900, 500), undefined, 'before the first heading');
+    assert.equal(place(3200, -3000), null);
   });
 });
 

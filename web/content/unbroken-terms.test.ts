@@ -3,12 +3,13 @@ import { test } from 'node:test';
 
 import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 
-test('withUnbrokenTerms wraps each term of a formula with its sign and changes no letter', () => {
-  const html = '<blockquote>\n<p><strong>A rate = b c + d/e + f</strong></p>\n</blockquote><p>1 + 1 = 2</p>';
+test('withUnbrokenTerms marks a formula, wraps each term with its sign and changes no letter', () => {
+  const html =
+    '<blockquote>\n<p><strong>A rate = b c + d/e + f</strong></p>\n</blockquote><blockquote>\n<p>Words</p>\n</blockquote><p>1 + 1 = 2</p>';
   const kept = withUnbrokenTerms(html);
   assert.equal(
     kept,
-    '<blockquote>\n<p><strong>A rate <span>= b c</span> <span>+ d/e</span> <span>+ f</span></strong></p>\n</blockquote><p>1 + 1 = 2</p>',
+    '<blockquote data-formula>\n<p><strong>A rate <span>= b c</span> <span>+ d/e</span> <span>+ f</span></strong></p>\n</blockquote><blockquote>\n<p>Words</p>\n</blockquote><p>1 + 1 = 2</p>',
   );
-  assert.equal(kept.replaceAll(/<\/?span>/g, ''), html);
+  assert.equal(kept.replaceAll(/<\/?span>| data-formula/g, ''), html);
 });

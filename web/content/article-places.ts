@@ -1,0 +1,64 @@
+// Links to headings and notes of the article, and the heading at which a reader stopped.
+
+/** Follows links within the article without a new entry in the browser's history, where each entry is a screen. */
+export function followLinkWithin(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+  const target = link && document.getElementById(link.getAttribute('href')?.slice(1) ?? '');
+  if (!target) return;
+  event.preventDefault();
+  goTo(target);
+}
+
+export function goTo(target: HTMLElement): void {
+  // Links keep their place in the tab order.
+  if (target.tabIndex < 0) target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+  target.scrollIntoView();
+}
+
+type Reading = {
+  readonly scrolled: number;
+  readonly windowHeight: number;
+  /** Distances from the top of the window, in the article's order. */
+  readonly headings: readonly number[];
+  readonly bottom: number;
+};
+
+/** Returns the index of the heading to continue at; null at the end of the article; undefined before a screen was read. */
+export function placeOf({ scrolled, windowHeight, headings, bottom }: Reading): number | null | undefined {
+  if (scrolled <= windowHeight) return undefined;
+  if (bottom <= windowHeight) return null;
+  const place = headings.findLastIndex((top) => top < windowHeight / 2);
+  return place < 0 ? undefined : place;
+}
+
+const headingsIn = (article: HTMLElement) =>
+  Array.from(article.querySelectorAll<HTMLElement>('[id^=section]'));
+
+const KEY = 'reading-place';
+
+export function keepPlace(article: HTMLElement): void {
+  const headings = headingsIn(article);
+  const place = placeOf({
+    scrolled: scrollY,
+    windowHeight: innerHeight,
+    headings: headings.map((heading) => heading.getBoundingClientRect().top),
+    bottom: article.getBoundingClientRect().bottom,
+  });
+  if (place === undefined) return;
+  try {
+    if (place === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, headings[place]?.id ?? '');
+  } catch {
+    // Storage is forbidden.
+  }
+}
+
+export function headingToContinueAt(article: HTMLElement): HTMLElement | undefined {
+  try {
+    const place = localStorage.getItem(KEY);
+    return headingsIn(article).find(({ id }) => id === place);
+  } catch {
+    return undefined;
+  }
+}
