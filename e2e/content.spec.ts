@@ -1,6 +1,12 @@
-import { renderArticle } from '#server/campaign/article.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 
-import { boxAtRest, expect, requestsTo, test } from './fixtures.ts';
+import type { Locator } from '@playwright/test';
+
+import { renderArticle } from '#server/campaign/article.ts';
+import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
+import { expectNoViolations } from './axe.ts';
+import { boxAtRest, boxOf, expect, overflow, requestsTo, test } from './fixtures.ts';
 
 test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
@@ -73,6 +79,7 @@ A lead.
 
 - point
   - point below it
+  1. step below it
 
 1. step
 
@@ -100,6 +107,7 @@ code
     ['ul', 'list-style-type', 'disc'],
     ['ul ul', 'list-style-type', 'circle'],
     ['ol', 'list-style-type', 'decimal'],
+    ['ul ol', 'list-style-type', 'decimal'],
     ['blockquote', 'text-align', 'center'],
     ['strong', 'font-weight', '600'],
     ['em', 'font-style', 'italic'],
@@ -116,13 +124,166 @@ code
   );
 });
 
+for (const [name, campaign] of Object.entries({
+  campaign: DEFAULT_CAMPAIGN,
+  'examples/german': GERMAN_CAMPAIGN,
+}))
+  test(`the article of ${name} shows every documented Markdown element`, async ({ page, visitor }) => {
+    const markdown = readFileSync(path.join(campaign, 'article', 'article.md'), 'utf8');
+    const article = renderArticle(markdown, { notes: { title: 'Notes', back: 'Back' } });
+    await page.route('**/api/article', (route) => route.fulfill({ json: article }));
+    await page.route('**/media/*-640x*', (route) => {
+      const file = path.join(campaign, 'media', path.basename(new URL(route.request().url()).pathname));
+      return route.fulfill({ path: file });
+    });
+    await visitor.startAtArticle();
+    for (const selector of [
+      'h2',
+      'h3',
+      'p > strong',
+      'em',
+      'del',
+      'ul > li',
+      'ol > li',
+      'blockquote:not([data-formula])',
+      'blockquote[data-formula]',
+      'a[href^="https://support"]',
+      'a[href="https://dmarc.org"]',
+      'img[width="640"]',
+      'pre > code:not([class])',
+      'li code',
+      'figure code.language-prompt',
+      'code.language-letter',
+      'table',
+      'td[align=right]',
+      'sup > a',
+      'section ol > li',
+    ])
+      await expect(visitor.article.locator(selector).first(), selector).toBeVisible();
+    for (const picture of await visitor.article.locator('img').all()) {
+      await picture.scrollIntoViewIfNeeded();
+      const width = () => picture.evaluate((image: HTMLImageElement) => image.naturalWidth);
+      await expect.poll(width).toBeGreaterThan(0);
+    }
+    for (const [list, style] of [
+      ['ul', 'disc'],
+      ['ol', 'decimal'],
+    ] as const)
+      await expect(visitor.article.locator(list).first()).toHaveCSS('list-style-type', style);
+  });
+
+const LONG = renderArticle(
+  `# Guide\n\nA lead.[^1]\n\n${['One', 'Two', 'Three', 'Four', 'Five'].map((name) => `## Part ${name}\n\n${'A line of text.\n\n'.repeat(20)}`).join('')}[^1]: A note.\n`,
+  { contents: 'Contents', notes: { title: 'Notes', back: 'Back to the text' } },
+);
+
+test('the contents and the footnotes lead within the article, without a new history entry', async ({
+  page,
+  visitor,
+}) => {
+  await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
+  await visitor.startAtArticle();
+  const before = await page.evaluate(() => history.length);
+  const { article } = visitor;
+  const follow = async (name: string, target: Locator) => {
+    await article.getByRole('link', { name, exact: true }).press('Enter');
+    await expect(target).toBeFocused();
+    await expect(target).toBeInViewport();
+  };
+  const contents = article.getByRole('navigation', { name: 'Contents' });
+  await expect(contents.getByRole('link')).toHaveText([
+    'Part One',
+    'Part Two',
+    'Part Three',
+    'Part Four',
+    'Part Five',
+  ]);
+  await follow('Part Four', article.getByRole('heading', { name: 'Part Four' }));
+  await follow('1', article.getByRole('listitem').filter({ hasText: 'A note.' }));
+  await follow('Back to the text', article.getByRole('link', { name: '1', exact: true }));
+  expect(await page.evaluate(() => `${history.length} ${location.hash}`)).toBe(`${before} `);
+  await expectNoViolations(page, 'a long article');
+});
+
+test('a visitor who comes back can continue at the last heading, until the end was read', async ({
+  page,
+  visitor,
+}) => {
+  await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
+  await visitor.startAtArticle();
+  const button = page.getByRole('button', { name: 'Continue where you stopped: Part Three' });
+  const scrollTo = async (top: number) => {
+    await page.evaluate((y) => window.scrollTo(0, y), top);
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  };
+  const place = () => page.evaluate(() => localStorage.getItem('reading-place'));
+  await scrollTo(700);
+  expect(await place()).toBeNull();
+  const heading = visitor.article.getByRole('heading', { name: 'Part Three' });
+  await scrollTo(
+    await heading.evaluate((element) => element.getBoundingClientRect().top + window.scrollY - 100),
+  );
+  await expect.poll(place).toBe('section-part-three');
+  await expect(button).toHaveCount(0);
+
+  await scrollTo(0);
+  await page.reload();
+  await expect(button).toBeVisible();
+  expect(await page.evaluate(() => window.scrollY)).toBe(0);
+  await button.click();
+  await expect(heading).toBeFocused();
+  await expect(heading).toBeInViewport();
+
+  await scrollTo(100_000);
+  await expect.poll(place).toBeNull();
+  await page.reload();
+  await expect(visitor.article).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Continue/ })).toHaveCount(0);
+});
+
+test('the end of the article shows which chapters are open', async ({ page, visitor }) => {
+  await visitor.startAtArticle();
+  const chapters = page.getByRole('region', { name: 'The whole guide' }).getByRole('listitem');
+  await expect(chapters).toHaveText([
+    'Prompt Generation MasteryRead',
+    '5 Core Knowledge BasesOpens next',
+    '4 Psychological Drivers',
+    'Deliverability Mastery',
+    'Campaign Optimisation',
+    'Real Case Studies',
+  ]);
+});
+
+test('the formula is on one line, wider than the column, from 1024 pixels', async ({ page, visitor }) => {
+  await visitor.startAtArticle();
+  const formula = visitor.article.locator('[data-formula] p');
+  for (const width of [1024, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    const { x, width: drawn, height } = await boxOf(formula);
+    expect(height - 56, `${width} px`).toBeLessThan(50);
+    expect(drawn).toBeGreaterThan((await boxOf(visitor.article)).width);
+    expect(x).toBeGreaterThan(0);
+    expect(await overflow(page)).toBe(0);
+  }
+});
+
+test('pictures of paper are dimmed in the dark theme', async ({ page, visitor }) => {
+  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
+  await visitor.startAtArticle();
+  await expect(visitor.article.locator('.language-letter')).toHaveCSS('filter', 'brightness(0.92)');
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(visitor.article.locator('.language-letter')).toHaveCSS('filter', 'none');
+});
+
 test('a line of the formula never ends with an operator, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });
     const lines = await page
       .getByRole('article')
-      .locator('blockquote')
+      .locator('blockquote[data-formula]')
       .evaluate((quote) => {
         const words: { readonly text: string; readonly line: number }[] = [];
         const walker = document.createTreeWalker(quote, NodeFilter.SHOW_TEXT);
@@ -193,13 +354,13 @@ test('the article text is in no public file', async ({ page, visitor, site }) =>
   await page.waitForLoadState('networkidle');
   expect(bodies.join('').length).toBeGreaterThan(100_000);
   expect(bodies.join('')).not.toContain('cold email is a stranger');
-  for (const path of [
+  for (const place of [
     '/content/article/article.md',
     '/article.md',
     '/api/article',
     '/../campaign/article/article.md',
   ]) {
-    const response = await page.request.get(`${site.url}${path}`, { failOnStatusCode: false });
+    const response = await page.request.get(`${site.url}${place}`, { failOnStatusCode: false });
     expect(response.status()).toBeGreaterThanOrEqual(400);
     expect(await response.text()).not.toContain('cold email is a stranger');
   }
