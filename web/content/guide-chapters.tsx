@@ -3,7 +3,8 @@ import styles from '#web/content/content-stage.module.css';
 
 /** The whole guide's contents, below the part that was read. */
 export function GuideChapters() {
-  const { chapters } = article;
+  // Not destructured, so the bundler needs no object with all entries.
+  const chapters = article.chapters;
   if (!chapters) return null;
   return (
     <section className={styles.chapters} aria-labelledby="chapters">
