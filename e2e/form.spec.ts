@@ -134,21 +134,35 @@ test('a refused form shows a destructive toast and keeps the text', async ({ pag
       await expect(page.getByRole('button', { name: 'Send Verification Code' })).toBeEnabled();
       await visitor.closeToast();
     });
+});
 
-  const sentence = 'We cannot send a code to an address at this provider. Please use your work email.';
-  await answerOnce(page, '**/api/leads', {
-    status: 400,
-    headers: { 'x-error-code': 'email-domain-refused' },
-    body: sentence,
-  });
-  await visitor.sendForm();
-  const email = page.getByLabel('Work Email *');
-  await expect(visitor.toast).toContainText(`400: ${sentence}`);
-  await visitor.closeToast();
-  await expect(email).toHaveAccessibleDescription(sentence);
-  await expect(email).toHaveAttribute('aria-invalid', 'true');
-  await email.fill('ada@work.example');
-  await expect(email).toHaveAccessibleDescription('');
+const REFUSED_FIELDS = [
+  { field: 'email', label: 'Work Email *', change: 'ada@work.example' },
+  { field: 'company', label: 'Company Name *', change: 'Engines' },
+  { field: 'consent', label: /^I agree to receive emails/, change: null },
+] as const;
+
+test("the server's error about a field stays at it until the visitor changes it", async ({
+  page,
+  visitor,
+}) => {
+  await visitor.startAtForm();
+  for (const { field, label, change } of REFUSED_FIELDS)
+    await test.step(field, async () => {
+      const body = `Not this ${field}.`;
+      await visitor.fillForm();
+      await answerOnce(page, '**/api/leads', { status: 400, headers: { 'x-error-field': field }, body });
+      await visitor.sendForm();
+      const refused = page.getByLabel(label);
+      await expect(visitor.toast).toHaveText(`Error 400: ${body}`);
+      await expect(refused).toBeFocused();
+      await visitor.closeToast();
+      await page.getByLabel('Full Name *').fill('Ada King');
+      await expect(refused).toHaveAccessibleDescription(body);
+      await expect(refused).toHaveAttribute('aria-invalid', 'true');
+      await (change === null ? refused.uncheck() : refused.fill(change));
+      await expect(page.getByText(body)).toHaveCount(0);
+    });
   await visitor.fillForm();
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();

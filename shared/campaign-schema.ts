@@ -712,6 +712,7 @@ export const Interface = z.strictObject({
     restoring: plain,
     notRestored: plain,
     reference: wordsWithAll('reference'),
+    wrongCode: z.optional(wordsWithAll('reference')),
     resendIn: countedWords('seconds'),
     resend: plain,
     canResendIn: countedWords('seconds'),

@@ -29,3 +29,6 @@ export const API_ERRORS = {
 export type ApiErrorCode = keyof typeof API_ERRORS;
 
 export const ERROR_CODE_HEADER = 'x-error-code';
+
+/** Names the field that the error is about, if it is about one. The form shows the sentence there too. */
+export const ERROR_FIELD_HEADER = 'x-error-field';

@@ -116,7 +116,7 @@ export function bareCampaign(): string {
     readonly verification: Readonly<Record<string, unknown>>;
   };
   const { readingTime: _time, prompt: _prompt, ...content } = others.content;
-  const { whileYouWait: _wait, ...verification } = others.verification;
+  const { whileYouWait: _wait, wrongCode: _wrong, ...verification } = others.verification;
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }), {
     interfaceWords: stringify({ ...others, content, verification }),
   });

@@ -10,7 +10,7 @@ import {
   Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/errors.ts';
+import { type ApiErrorCode, ERROR_CODE_HEADER, ERROR_FIELD_HEADER } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
@@ -31,6 +31,8 @@ export class ApiError extends Error {
   /** Possibly empty; null if a proxy or captive portal sent an HTML document. */
   readonly body: string | null;
   readonly code: string | null;
+  /** The field that the body is about. */
+  readonly field: string | null;
 
   constructor(response: Pick<Response, 'status' | 'statusText' | 'headers'>, body: string) {
     super(`${response.status}: ${body || response.statusText}`);
@@ -38,19 +40,20 @@ export class ApiError extends Error {
     this.status = response.status;
     this.body = isDocument(response, body) ? null : body;
     this.code = response.headers.get(ERROR_CODE_HEADER);
+    this.field = this.body && response.headers.get(ERROR_FIELD_HEADER);
   }
 }
+
+/** Errors without a response have no field. */
+export type FormError = Error & { readonly field?: keyof Lead; readonly body?: string };
 
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
 /** True if the same digits would be refused again. */
 export const isDeadCode = (error: unknown): boolean =>
-  failedWith(error, 'wrong-code') ||
-  failedWith(error, 'invalid-input') ||
-  failedWith(error, 'too-many-tries') ||
-  failedWith(error, 'too-many-tries-without-cookies') ||
-  (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
+  error instanceof ApiError &&
+  (error.field === 'code' || (error.code === null && error.status === 400 && error.body !== null));
 
 const isDocument = ({ headers }: Pick<Response, 'headers'>, body: string): boolean =>
   /^<(!doctype|html|head|body|!--|\?xml)/i.test(body) ||

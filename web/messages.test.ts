@@ -57,11 +57,12 @@ describe('failed calls', () => {
   });
 
   it('isDeadCode is true only if the server refused the digits', () => {
-    const coded = (status: number, code: string) => apiError(status, 'No.', '', { 'x-error-code': code });
+    const coded = (status: number, code: string, field = '') =>
+      apiError(status, 'No.', '', { 'x-error-code': code, ...(field && { 'x-error-field': field }) });
     for (const error of [
-      coded(400, 'wrong-code'),
-      coded(429, 'too-many-tries'),
-      coded(429, 'too-many-tries-without-cookies'),
+      coded(400, 'wrong-code', 'code'),
+      coded(429, 'too-many-tries', 'code'),
+      coded(429, 'too-many-tries-without-cookies', 'code'),
       apiError(400, 'No.', ''),
     ])
       assert.equal(isDeadCode(error), true, error.message);
@@ -69,6 +70,7 @@ describe('failed calls', () => {
       coded(429, 'too-many-requests'),
       coded(503, 'unavailable'),
       coded(400, 'malformed-body'),
+      coded(400, 'invalid-input', 'email'),
       apiError(400, '<html></html>', ''),
       apiError(429, 'Slow down.', ''),
       new TypeError('Failed to fetch'),

@@ -191,6 +191,7 @@ for (const { engine, server } of SERVERS) {
               post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
             );
             assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
+            assert.equal(answer.headers['x-error-field'], 'code');
           }
           const headers = {
             origin: 'https://guide.example.com',

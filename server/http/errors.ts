@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { API_ERRORS, type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/errors.ts';
+import { API_ERRORS, type ApiErrorCode, ERROR_CODE_HEADER, ERROR_FIELD_HEADER } from '#shared/errors.ts';
 
 export type ErrorWords = {
   readonly errors: Campaign['errors'];
@@ -13,6 +13,7 @@ export type ErrorWords = {
 
 type ErrorDetails = {
   readonly sentence?: string;
+  readonly field?: string;
   readonly retryAfterSeconds?: number;
   readonly newCodeInSeconds?: number;
 };
@@ -23,7 +24,8 @@ const USUAL_WAIT_SECONDS = 60;
 
 export function createSendError({ errors, site }: ErrorWords): SendError {
   const waitInWords = createWaitInWords(site.language);
-  return (reply, code, { sentence = errors[code], retryAfterSeconds, newCodeInSeconds } = {}) => {
+  return (reply, code, { sentence = errors[code], field, retryAfterSeconds, newCodeInSeconds } = {}) => {
+    if (field !== undefined) void reply.header(ERROR_FIELD_HEADER, field);
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
     const wait = newCodeInSeconds ?? retryAfterSeconds ?? USUAL_WAIT_SECONDS;
     return reply

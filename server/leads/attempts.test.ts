@@ -50,6 +50,7 @@ for (const engine of ENGINES) {
         const refused = await enter(visitor, second);
         assert.equal(refused.statusCode, 429);
         assert.equal(refused.headers['x-error-code'], 'too-many-tries');
+        assert.equal(refused.headers['x-error-field'], 'code');
         assert.equal(refused.headers['retry-after'], '1');
         assert.equal(refused.body, 'Too many wrong codes were entered. Please ask for a new code now.');
         const open = await visitor.get('/api/challenge');
@@ -117,6 +118,7 @@ for (const engine of ENGINES) {
         const refused = await tryWithoutCookies();
         assert.equal(refused.statusCode, 429);
         assert.equal(refused.headers['x-error-code'], 'too-many-tries-without-cookies');
+        assert.equal(refused.headers['x-error-field'], 'code');
         assert.ok(Number(refused.headers['retry-after']) >= 600);
         assert.equal(
           refused.body,

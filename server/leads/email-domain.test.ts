@@ -46,6 +46,7 @@ for (const engine of ENGINES) {
           const response = await createVisitor(server).post(API.leads, filledForm({ email }));
           assert.equal(response.statusCode, 400, email);
           assert.equal(response.headers['x-error-code'], 'email-domain-refused');
+          assert.equal(response.headers['x-error-field'], 'email');
           assert.match(response.body, /Please use your work email\.$/);
         }
         assert.equal(await server.countRows('submissions'), 0);
@@ -103,6 +104,7 @@ for (const engine of ENGINES) {
         const third = await ask('info@mu\u0308nchen.de', 3);
         assert.equal(third.statusCode, 429);
         assert.equal(third.headers['x-error-code'], 'too-many-codes');
+        assert.equal(third.headers['x-error-field'], 'email');
         await server.inbox.waitForMail(RECEIVED, 2);
         const lanes = await db.selectFrom('outbox').select('recipient_domain').distinct().execute();
         assert.deepEqual(

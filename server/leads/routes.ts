@@ -67,14 +67,14 @@ function addFormRoute(
     if (clientAddress === null) return dropRequest(reply);
     const { email } = parsed.data;
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
-    if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
+    if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused', { field: 'email' });
     const knownBrowserId = cookies.readBrowserId(request);
     // Time-ordered IDs are stored close together. The cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
-    if (consentVersion === null) return sendError(reply, 'page-outdated');
+    if (consentVersion === null) return sendError(reply, 'page-outdated', { field: 'consent' });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
@@ -99,7 +99,8 @@ function addFormRoute(
     const outcome = await askForCode(service, parsed.data, visitor, clock());
     if (outcome.type === 'refused') {
       metrics.limitHit(outcome.error);
-      return sendError(reply, outcome.error, outcome);
+      const field = outcome.error === 'too-many-codes' ? { field: 'email' } : {};
+      return sendError(reply, outcome.error, { ...outcome, ...field });
     }
     cookies.setBrowserId(reply, browserId);
     return sendJson(reply.code(202), outcome.requested);
@@ -157,7 +158,8 @@ function addVerifyRoute(
     const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
-      return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
+      const field = outcome.error === 'too-many-requests' ? {} : { field: 'code' };
+      return sendError(reply, outcome.error, { ...('retryAfterSeconds' in outcome && outcome), ...field });
     }
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     webhooks.wake();
@@ -228,7 +230,7 @@ function sendInvalidForm(
   const sentence = field
     ? `${field.label}: ${issue.message}`
     : fill(checkField, { message: invalid, field: unknown });
-  return sendError(reply, 'invalid-input', { sentence });
+  return sendError(reply, 'invalid-input', { sentence, ...(field && { field: `answers.${field.id}` }) });
 }
 
 function sendInvalidInput(
@@ -246,7 +248,7 @@ function sendInvalidInput(
     message === null
       ? errorIn(validation, issue.message)
       : fill(otherInput.checkField, { message, field: String(field) });
-  return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
+  return sendError(reply, 'invalid-input', { field: String(field), ...(sentence !== null && { sentence }) });
 }
 
 const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {

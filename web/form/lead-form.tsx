@@ -9,7 +9,7 @@ import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
 import { strayCharacter, tidyEmail } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 import { variant } from '#campaign/site.yaml';
-import { failedWith, requestCode } from '#web/api-client.ts';
+import { requestCode, type FormError } from '#web/api-client.ts';
 import { ownVariant } from '#web/variant.ts';
 import styles from '#web/form/form-stage.module.css';
 import { suggestEmail } from '#web/form/email-suggestion.ts';
@@ -38,22 +38,21 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
 
-  const [refusal, setRefusal] = useState<{ readonly email: string; readonly sentence: string } | null>(null);
-  const submission = useSubmission(onCodeRequested, (sentence) =>
-    setRefusal({ email: draft.email, sentence }),
-  );
-  // A disabled button loses the focus.
+  const submission = useSubmission(onCodeRequested);
+  const { refusal, refused } = submission;
   const sendButton = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (!submission.isError || document.activeElement !== document.body) return;
-    const refused = sendButton.current?.form?.querySelector<HTMLElement>('[aria-invalid=true]');
-    (refused ?? sendButton.current)?.focus();
-  }, [submission.isError]);
+    if (!refusal || !isFocusFree()) return;
+    const field = sendButton.current?.form?.querySelector<HTMLElement>('[aria-invalid=true]');
+    (field ?? sendButton.current)?.focus();
+  }, [refusal]);
 
   const check = checkDraft(asksMore ? ownLead : Lead, draft, validation);
   const errors: LeadErrors = attempted
     ? {
-        ...(refusal?.email === draft.email && { email: refusal.sentence }),
+        // The server's error about a field that still has the value that was sent.
+        ...(refusal?.field &&
+          refused?.[refusal.field] === draft[refusal.field] && { [refusal.field]: refusal.body }),
         ...(check.type === 'errors' && check.errors),
       }
     : {};
@@ -62,7 +61,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     event.preventDefault();
     setAttempted(true);
     if (check.type === 'lead') {
-      submission.send(check.lead, trap.current?.value ?? '');
+      submission.send(check.lead, trap.current?.value ?? '', draft);
       return;
     }
     const inputs = [...event.currentTarget.querySelectorAll<HTMLInputElement>('[name]')];
@@ -149,14 +148,13 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   );
 }
 
+type Sent = { readonly lead: Lead; readonly trapped: string; readonly draft: LeadDraft };
+
 /** Callbacks belong to the call, not to the mutation, so a visitor who has left the form sees no response. */
-function useSubmission(
-  onCodeRequested: LeadFormProps['onCodeRequested'],
-  onAddressRefused: (sentence: string) => void,
-) {
+function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
   const toasts = useToasts();
-  const submission = useMutation({
-    mutationFn: ({ lead, trapped }: { lead: Lead; trapped: string }) =>
+  const submission = useMutation<CodeRequested | null, FormError, Sent>({
+    mutationFn: ({ lead, trapped }) =>
       requestCode(lead, consent.version, {
         ...(trapped ? { [HONEYPOT_FIELD]: trapped } : {}),
         ...(variant ? ownVariant() : {}),
@@ -164,25 +162,30 @@ function useSubmission(
   });
   return {
     isPending: submission.isPending,
-    isError: submission.isError,
-    send: (lead: Lead, trapped: string) => {
+    refusal: submission.error,
+    refused: submission.variables?.draft,
+    send: (lead: Lead, trapped: string, draft: LeadDraft) => {
       if (submission.isPending) return;
       submission.mutate(
-        { lead, trapped },
+        { lead, trapped, draft },
         {
           onSuccess: (answer) => {
             toasts.add(toastWords.codeSent);
             onCodeRequested(lead, consent.version, answer);
           },
           onError: (error) => {
-            toasts.add(failureToast(toastWords.submissionFailed, error));
-            if (failedWith(error, 'email-domain-refused') && error.body) onAddressRefused(error.body);
+            // A refused field that gets the focus announces its error.
+            const spokenThere = typeof error.field === 'string' && isFocusFree();
+            toasts.add({ ...failureToast(toastWords.submissionFailed, error), spokenThere });
           },
         },
       );
     },
   };
 }
+
+/** A disabled button loses the focus, sometimes a moment later. */
+const isFocusFree = () => document.activeElement?.matches('body,[type=submit]') ?? true;
 
 function StrayCharacter({ typed }: { readonly typed: string }) {
   const character = strayCharacter(typed);

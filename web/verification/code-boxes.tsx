@@ -4,7 +4,6 @@ import { verification as words } from '#campaign/interface.yaml';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
 import { NoBreak } from '#web/ui/no-break.tsx';
-import type { ToastContent } from '#web/ui/toast-store.ts';
 import { eventOfKey } from '#web/verification/code-entry.ts';
 import { useCodeEntry, type CodeEntryProps } from '#web/verification/use-code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
@@ -13,7 +12,7 @@ type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 
   readonly ref: Ref<HTMLDivElement>;
   readonly headingId: string;
   readonly introId: string;
-  readonly failure: ToastContent | null;
+  readonly failure: string | null;
 };
 
 const BOXES_ID = 'verification-boxes';
@@ -66,7 +65,7 @@ export function CodeBoxes({
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
+            aria-invalid={complaint !== null}
             aria-describedby={complaint === null ? undefined : failureId}
             value={digit}
             disabled={disabled}
@@ -91,7 +90,7 @@ export function CodeBoxes({
       </div>
       {complaint && (
         <p className={styles.failure} id={failureId}>
-          <NoBreak text={complaint.description} />
+          <NoBreak text={complaint} />
         </p>
       )}
     </>

@@ -1,18 +1,19 @@
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
-import { toasts as toastWords } from '#campaign/interface.yaml';
+import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
 import { afterCode } from '#campaign/site.yaml';
 import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } from '#web/api-client.ts';
+import { fill } from '#shared/words.ts';
 import { failureToast } from '#web/messages.ts';
-import type { Waiting } from '#web/stage.ts';
-import type { ToastContent } from '#web/ui/toast-store.ts';
+import type { Challenge, Waiting } from '#web/stage.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 type Verification = {
   readonly isPending: boolean;
   readonly refusals: number;
-  readonly failure: ToastContent | null;
+  /** Shown at the boxes until the visitor types. */
+  readonly failure: string | null;
   /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
   readonly unchecked: string | null;
   readonly verify: (code: string) => void;
@@ -29,7 +30,7 @@ export function useVerification({
   const toasts = useToasts();
   const queryClient = useQueryClient();
   const [refusals, setRefusals] = useState(0);
-  const [failure, setFailure] = useState<ToastContent | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
   const failureToastId = useRef('');
   const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
 
@@ -52,7 +53,7 @@ export function useVerification({
     const isDead = isDeadCode(error);
     // The boxes announce the error of a refused code.
     failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
-    setFailure(isDead ? toast : null);
+    setFailure(isDead ? (wrongCode(error, challenge) ?? toast.description) : null);
     if (isDead) setRefusals((count) => count + 1);
     setUnchecked(isDead ? null : { code, of: challenge.id });
   };
@@ -81,6 +82,11 @@ export function useVerification({
       toasts.dismiss(failureToastId.current);
     },
   };
+}
+
+function wrongCode(error: Error, { reference }: Challenge): string | undefined {
+  if (reference === null || !failedWith(error, 'wrong-code')) return undefined;
+  return words.wrongCode && fill(words.wrongCode, { reference });
 }
 
 /**
