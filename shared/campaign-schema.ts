@@ -349,6 +349,7 @@ export const Consent = z.strictObject({
       'must not contain {year}, because each receipt stores this text exactly as written',
     ),
   ),
+  refuseEarlier: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
 });
 export type Consent = z.infer<typeof Consent>;
 

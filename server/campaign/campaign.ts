@@ -20,7 +20,12 @@ import {
   type Site,
 } from '#shared/campaign-schema.ts';
 
-export type ConsentWording = { readonly text: string; readonly version: string };
+export type ConsentWording = {
+  readonly text: string;
+  readonly version: string;
+  /** Refuses forms with a wording that no page shows any more. */
+  readonly refuseEarlier: boolean;
+};
 
 export type Campaign = {
   readonly folder: string;
@@ -131,8 +136,8 @@ export function pageMistakes(folder: string): string[] {
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {
   const result = readWords(folder, 'consent.yaml', Consent, variant);
   if (result.type === 'mistakes') return result;
-  const { text } = result.words;
-  return { type: 'words', words: { text, version: consentVersion(text) } };
+  const { text, refuseEarlier = false } = result.words;
+  return { type: 'words', words: { text, version: consentVersion(text), refuseEarlier } };
 }
 
 /** Hashes the consent wording, so a change of wording always changes the version. */

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
 import {
   createVisitor,
   filledForm,
@@ -38,6 +42,12 @@ const receipts = ({ database }: ServerUnderTest) =>
     .select('submissions.given_at as form_given_at')
     .orderBy('consent_receipts.verified_at')
     .execute();
+
+function refusingEarlier(folder: string): string {
+  const campaign = campaignAsking(folder, '');
+  appendFileSync(path.join(campaign, 'consent.yaml'), 'refuseEarlier: true\n');
+  return campaign;
+}
 
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);
@@ -91,6 +101,33 @@ for (const engine of ENGINES) {
           assert.equal(await server.countRows(table), 0, table);
         assert.equal(server.inbox.mails.length, 0);
       }));
+
+    it('a withdrawn consent wording is refused, but a visitor who agreed before gets another code', () =>
+      inFolder((folder) =>
+        withServer({ engine, env: { CAMPAIGN_FOLDER: refusingEarlier(folder) } }, async (server) => {
+          const earlier = await knowEarlierWording(server);
+          const visitor = createVisitor(server);
+          const refused = await ask(visitor, earlier);
+          assert.deepEqual(
+            [refused.statusCode, refused.headers['x-error-code'], refused.headers['x-error-field']],
+            [409, 'page-outdated', 'consent'],
+          );
+          assert.equal(await server.countRows('submissions'), 0);
+
+          const { version } = server.campaign.consent;
+          assert.equal((await ask(visitor, version)).statusCode, 202);
+          await server.database.db.updateTable('submissions').set({ consent_version: earlier }).execute();
+          await server.advance(60);
+          assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
+          assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
+          assert.equal((await ask(visitor, earlier)).statusCode, 202);
+          await enterCode(server, visitor, 2);
+          assert.deepEqual(
+            (await receipts(server)).map(({ text }) => text),
+            [EARLIER],
+          );
+        }),
+      ));
 
     it('a consent receipt records that no wording was stated', () =>
       withServer({ engine }, async (server) => {

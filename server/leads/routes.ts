@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import type { Campaign, Variant } from '#server/campaign/campaign.ts';
-import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
+import { findChallenge, hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import { addFunnelRoute } from '#server/funnel/funnel.ts';
@@ -29,7 +29,7 @@ import {
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
+import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification, type Lead } from '#shared/lead.ts';
 import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
@@ -73,7 +73,11 @@ function addFormRoute(
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     const stated = request.headers[CONSENT_VERSION_HEADER];
-    const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
+    const sentBefore = () =>
+      knownBrowserId === null ? undefined : findOpen(database.db, knownBrowserId, email, clock());
+    const consentVersion = await findWordingShown(database.db, campaign, stated, async (version) =>
+      isSameConsent(await sentBefore(), parsed.data, version),
+    );
     if (consentVersion === null) return sendError(reply, 'page-outdated', { field: 'consent' });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
@@ -112,21 +116,30 @@ const WORDING_VERSION = /^[0-9a-f]{12}$/;
 /**
  * Never guesses the wording, because it may have changed since the page was opened.
  * @param stated the value of x-consent-version
+ * @param isResend true if the visitor has already agreed to this version and only asks for another code
  * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
  */
 async function findWordingShown(
   db: Db,
-  ownVersion: string,
+  { consent, variants }: Pick<Campaign, 'consent' | 'variants'>,
   stated: string | readonly string[] | undefined,
+  isResend: (version: string) => Promise<boolean>,
 ): Promise<string | null> {
   if (stated === undefined) return NOT_STATED;
   if (typeof stated !== 'string' || !WORDING_VERSION.test(stated)) return null;
-  return stated === ownVersion || (await isKnownConsentWording(db, stated)) ? stated : null;
+  if ([{ consent }, ...variants].some((page) => page.consent.version === stated)) return stated;
+  const isAccepted = consent.refuseEarlier ? isResend(stated) : isKnownConsentWording(db, stated);
+  return (await isAccepted) ? stated : null;
 }
 
+const isSameConsent = (sent: Challenge | undefined, lead: Lead, version: string): boolean =>
+  sent?.consent_version === version && sent.name === lead.name && sent.company === lead.company;
+
+const findOpen = (db: Db, browserId: string, email: string, now: number): Promise<Challenge | undefined> =>
+  findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now });
+
 const isWaiting = async (db: Db, browserId: string | null, email: string, now: number): Promise<boolean> =>
-  browserId !== null &&
-  hasCodeOfItsOwn(await findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now }));
+  browserId !== null && hasCodeOfItsOwn(await findOpen(db, browserId, email, now));
 
 const proofIn = ({ headers }: FastifyRequest): string | undefined => {
   const proof = headers[PROOF_OF_WORK_HEADER];
