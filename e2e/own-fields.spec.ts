@@ -1,5 +1,7 @@
 import type { Page } from '@playwright/test';
 
+import { consentVersion } from '#server/campaign/campaign.ts';
+import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { expectNoViolations } from './axe.ts';
 import { expect, overflow, test } from './fixtures.ts';
@@ -121,4 +123,31 @@ test('the form with custom questions passes axe and fits at 320 px', async ({ pa
     await expectNoViolations(page, `${width} px`);
     expect(await overflow(page), `${width} px`).toBe(0);
   }
+});
+
+test('a link in the consent sentence opens in a new tab, and its target is part of the accepted wording', async ({
+  page,
+  visitor,
+}) => {
+  await page.context().route('https://example.com/**', (route) => route.fulfill({ body: 'Privacy' }));
+  await visitor.startAtForm();
+  await page.getByLabel('Full Name *').fill('Ada Lovelace');
+  await page.getByLabel('Company Name *').fill('Analytical Engines');
+  await page.getByLabel('Work Email *').fill(visitor.email);
+  const consent = page.getByRole('checkbox', { name: /^I agree to receive emails, as the privacy policy/ });
+  await consent.check();
+  await page.getByLabel('Job title *').fill('Countess');
+  await page.getByLabel(TEAM).selectOption({ index: 1 });
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'privacy policy (opens in a new tab)' }).click();
+  await expect(await opened).toHaveURL('https://example.com/privacy');
+  await expect(consent).toBeChecked();
+  const sent = page.waitForRequest('**/api/leads');
+  await visitor.sendForm();
+  expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(
+    consentVersion(
+      'I agree to receive emails, as the privacy policy (https://example.com/privacy) says. You can unsubscribe anytime.',
+    ),
+  );
+  await expect(visitor.codeScreen).toBeVisible();
 });

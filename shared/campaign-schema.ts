@@ -12,24 +12,31 @@ import { linkMistake } from '#shared/words.ts';
 
 /** Text is shown verbatim, so HTML and Markdown in it are errors. */
 const MARKUP =
-  /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
+  /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*/gi;
+/** Captures label and target. */
+export const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;
 
-const anyWords = z.string({ error: 'must be text' }).check(
-  z.trim(),
-  z.minLength(1, 'must not be empty'),
-  z.superRefine((text: string, context) => {
-    for (const [about] of text.matchAll(MARKUP))
-      context.addIssue({
-        code: 'custom',
-        params: { about },
-        message: `${about} would be shown exactly as written. ${about.startsWith('&') ? 'Type the character itself' : 'Use plain words'}`,
-      });
-  }),
-);
+const textWithout = (...markup: readonly RegExp[]) =>
+  z.string({ error: 'must be text' }).check(
+    z.trim(),
+    z.minLength(1, 'must not be empty'),
+    z.superRefine((text: string, context) => {
+      for (const [about] of markup.flatMap((one) => [...text.matchAll(one)]))
+        context.addIssue({
+          code: 'custom',
+          params: { about },
+          message: `${about} would be shown exactly as written. ${about.startsWith('&') ? 'Type the character itself' : 'Use plain words'}`,
+        });
+    }),
+  );
+
+const anyWords = textWithout(MARKUP, LINK);
 
 /** Accepts text with `{name}` placeholders. Unknown names are errors. */
-const wordsWith = (...names: readonly string[]) =>
-  anyWords.check((payload) => {
+const wordsWith = (...names: readonly string[]) => withPlaceholders(anyWords, names);
+
+const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
+  text.check((payload) => {
     for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
       const written = inner.trim();
       const isDoubled = payload.value.includes(`{${about}}`);
@@ -343,11 +350,24 @@ export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
 };
 
 export const Consent = z.strictObject({
-  text: words.check(
+  text: withPlaceholders(textWithout(MARKUP), ['year']).check(
     z.refine(
       (text) => !text.includes('{year}'),
       'must not contain {year}, because each receipt stores this text exactly as written',
     ),
+    z.superRefine((text: string, context) => {
+      for (const [, , about = ''] of text.matchAll(LINK)) {
+        const mistake = /^https?:/i.test(about) ? linkMistake(about, null) : 'must begin with https://';
+        if (mistake !== null)
+          context.addIssue({ code: 'custom', params: { about }, message: `${about} ${mistake}` });
+      }
+      if (text.replace(LINK, '').includes(']('))
+        context.addIssue({
+          code: 'custom',
+          params: { about: '](' },
+          message: 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)',
+        });
+    }),
   ),
   refuseEarlier: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
 });

@@ -84,6 +84,9 @@ declare module '#campaign/consent.yaml' {
   const consent: import('#shared/campaign-schema.ts').Consent & {
     /** A hash of the text (server/campaign/campaign.ts), stored in consent receipts. */
     readonly version: string;
+    readonly parts: readonly (string | { readonly label: string; readonly href: string })[];
+    /** True if there are links. A build-time constant, so pages without them do not contain their code. */
+    readonly isLinked: boolean;
   };
   export = consent;
 }

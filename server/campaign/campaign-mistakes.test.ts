@@ -410,6 +410,30 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('text: I agree to receive emails in {year}.'),
     '1: text: must not contain {year}, because each receipt stores this text exactly as written.',
   ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree, as the [policy](/privacy) says.'),
+    '1: text: /privacy must begin with https://.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree, as the [policy](https://) says.'),
+    '1: text: https:// must begin with https://, mailto: or tel:, or with / for a page of this site.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree, as the [policy](https://example.com says.'),
+    '1: text: contains an incomplete link. Write [privacy policy](https://example.com/privacy).',
+  ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from("text: I agree.\nrefuseEarlier: 'yes'"),
+    '2: refuseEarlier: must be true or false, without quotes.',
+  ],
   ...['PK\u0003\u0004', '{\\rtf1'].map(
     (begin) =>
       [

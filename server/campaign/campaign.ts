@@ -5,7 +5,7 @@ import { readArticle } from '#server/campaign/article.ts';
 import { nameOf, OWN_PAGE, readText, variantMistakes, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { readForm } from '#server/campaign/own-form.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
-import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
+import { readWords, wordsOrThrow, type ReadWords } from '#server/campaign/words-file.ts';
 import { mistakesOf, describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {
@@ -14,6 +14,7 @@ import {
   Consent,
   Errors,
   Interface,
+  LINK,
   NewLeadEmail,
   type GuideEmail,
   type OwnForm,
@@ -21,11 +22,14 @@ import {
 } from '#shared/campaign-schema.ts';
 
 export type ConsentWording = {
+  /** With the target of each link in parentheses, as evidence. */
   readonly text: string;
   readonly version: string;
   /** Refuses forms with a wording that no page shows any more. */
   readonly refuseEarlier: boolean;
 };
+
+export type ConsentPart = string | { readonly label: string; readonly href: string };
 
 export type Campaign = {
   readonly folder: string;
@@ -136,8 +140,18 @@ export function pageMistakes(folder: string): string[] {
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {
   const result = readWords(folder, 'consent.yaml', Consent, variant);
   if (result.type === 'mistakes') return result;
-  const { text, refuseEarlier = false } = result.words;
+  const { text: written, refuseEarlier = false } = result.words;
+  const text = written.replace(LINK, '$1 ($2)');
   return { type: 'words', words: { text, version: consentVersion(text), refuseEarlier } };
+}
+
+/** The consent wording, cut at its links. */
+export function readConsentParts(folder: string, variant: string | null): readonly ConsentPart[] {
+  const pieces = wordsOrThrow(readWords(folder, 'consent.yaml', Consent, variant)).text.split(LINK);
+  return pieces.flatMap((piece, at): readonly ConsentPart[] => {
+    if (at % 3 === 0) return piece === '' ? [] : [piece];
+    return at % 3 === 1 ? [{ label: piece, href: pieces[at + 1] ?? '' }] : [];
+  });
 }
 
 /** Hashes the consent wording, so a change of wording always changes the version. */

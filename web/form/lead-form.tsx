@@ -12,6 +12,7 @@ import { variant } from '#campaign/site.yaml';
 import { requestCode, type FormError } from '#web/api-client.ts';
 import { ownVariant } from '#web/variant.ts';
 import styles from '#web/form/form-stage.module.css';
+import { ConsentWithLinks } from '#web/form/consent-with-links.tsx';
 import { suggestEmail } from '#web/form/email-suggestion.ts';
 import {
   checkDraft,
@@ -129,7 +130,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
       )}
       <CheckboxField
         name="consent"
-        label={consent.text}
+        label={consent.isLinked ? <ConsentWithLinks /> : consent.text}
         checked={draft.consent}
         error={errors.consent}
         onChange={(event) => change('consent', event.currentTarget.checked)}

@@ -2,7 +2,10 @@ import { useId, type ComponentProps, type ReactNode } from 'react';
 
 import styles from '#web/ui/field.module.css';
 
-type FieldProps = ComponentProps<'input'> & { readonly label: string; readonly error?: string | undefined };
+type FieldProps = ComponentProps<'input'> & {
+  readonly label: ReactNode;
+  readonly error?: string | undefined;
+};
 
 export function TextField({
   label,

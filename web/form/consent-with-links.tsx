@@ -1,0 +1,21 @@
+import { parts } from '#campaign/consent.yaml';
+import { verification as words } from '#campaign/interface.yaml';
+
+/** The links open in a new tab, so a click does not leave the form. */
+export function ConsentWithLinks() {
+  return parts.map((part) =>
+    typeof part === 'string' ? (
+      part
+    ) : (
+      <a
+        key={part.href}
+        href={part.href}
+        target="_blank"
+        rel="noopener"
+        aria-label={`${part.label} ${words.newTab}`}
+      >
+        {part.label}
+      </a>
+    ),
+  );
+}
