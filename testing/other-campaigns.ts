@@ -66,7 +66,7 @@ const overlaid = (name: string, from: string, to: string): string =>
 const withLanding = (
   name: string,
   landing: string,
-  { media = [], interfaceWords }: { media?: readonly string[]; interfaceWords?: string } = {},
+  { media = [], texts = {} }: { media?: readonly string[]; texts?: Readonly<Record<string, string>> } = {},
 ): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, {
@@ -74,7 +74,7 @@ const withLanding = (
       filter: (place) => !/[\\/]media$|landing\.yaml$/.test(place),
     });
     writeFileSync(path.join(folder, 'landing.yaml'), landing);
-    if (interfaceWords !== undefined) writeFileSync(path.join(folder, 'interface.yaml'), interfaceWords);
+    for (const [file, text] of Object.entries(texts)) writeFileSync(path.join(folder, file), text);
     for (const source of media) cpSync(source, path.join(folder, 'media'), { recursive: true });
   });
 
@@ -115,10 +115,15 @@ export function bareCampaign(): string {
     readonly content: Readonly<Record<string, unknown>>;
     readonly verification: Readonly<Record<string, unknown>>;
   };
+  const article = readFileSync(path.join(TEST_CAMPAIGN, 'article', 'article.md'), 'utf8');
   const { readingTime: _time, prompt: _prompt, ...content } = others.content;
   const { whileYouWait: _wait, wrongCode: _wrong, ...verification } = others.verification;
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }), {
-    interfaceWords: stringify({ ...others, content, verification }),
+    texts: {
+      'interface.yaml': stringify({ ...others, content, verification }),
+      // Footnotes need words of interface.yaml.
+      'article/article.md': article.replaceAll(/\[\^1\](?::[\s\S]*)?/g, ''),
+    },
   });
 }
 

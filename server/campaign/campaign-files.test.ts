@@ -217,6 +217,7 @@ const DOUBTFUL: readonly (readonly [file: string, from: RegExp, to: string, ...w
     ':5: TODO looks like a placeholder. Replace it with your own words.',
   ],
   ['landing.yaml', /^ {2}badge: .*/m, '  badge: Guía para todo el equipo 🚀'],
+  ['consent.yaml', /this guide/, '[this guide](https://acme.com/guide)'],
   [
     'site.yaml',
     /href: '#'/,

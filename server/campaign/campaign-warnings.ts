@@ -222,7 +222,7 @@ const DOUBTS: readonly Doubt[] = [
     () => 'the text contains an invisible character, probably from copying. Type the text again',
   ],
   [
-    /\[[^\]]*\p{L}{3}[^\]]*\]|\b(?:[Ll]orem ipsum|TODO|TBD|XXX+)\b/u,
+    /\[[^\]]*\p{L}{3}[^\]]*\](?!\()|\b(?:[Ll]orem ipsum|TODO|TBD|XXX+)\b/u,
     (found) => `${found} looks like a placeholder. Replace it with your own words`,
   ],
   [
