@@ -1,7 +1,7 @@
 // `npm run test:logic [files]` runs every test without a browser. PostgreSQL runs the files of on-postgres.ts, or all with
 // --matrix. Loading the server takes two seconds, so the files of one room share a process.
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -93,9 +93,16 @@ function linesOf(files: readonly string[]): number {
 
 async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const begin = Date.now();
+  // A file, because --test-force-exit cuts off what a pipe has not taken yet.
+  const report = path.join(mkdtempSync(path.join(tmpdir(), 'test-report-')), 'report');
   const child = spawn(
     process.execPath,
-    ['--import', path.join(import.meta.dirname, 'record-statements.ts'), ...TEST_PROCESS],
+    [
+      '--import',
+      path.join(import.meta.dirname, 'record-statements.ts'),
+      `--test-reporter-destination=${report}`,
+      ...TEST_PROCESS,
+    ],
     {
       env: {
         ...process.env,
@@ -109,6 +116,8 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exitCode = await new Promise((resolve) => child.once('close', resolve));
+  if (existsSync(report)) output += readFileSync(report, 'utf8');
+  rmSync(path.dirname(report), { recursive: true });
   const counted = (word: string) => Number(new RegExp(`^ℹ ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
   const seconds = Math.round((Date.now() - begin) / 1000);
   const passed = exitCode === 0 && counted('pass') > 0;

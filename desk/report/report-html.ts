@@ -133,23 +133,24 @@ function daysSvg(rows: readonly SectionRow[]): string {
   const best = rows.findIndex(({ value }) => value === mostLeads);
   const slot = 100 / Math.max(rows.length, LEAST_SLOTS);
   const nameStep = Math.ceil(rows.length / MOST_NAMES);
+  const last = rows.length - 1;
   const yOf = (count: number) => FIGURE_HEIGHT + DAYS_HEIGHT * (1 - count / longest);
   const column = (at: number, from: number, to: number, colour: 'value' | 'rest') =>
     from === to
       ? ''
       : `<rect class="${colour}" x="${(slot * (at + 0.2)).toFixed(2)}%" width="${(slot * 0.6).toFixed(2)}%" y="${yOf(to).toFixed(1)}" height="${(yOf(from) - yOf(to)).toFixed(1)}"/>`;
   const columns = rows.map(({ cells: [day = ''], value, rest }, at) => {
-    const hasFigure = rows.length <= MOST_WITH_FIGURE || at === best || at === rows.length - 1;
+    const hasFigure = rows.length <= MOST_WITH_FIGURE || at === best || at === last;
     return [
       column(at, 0, value, 'value'),
       column(at, value, value + rest, 'rest'),
       hasFigure ? textAt(slot * (at + 0.5), yOf(value + rest) - 6, number(value), 'figure') : '',
-      at % nameStep === 0
+      at === last || (at % nameStep === 0 && at <= last - nameStep)
         ? textAt(
             slot * (at + 0.5),
             DAYS_HEIGHT + FIGURE_HEIGHT + 20,
             shortDay(day),
-            at % (2 * nameStep) === 0 ? 'name' : 'name second',
+            at === last || (at % (2 * nameStep) === 0 && at <= last - 2 * nameStep) ? 'name' : 'name second',
           )
         : '',
     ].join('');

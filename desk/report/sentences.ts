@@ -193,6 +193,7 @@ function conversion(report: Report): KeyFigure {
 
 function change(now: number, then: number, when: string): string {
   const difference = now - then;
+  if (then === 0 && now > 0) return `None in ${when}.`;
   if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
   const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
   return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;

@@ -81,7 +81,8 @@ for (const engine of ENGINES) {
           .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
           .select(['w.version', 'w.text'])
           .executeTakeFirstOrThrow();
-        assert.deepEqual({ ...receipt }, own.consent);
+        const { text, version } = own.consent;
+        assert.deepEqual({ ...receipt }, { version, text });
         const csv = await desk(service, ['export', '--format', 'csv']);
         const [head = '', row = ''] = csv.out.split(/\r?\n/);
         assert.ok(head.endsWith(',variant'), head);

@@ -223,7 +223,7 @@ describe('resources of a service', { concurrency: true }, () => {
         await server.advance(10);
         assert.equal((await ask('grace@example.com', '198.51.100.7')).statusCode, 428);
         const { parsed } = await server.inbox.waitForMail('operator@example.com');
-        assert.match(parsed.subject ?? '', /^The list-bomb breaker of .+ opened$/);
+        assert.match(parsed.subject ?? '', /^Somebody may be misusing the form of .+$/);
         assert.match(parsed.text ?? '', /^Reason: too many codes a minute\./m);
         const { body } = await server.metrics.render();
         assert.match(body, /^lead_page_breaker_opened_total\{reason="too many codes a minute"\} 1$/m);

@@ -203,7 +203,7 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
   // Labels of neighbours would overlap on a phone.
   const isLastLabelled = bestAt === lastAt || bestAt < lastAt - 3;
   return (
-    <Section title="Leads of the last 30 days">
+    <Section title="Leads by day">
       {all === 0 || best === undefined ? (
         <EmptyState text="No leads in the last 30 days." />
       ) : (

@@ -27,7 +27,7 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
                 aria-hidden
                 className={styles.label}
                 style={{
-                  left: `${((index + 0.5) / bars.length) * 100}%`,
+                  left: `${((index * WIDTH + (WIDTH - GAP) / 2) / (bars.length * WIDTH - GAP)) * 100}%`,
                   bottom: `${(value / most) * 100}%`,
                 }}
               >
