@@ -93,7 +93,7 @@ function linesOf(files: readonly string[]): number {
 
 async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const begin = Date.now();
-  // A file, because --test-force-exit cuts off what a pipe has not taken yet.
+  // A file, because --test-force-exit cuts off output that is still in a pipe.
   const report = path.join(mkdtempSync(path.join(tmpdir(), 'test-report-')), 'report');
   const child = spawn(
     process.execPath,
