@@ -4,7 +4,8 @@ const SECOND_FILE = '**/assets/second-*';
 
 test('a page without any interaction loads only its own files', async ({ page }) => {
   const requests = requestsTo(page, '/');
-  const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
+  const files = () =>
+    requests.flatMap((request) => /\/assets\/(\w+)-[^/]*\.js$/.exec(request.url())?.[1] ?? []);
   await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
   for (const request of requests)
     expect(`${request.method()} ${request.url()}`).toMatch(/^GET http:\/\/[^/]+\/(?!api\/)/);
