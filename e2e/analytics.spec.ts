@@ -150,7 +150,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
           counter: resources.find((one) => one.name.startsWith(origin))?.startTime ?? -1,
         };
       }, COUNTER_ORIGIN);
-      expect(order.fonts).toHaveLength(2);
+      expect(order.fonts).toHaveLength(3);
       expect(order.counter).toBeGreaterThan(Math.max(order.painted, ...order.fonts));
 
       await visitor.askForCode();
