@@ -509,6 +509,11 @@ for (const engine of ENGINES) {
           assert.match(refused.notes, sentence);
           assert.doesNotMatch(refused.notes, /@/);
         }
+        const other = createVisitor(server, '10.250.0.2');
+        const headers = { referer: 'http://localhost/?utm_campaign=eve%40gmail.com' };
+        await other.post('/api/leads', filledForm({ email: 'eve@gmail.com' }), { headers });
+        await enter(server, other, 'eve@gmail.com');
+        assert.equal((await reportOf(server, '--period', '7d', '--campaign', 'others')).leads, 1);
       }));
 
     it('the report says which data was deleted instead of comparing it', () =>

@@ -58,9 +58,10 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
   if (source === undefined && campaign === undefined) return true;
   if (json === null) return false;
   const attribution = readAttribution(json);
+  const ofPerson = campaignOf(attribution);
   return (
     (source === undefined || shownSource(sourceOf(attribution)) === source) &&
-    (campaign === undefined || shownSource(campaignOf(attribution) ?? '') === campaign)
+    (campaign === undefined || (ofPerson !== undefined && shownSource(ofPerson) === campaign))
   );
 }
 
