@@ -356,10 +356,18 @@ export const Consent = z.strictObject({
       'must not contain {year}, because each receipt stores this text exactly as written',
     ),
     z.superRefine((text: string, context) => {
-      for (const [, , about = ''] of text.matchAll(LINK)) {
+      for (const [, label = '', about = ''] of text.matchAll(LINK)) {
         const mistake = /^https?:/i.test(about) ? linkMistake(about, null) : 'must begin with https://';
         if (mistake !== null)
           context.addIssue({ code: 'custom', params: { about }, message: `${about} ${mistake}` });
+        if (about.includes('('))
+          context.addIssue({
+            code: 'custom',
+            params: { about },
+            message: `${about} must not contain parentheses. Write %28 and %29 instead`,
+          });
+        if (label.trim() === '')
+          context.addIssue({ code: 'custom', params: { about }, message: 'contains a link without words' });
       }
       if (text.replace(LINK, '').includes(']('))
         context.addIssue({

@@ -10,6 +10,7 @@ import { mistakesInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { Article } from '#shared/api.ts';
 import { Interface } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
@@ -116,7 +117,7 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
 function withNamedSections(html: string): string {
   const used = new Set<string>();
   return html.replaceAll(/<(h[2-6])>([^]*?)<\/\1>/g, (_, tag: string, words: string) => {
-    const text = words.replaceAll(/<[^>]*>|&\w+;/g, ' ').toLowerCase();
+    const text = words.replaceAll(/<sup>.*?<\/sup>|<[^>]*>|&\w+;/g, ' ').toLowerCase();
     const name = ['section', ...(text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].join('-');
     let id = name;
     for (let count = 2; used.has(id); count += 1) id = `${name}-${count}`;
@@ -136,8 +137,7 @@ function withContents(html: string, title: string): string {
     const text = words.replaceAll(/<sup>.*?<\/sup>|<[^>]*>/g, '');
     return `<li><a href="#${id}">${text}</a></li>`;
   });
-  const name = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const nav = `<nav aria-labelledby="contents"><p id="contents">${name}</p><ol>${links.join('')}</ol></nav>`;
+  const nav = `<nav aria-labelledby="contents"><p id="contents">${escapeHtml(title)}</p><ol>${links.join('')}</ol></nav>`;
   return html.replace('<h2', () => `${nav}<h2`);
 }
 
@@ -216,7 +216,7 @@ const LEFTOVERS: readonly Leftover[] = [
     (found) =>
       `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
   ],
-  [/^ {0,3}[•·▪‣–—][ \t].*/gm, () => 'a list entry begins with "- ". Replace the character at the beginning'],
+  [/^ {0,3}[•·▪‣][ \t].*/gm, () => 'a list entry begins with "- ". Replace the character at the beginning'],
   [
     /\{\w+\}/g,
     (found) => `${found} is shown exactly as written, because the article has no placeholders`,
@@ -258,7 +258,13 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
           : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`,
       );
     else if (type === 'gfmFootnoteCallString') called.add(text().toLowerCase());
-    else if (type === 'gfmFootnoteDefinitionLabelString') defined.set(text().toLowerCase(), line);
+    else if (type === 'gfmFootnoteDefinitionLabelString') {
+      const name = text().toLowerCase();
+      const before = defined.get(name);
+      if (before !== undefined) add(before, `the note [^${name}] is here twice. Keep one of the two`);
+      defined.set(name, line);
+    } else if (type === 'atxHeading' && !/[^#\s]/.test(text().replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')))
+      add(line, 'a heading needs words, because links lead to it');
     else if (type === 'codeIndented')
       add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
     else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))

@@ -431,6 +431,18 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'consent.yaml',
     '',
+    Buffer.from('text: I agree, as the [policy](https://example.com/a_(b)) says.'),
+    '1: text: https://example.com/a_(b must not contain parentheses. Write %28 and %29 instead.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree [ ](https://example.com/a).'),
+    '1: text: contains a link without words.',
+  ],
+  [
+    'consent.yaml',
+    '',
     Buffer.from("text: I agree.\nrefuseEarlier: 'yes'"),
     '2: refuseEarlier: must be true or false, without quotes.',
   ],
@@ -491,6 +503,9 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '![](media/og.png)',
     'this picture has no description for people who cannot see it. Write ![description](media/…)',
   ],
+  ['The offer\n– as everybody knows – counts.'],
+  ['## ![A chart](media/og.png)', 'a heading needs words, because links lead to it'],
+  ['[^1]: One.\n\n[^1]: Another.\n\nAs shown.[^1]', 'the note [^1] is here twice. Keep one of the two'],
   ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],

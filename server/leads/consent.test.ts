@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -43,9 +43,10 @@ const receipts = ({ database }: ServerUnderTest) =>
     .orderBy('consent_receipts.verified_at')
     .execute();
 
-function refusingEarlier(folder: string): string {
+function refusingEarlier(folder: string, page: string): string {
   const campaign = campaignAsking(folder, '');
-  appendFileSync(path.join(campaign, 'consent.yaml'), 'refuseEarlier: true\n');
+  mkdirSync(path.join(campaign, page), { recursive: true });
+  appendFileSync(path.join(campaign, page, 'consent.yaml'), 'refuseEarlier: true\n');
   return campaign;
 }
 
@@ -102,32 +103,33 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('a withdrawn consent wording is refused, but a visitor who agreed before gets another code', () =>
-      inFolder((folder) =>
-        withServer({ engine, env: { CAMPAIGN_FOLDER: refusingEarlier(folder) } }, async (server) => {
-          const earlier = await knowEarlierWording(server);
-          const visitor = createVisitor(server);
-          const refused = await ask(visitor, earlier);
-          assert.deepEqual(
-            [refused.statusCode, refused.headers['x-error-code'], refused.headers['x-error-field']],
-            [409, 'page-outdated', 'consent'],
-          );
-          assert.equal(await server.countRows('submissions'), 0);
+    for (const page of ['.', 'variants/b'])
+      it(`a wording withdrawn in ${page}/consent.yaml is refused, but who agreed before gets another code`, () =>
+        inFolder((folder) =>
+          withServer({ engine, env: { CAMPAIGN_FOLDER: refusingEarlier(folder, page) } }, async (server) => {
+            const earlier = await knowEarlierWording(server);
+            const visitor = createVisitor(server);
+            const refused = await ask(visitor, earlier);
+            assert.deepEqual(
+              [refused.statusCode, refused.headers['x-error-code'], refused.headers['x-error-field']],
+              [409, 'page-outdated', 'consent'],
+            );
+            assert.equal(await server.countRows('submissions'), 0);
 
-          const { version } = server.campaign.consent;
-          assert.equal((await ask(visitor, version)).statusCode, 202);
-          await server.database.db.updateTable('submissions').set({ consent_version: earlier }).execute();
-          await server.advance(60);
-          assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
-          assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
-          assert.equal((await ask(visitor, earlier)).statusCode, 202);
-          await enterCode(server, visitor, 2);
-          assert.deepEqual(
-            (await receipts(server)).map(({ text }) => text),
-            [EARLIER],
-          );
-        }),
-      ));
+            const { version } = server.campaign.consent;
+            assert.equal((await ask(visitor, version)).statusCode, 202);
+            await server.database.db.updateTable('submissions').set({ consent_version: earlier }).execute();
+            await server.advance(60);
+            assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
+            assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
+            assert.equal((await ask(visitor, earlier)).statusCode, 202);
+            await enterCode(server, visitor, 2);
+            assert.deepEqual(
+              (await receipts(server)).map(({ text }) => text),
+              [EARLIER],
+            );
+          }),
+        ));
 
     it('a consent receipt records that no wording was stated', () =>
       withServer({ engine }, async (server) => {

@@ -127,8 +127,11 @@ async function findWordingShown(
 ): Promise<string | null> {
   if (stated === undefined) return NOT_STATED;
   if (typeof stated !== 'string' || !WORDING_VERSION.test(stated)) return null;
-  if ([{ consent }, ...variants].some((page) => page.consent.version === stated)) return stated;
-  const isAccepted = consent.refuseEarlier ? isResend(stated) : isKnownConsentWording(db, stated);
+  const wordings = [consent, ...variants.map((variant) => variant.consent)];
+  if (wordings.some(({ version }) => version === stated)) return stated;
+  const isAccepted = wordings.some(({ refuseEarlier }) => refuseEarlier)
+    ? isResend(stated)
+    : isKnownConsentWording(db, stated);
   return (await isAccepted) ? stated : null;
 }
 

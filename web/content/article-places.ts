@@ -1,5 +1,7 @@
 // Links to headings and notes of the article, and the heading at which a reader stopped.
 
+import { SITE_PATH } from '#web/site-path.ts';
+
 /** Follows links within the article without a new entry in the browser's history, where each entry is a screen. */
 export function followLinkWithin(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
@@ -35,7 +37,8 @@ export function placeOf({ scrolled, windowHeight, headings, bottom }: Reading): 
 const headingsIn = (article: HTMLElement) =>
   Array.from(article.querySelectorAll<HTMLElement>('[id^=section]'));
 
-const KEY = 'reading-place';
+/** Another guide on this host has its own place. */
+const KEY = `reading-place${SITE_PATH}`;
 
 export function keepPlace(article: HTMLElement): void {
   const headings = headingsIn(article);

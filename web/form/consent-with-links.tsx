@@ -3,12 +3,12 @@ import { verification as words } from '#campaign/interface.yaml';
 
 /** The links open in a new tab, so a click does not leave the form. */
 export function ConsentWithLinks() {
-  return parts.map((part) =>
+  return parts.map((part, at) =>
     typeof part === 'string' ? (
       part
     ) : (
       <a
-        key={part.href}
+        key={`${at} ${part.href}`}
         href={part.href}
         target="_blank"
         rel="noopener"

@@ -53,6 +53,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     ? {
         // The server's error about a field that still has the value that was sent.
         ...(refusal?.field &&
+          refusal.field in draft &&
           refused?.[refusal.field] === draft[refusal.field] && { [refusal.field]: refusal.body }),
         ...(check.type === 'errors' && check.errors),
       }
@@ -176,7 +177,7 @@ function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
           },
           onError: (error) => {
             // A refused field that gets the focus announces its error.
-            const spokenThere = typeof error.field === 'string' && isFocusFree();
+            const spokenThere = error.field !== undefined && error.field in draft && isFocusFree();
             toasts.add({ ...failureToast(toastWords.submissionFailed, error), spokenThere });
           },
         },
