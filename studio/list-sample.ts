@@ -20,47 +20,22 @@ const NOT_OURS = 'consent.yaml';
 const NEUTRAL: ReadonlySet<string> = new Set([
   ...SAMPLE.figures.map((figure) => figure.replace(/^>/, '')),
   ...SAMPLE.people,
-  ...`Get Your Free Copy
-Get Your Free Copy Now
-What You'll Learn
-Available now
-Real Case Studies
-See How It Works
-See How It Works, the film
-A film without sound, with captions
+  ...`A film without sound, with captions
 The film cannot be played here.
 The numbered points say the same.
-The Solution
-Personalised
 Proven Results From Real Teams
 Free, practical, and short enough for one sitting.
-The guide is free.
-Get the guide
 Tell us where to send your code.
 You will be reading two minutes from now.
 No credit card required • Instant access • Unsubscribe anytime
-What You Will Have
 The form that unlocks the guide needs JavaScript.
 Please allow it for this page, or open the page in another browser.
-All rights reserved.
-Privacy Policy
-Terms of Service
 Kostenlos, praktisch und kurz genug für eine Bahnfahrt.
-Leitfaden kostenlos holen
-Was Sie lernen
-So funktioniert es
-Ergebnisse aus echten Teams
-Fälle aus der Praxis
-Kostenlos zu lesen
-Zum Leitfaden
 Sagen Sie uns, wohin der Code gehen soll.
 In zwei Minuten können Sie lesen.
-Jetzt kostenlos lesen
 Keine Kreditkarte • Sofort lesbar • Jederzeit abbestellbar
-Was Sie in der Hand haben
 Das Formular, das den Leitfaden öffnet, braucht JavaScript.
-Bitte erlauben Sie es für diese Seite, oder öffnen Sie sie in einem anderen Browser.
-Alle Rechte vorbehalten.`.split('\n'),
+Bitte erlauben Sie es für diese Seite, oder öffnen Sie sie in einem anderen Browser.`.split('\n'),
 ]);
 
 function contentsOf(folder: string, file: string): (string | Buffer)[] {

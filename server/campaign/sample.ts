@@ -1,6 +1,6 @@
 // Finds words and pictures of the shipped campaigns that are still in an operator's campaign.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
@@ -109,17 +109,23 @@ function textsInYaml(yaml: string): Text[] {
   return found;
 }
 
-/** Sentences of fewer letters occur in any campaign. */
-const LEAST_LETTERS = 12;
+/** Shorter sentences could be anybody's. */
+const LEAST_LETTERS = 30;
 
 export function sentencesIn({ text, line }: Text): Text[] {
-  return Array.from(text.matchAll(/\S[^]*?(?:[.!?](?=\s)|(?=\n\s*\n)|$)/g), ({ 0: sentence, index }) => ({
-    text: sentence
-      .replaceAll(/[*_`#>]/g, '')
-      .replaceAll(/\s+/g, ' ')
-      .trim(),
-    line: text.includes('\n') ? line + text.slice(0, index).split('\n').length - 1 : line,
-  })).filter(({ text: { length } }) => length >= LEAST_LETTERS);
+  let at = 0;
+  let reached = line;
+  return Array.from(text.matchAll(/\S[^]*?(?:[.!?](?=\s)|(?=\n\s*\n)|$)/g), ({ 0: sentence, index }) => {
+    reached += text.slice(at, index).split('\n').length - 1;
+    at = index;
+    return {
+      text: sentence
+        .replaceAll(/[*_`#>]/g, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+      line: reached,
+    };
+  }).filter(({ text: { length } }) => length >= LEAST_LETTERS);
 }
 
 export const fingerprint = (content: string | Buffer): string =>
@@ -169,11 +175,15 @@ function leftover(
   };
 }
 
+/** More than any file of the sample. Hashing an operator's long film would stop the server. */
+const MOST_BYTES = 2_000_000;
+
 /** Recognises a picture by its content, or by the name of an invented person. */
 function samplePictures(folder: string, files: readonly string[]): Mistake | null {
   const people = SAMPLE.people.map((name) => name.toLowerCase().replaceAll(' ', '-'));
   const pictures = files
     .filter((file) => /^media\/.*\.(?:avif|webp|png|svg|mp4|webm)$/.test(file))
+    .filter((file) => statSync(path.join(folder, file)).size <= MOST_BYTES)
     .filter(
       (file) =>
         people.some((name) => file.includes(name)) ||
