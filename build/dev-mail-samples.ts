@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#server/platform/time.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
@@ -94,7 +94,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
         ...about,
         leads,
         count: leads.length,
-        figures: { ...FIGURES, days: 1 },
+        figures: { ...FIGURES, to: FIGURES.from + DAY_MS, days: 1 },
       }),
     },
     ...(newLeadEmail.week === undefined
@@ -106,7 +106,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
               ...about,
               leads,
               count: leads.length,
-              figures: { ...FIGURES, days: 7 },
+              figures: { ...FIGURES, to: FIGURES.from + 7 * DAY_MS, days: 7 },
             }),
           },
         ]),

@@ -38,6 +38,7 @@ export function createNewLeadNews({
     const now = clock();
     const today = dayOf(now, timeZone);
     const end = days === 1 ? today : mondayOf(today);
+    const named = { day: end - days, days };
     const period = endingAt(end, days, timeZone);
     const dueAt = momentAt(end * DAY_MS + newLeadEmailAtMs, timeZone);
     if (settled === period.from || now < dueAt) return;
@@ -45,8 +46,7 @@ export function createNewLeadNews({
     if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
     const recipients: string[] = [];
     for (const recipient of all)
-      if (!(await wasQueued(database.db, digestId({ from: period.from, days }, recipient))))
-        recipients.push(recipient);
+      if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);
     if (recipients.length > 0 && (await countNewLeads(database.db, period)) > 0) {
       const figures = await gatherFigures(database, period, {
         retention,
@@ -61,7 +61,8 @@ export function createNewLeadNews({
       const before = await countLeads(database.db, period.before);
       await queueDigest(database.db, {
         recipients,
-        figures: { from: period.from, days, before, ...stepsAndSources(figures) },
+        period: named,
+        figures: { from: period.from, to: period.to, days, before, ...stepsAndSources(figures) },
         now,
       });
     }

@@ -31,12 +31,13 @@ import {
   visibleOnBoth,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
-import { dayOf, startOfDay } from '#shared/days.ts';
 import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
   from: z.number(),
+  to: z.number(),
   /** 1 for a day, or 7 for a week. */
   days: z.number(),
   before: z.number(),
@@ -45,16 +46,27 @@ const PeriodFigures = z.object({
 });
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
-export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>, recipient: string): string =>
-  idOfPeriod(days === 1 ? 'day' : 'week', from, recipient);
+export type DigestPeriod = {
+  /** The first day, since 1970. The ID depends on it and not on a moment, which would change with TIME_ZONE. */
+  readonly day: number;
+  readonly days: 1 | 7;
+};
+
+export const digestId = ({ day, days }: DigestPeriod, recipient: string): string =>
+  idOfPeriod(days === 1 ? 'day' : 'week', day * DAY_MS, recipient);
 
 export async function queueDigest(
   db: Db,
-  { recipients, figures, now }: { recipients: readonly string[]; figures: PeriodFigures; now: number },
+  {
+    recipients,
+    period,
+    figures,
+    now,
+  }: { recipients: readonly string[]; period: DigestPeriod; figures: PeriodFigures; now: number },
 ): Promise<void> {
   for (const recipient of recipients)
     await addMailOnce(db, {
-      id: digestId(figures, recipient),
+      id: digestId(period, recipient),
       recipient,
       now,
       kind: 'digest',
@@ -68,15 +80,11 @@ export const digestKind: LetterKind = {
 
   compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const { from } = figures;
-    const named = await namedLeads(db, { from, to: endOfPeriod(figures, parts.timeZone) });
+    const named = await namedLeads(db, figures);
     if (named.count === 0) return null;
     return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
   },
 };
-
-const endOfPeriod = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>, timeZone: string): number =>
-  startOfDay(dayOf(from, timeZone) + days, timeZone);
 
 const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
   seen: 'seen',
@@ -150,12 +158,18 @@ function shareOfViews(
 function headOf(
   words: NewLeadEmail,
   about: AboutPage,
-  { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
+  {
+    from,
+    to,
+    days,
+    count,
+    before,
+  }: Pick<PeriodFigures, 'from' | 'to' | 'days'> & { count: number; before: string },
 ): { subject: string; text: string } {
   const { title, host, language } = about;
   // The server refuses to start without words for the weekly mail (server/startup/service.ts).
   if (days > 1 && words.week !== undefined) {
-    const given = { title, host, week: daysIn(about, from, endOfPeriod({ from, days }, about.timeZone)) };
+    const given = { title, host, week: daysIn(about, from, to) };
     return {
       subject: counted(words.week.subject, count, language, given),
       text: fill(words.week.text, { ...given, before }),

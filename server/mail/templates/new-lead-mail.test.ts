@@ -310,6 +310,23 @@ for (const engine of ENGINES) {
         },
       ));
 
+    it('a day is mailed once, and whole, even if TIME_ZONE changes', () =>
+      withServer({ engine, env: DAILY }, async (server) => {
+        // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
+        await server.advance(11.5 * 3_600);
+        await becomeLead(server, 'ada@example.com');
+        const { database, config, service } = server;
+        const newsIn = (timeZone: string) =>
+          createNewLeadNews({ database, config: { ...config, timeZone }, clock: service.clock });
+        await server.advance(12 * 3_600);
+        await newsIn('UTC')();
+        await newsIn('Europe/Berlin')();
+        assert.equal((await rowsOf(server, 'digest')).length, 1);
+        server.wakeWorker();
+        const { parsed } = await server.inbox.waitForMail(OPERATOR);
+        assert.match(parsed.text ?? '', /^ada@example\.com$/m);
+      }));
+
     it('the operator gets a weekly mail on Monday that compares two weeks', () =>
       // Friday, 20 November 2026, at noon.
       withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
