@@ -62,11 +62,15 @@ export const mondayOf = (day: number): number => day - ((((day + 3) % WEEK_DAYS)
 /** Example: 2026-11-23 */
 export const dayAsText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** @returns null unless the text is a day of the calendar, such as 2026-11-23 */
+/** Beyond, dates have fewer or more than four digits for a year in some time zone. */
+const LAST_YEAR = '9998';
+
+/** @returns null unless the text is a day of the calendar since 1970, such as 2026-11-23 */
 export function readDay(text: string): number | null {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
   // JavaScript accepts 31 February as a day in March.
-  return Number.isNaN(ms) || dayAsText(ms / DAY_MS) !== text ? null : ms / DAY_MS;
+  const isDay = ms >= 0 && text.slice(0, 4) <= LAST_YEAR && dayAsText(ms / DAY_MS) === text;
+  return isDay ? ms / DAY_MS : null;
 }
 
 export const NAMED_DAYS = ['today', 'yesterday', 'this-week', 'last-week'] as const;

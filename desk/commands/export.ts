@@ -88,7 +88,6 @@ Examples:
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
-      let headBytes = 0;
       /** Number of leads of an earlier export that stay in the file. */
       let left = 0;
       const write = async (append: (text: string) => Promise<void>) => {
@@ -106,7 +105,6 @@ Examples:
           desk.signal.throwIfAborted();
           await append(text);
           count += leadIds.length;
-          if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
           // Joins the IDs of a page, because a million separate strings need far more memory.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${describePeople(count, state)} …`);
@@ -139,8 +137,8 @@ Examples:
        */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
-        if (before === null || before.size <= headBytes) return true;
-        const held = Math.max(1, await countRows(file, headRowsOf(format)));
+        const held = before === null ? 0 : await countRows(file, headRowsOf(format));
+        if (before === null || held === 0) return true;
         if (count < held) {
           left = held;
           return false;

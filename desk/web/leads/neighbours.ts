@@ -1,8 +1,6 @@
 import type { Person } from '#desk/endpoints/people.ts';
 
 export type Neighbours = {
-  /** Counted from 1. */
-  readonly place: number;
   readonly previous: Person | undefined;
   readonly next: Person | undefined;
 };
@@ -10,5 +8,5 @@ export type Neighbours = {
 /** @returns null if the person is not in the list */
 export function neighboursOf(people: readonly Person[], id: string): Neighbours | null {
   const at = people.findIndex((person) => person.id === id);
-  return at === -1 ? null : { place: at + 1, previous: people[at - 1], next: people[at + 1] };
+  return at === -1 ? null : { previous: people[at - 1], next: people[at + 1] };
 }

@@ -4,7 +4,7 @@ import {
   useInfiniteQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { people, type Filter } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
@@ -48,9 +48,13 @@ export function useNeighbours(id: string): Neighbours | null {
   const { people: listed } = useMemo(() => listedIn(data?.pages ?? []), [data]);
   const found = neighboursOf(listed, id);
   const isDue = found !== null && found.next === undefined && hasNextPage && error === null;
+  // Once per person, because a search that finds nobody else would read the whole table.
+  const askedFor = useRef('');
   useEffect(() => {
-    if (isDue && !isFetching) void fetchNextPage();
-  }, [isDue, isFetching, fetchNextPage]);
+    if (!isDue || isFetching || askedFor.current === id) return;
+    askedFor.current = id;
+    void fetchNextPage();
+  }, [isDue, isFetching, fetchNextPage, id]);
   return found;
 }
 
