@@ -39,12 +39,12 @@ import { figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// A stack trace would not help the author of the campaign.
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const NOTHING_CHANGED =
   newestRelease(DIST) === null
     ? 'The site was not built.'
     : 'Nothing was changed: the site goes on with the words of its last build.';
+// A stack trace would not help the author of the campaign.
 const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
 if (mistakes.length > 0) {
   const these = mistakes.length === 1 ? 'this mistake' : `these ${mistakes.length} mistakes`;
@@ -184,6 +184,7 @@ async function buildCriticalStyles(list: string): Promise<string> {
 
 /** Made by studio/make-font.ts. */
 const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
+const READING_CUT = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
 
 /** Built into the page, so the first paint has the right typeface and nothing moves once the complete font has loaded. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
@@ -191,7 +192,7 @@ async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
-/** For large texts below the first view. The page loads it after the first paint. */
+/** For the figures, most of which are below the first view. The page loads it after the first paint. */
 async function buildDisplayFont(texts: readonly string[]): Promise<string> {
   const font = await makeHeadlineFont(DISPLAY_CUT, texts);
   const name = `assets/display-${createHash('sha256').update(font).digest('base64url').slice(0, 8)}.woff2`;
@@ -345,6 +346,10 @@ async function buildStylesWhereUsed(page: string): Promise<string> {
   return used.join('');
 }
 
+/** Until the display face has loaded, and without JavaScript, a figure is shown in the reading face. */
+const widestOf = async (figure: string): Promise<number> =>
+  Math.max(await textWidth(DISPLAY_CUT, figure), await textWidth(READING_CUT, figure, { wght: 500 }));
+
 async function buildHome(variant: string | null) {
   const { landing, interface: words } = readPageWords(CAMPAIGN_FOLDER, variant);
   const { hero, figures = [], howItWorks, solution, testimonials } = landing;
@@ -353,9 +358,6 @@ async function buildHome(variant: string | null) {
     ...figures.map(({ value }) => value),
     ...(howItWorks?.points.map((_, index) => String(index + 1)) ?? []),
     ...(testimonials?.cards.map(({ metric }) => figureAtStart(metric)?.figure ?? '') ?? []),
-    ...Object.values(landing).flatMap((section) =>
-      typeof section === 'object' && 'title' in section ? [section.title] : [],
-    ),
     proof ?? '',
   ];
   const app = await buildApp(variant);
@@ -363,7 +365,7 @@ async function buildHome(variant: string | null) {
   const markup = await prerender(`${SITE_PATH}/`);
   const css =
     (await buildHeadlineFont([hero.headline, site.title])) +
-    (proof ? `:root{--proof:${(await textWidth(DISPLAY_CUT, proof)).toFixed(2)}}` : '') +
+    (proof ? `:root{--proof:${(await widestOf(proof)).toFixed(2)}}` : '') +
     critical +
     (await buildStylesWhereUsed(markup));
   return { ...app, displayUrl: await buildDisplayFont(large), prerender, markup, css, words };

@@ -143,7 +143,7 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
         return;
       }
       forgetWords(server, words);
-      describeWarnings();
+      printWarnings();
       hot.send({ type: 'full-reload' });
     }
     if (
@@ -172,7 +172,7 @@ function forgetWords(server: ViteDevServer, files: readonly string[]): void {
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-function describeWarnings(): void {
+function printWarnings(): void {
   for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
 }
 
@@ -203,7 +203,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   for (const name of api.unused)
     say(`${name} is not used during development. No mail leaves this machine, and the data is in data/dev/.`);
   if (mistakes.length > 0) say(describeMistakes(mistakes));
-  else describeWarnings();
+  else printWarnings();
   say(`Ready on ${address}`);
 }
 

@@ -16,9 +16,17 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   });
 }
 
-/** @returns the width in em */
-export async function textWidth(whole: Buffer, text: string): Promise<number> {
-  const face = new Face(new Blob(await subsetFont(whole, text, { targetFormat: 'sfnt' })));
+/**
+ * @param axes the instance of a variable font
+ * @returns the width in em
+ */
+export async function textWidth(
+  whole: Buffer,
+  text: string,
+  axes: Readonly<Record<string, number>> = {},
+): Promise<number> {
+  const font = await subsetFont(whole, text, { targetFormat: 'sfnt', variationAxes: axes });
+  const face = new Face(new Blob(font));
   const widths = shapeText(new Font(face), text).map(({ width }) => width);
   return widths.reduce((sum, width) => sum + width, 0) / face.upem;
 }

@@ -83,7 +83,7 @@ const HTML_CODE_LIMIT_KB = wordsAreOurs ? 8 : 8.75;
 
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);
 const [APP_LIMIT_KB, PHONE_LIMIT_KB] =
-  form.type === 'words' && form.words.fields.length > 0 ? [95.5, 168] : [92.5, 165];
+  form.type === 'words' && form.words.fields.length > 0 ? [95.7, 168] : [92.7, 165];
 
 const DESK = path.join(release.folder, 'desk', 'assets');
 const ofDesk = (pattern: string): number =>

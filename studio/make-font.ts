@@ -17,7 +17,7 @@ const range = (from: number, to: number): string =>
   String.fromCodePoint(...Array.from({ length: to - from + 1 }, (_, index) => from + index));
 const printableAscii = range(0x20, 0x7e);
 // Newsreader has no → and no ≥; the next font in the stack supplies them.
-const headingCharacters = `${printableAscii}’‘“”„–—…•·×©éüöäåñß`;
+const headingCharacters = `${printableAscii}’‘“”„–—…•·×©€ÄÖÜäöüßçéåñ`;
 
 const newsreader = readFileSync(path.join(newsreaderFolder, 'files/newsreader-latin-opsz-normal.woff2'));
 // The optical size for text and headings of 18 to 44 px. All digits have the same width.

@@ -2,6 +2,7 @@ import * as landing from '#campaign/landing.yaml';
 import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
+import { OpenPages } from '#web/guide/open-pages.tsx';
 import styles from '#web/landing/landing.module.css';
 import letterStyles from '#web/landing/letter.module.css';
 import logoRow from '#web/landing/logos.module.css';
@@ -17,7 +18,6 @@ import {
   RefinementIcon,
   ResultsIcon,
 } from '#web/ui/icons.tsx';
-import { SITE_PATH } from '#web/site-path.ts';
 
 const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
   prompt: PromptIcon,
@@ -140,35 +140,15 @@ function Inside({ title, pictures }: Pages) {
     <>
       <details className={styles.insideLater}>
         <summary>{title}</summary>
-        <OpenPages pictures={pictures} />
+        {allPages(pictures)}
       </details>
-      <div className={styles.inside}>
-        <OpenPages pictures={pictures} />
-      </div>
+      <div className={styles.inside}>{allPages(pictures)}</div>
     </>
   );
 }
 
-const pagesSet = (number: number, type: string): string =>
-  [480, 960].map((width) => `${SITE_PATH}/media/inside-${number}-${width}.${type} ${width}w`).join(', ');
-const PAGES_SIZES = '(min-width: 1024px) 30rem, 90vw';
-
-function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
-  return pictures.map((alt, index) => (
-    <picture key={alt}>
-      <source type="image/avif" srcSet={pagesSet(index + 1, 'avif')} sizes={PAGES_SIZES} />
-      <img
-        src={`${SITE_PATH}/media/inside-${index + 1}-480.webp`}
-        srcSet={pagesSet(index + 1, 'webp')}
-        sizes={PAGES_SIZES}
-        alt={alt}
-        width={480}
-        height={330}
-        loading="lazy"
-      />
-    </picture>
-  ));
-}
+const allPages = (pictures: Pages['pictures']) =>
+  pictures.map((alt, index) => <OpenPages key={alt} number={index + 1} alt={alt} />);
 
 export function HowItWorks() {
   if (landing.howItWorks === undefined) return null;
@@ -262,13 +242,13 @@ function Letter({ title, paragraphs, note, reply }: LetterWords) {
         {note && <small>{note}</small>}
       </figcaption>
       <div>
-        <blockquote>
+        <div className={letterStyles.sheet}>
           {paragraphs.map(({ part, text }) => (
             <p key={text}>
               <small>{part}</small> <span>{text}</span>
             </p>
           ))}
-        </blockquote>
+        </div>
         {reply && <div className={letterStyles.card}>{reply}</div>}
       </div>
     </figure>
