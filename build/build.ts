@@ -192,7 +192,7 @@ async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
-/** For the figures, most of which are below the first view. The page loads it after the first paint. */
+/** For the figures. The page loads it after the first paint, because most figures are below the first view. */
 async function buildDisplayFont(texts: readonly string[]): Promise<string> {
   const font = await makeHeadlineFont(DISPLAY_CUT, texts);
   const name = `assets/display-${createHash('sha256').update(font).digest('base64url').slice(0, 8)}.woff2`;

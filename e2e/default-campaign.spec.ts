@@ -96,12 +96,6 @@ test('the exhibits strike out their second line, and the letter names the parts 
     await expect(line).toHaveCSS('text-decoration-line', 'line-through');
   await expect(problems).toContainText('Hi {first_name},');
   const letter = page.getByRole('figure', { name: 'One prompt, one letter' });
-  await expect(letter.locator('p small')).toHaveText([
-    '',
-    'Context',
-    'Facts',
-    'Role',
-    'Target outcome',
-  ]);
+  await expect(letter.locator('p small')).toHaveText(['', 'Context', 'Facts', 'Role', 'Target outcome']);
   await expect(letter).toContainText('Shall I send you the plan?');
 });

@@ -15,9 +15,6 @@ describe('neighbours of a person in the list', () => {
   ] as const)
     it(`the neighbours of ${id} are ${expected?.join(' and ') ?? 'unknown'}`, () => {
       const found = neighboursOf(PEOPLE, id);
-      assert.deepEqual(
-        found === null ? undefined : [found.previous?.id, found.next?.id],
-        expected,
-      );
+      assert.deepEqual(found === null ? undefined : [found.previous?.id, found.next?.id], expected);
     });
 });
