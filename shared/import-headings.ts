@@ -1,23 +1,20 @@
 // Column headings that an import recognises. A custom question must not use one of these names.
 
-/** Lower case, single spaces. The first one that occurs in the file is used. */
+/** Compared by {@link headingKey}. The first one that occurs in the file is used. */
 export const IMPORT_HEADINGS = {
   email: [
     'email',
-    'e mail',
     'email address',
-    'e mail address',
     'work email',
     'person email',
     'contact email',
     'subscriber email',
-    'e mail adresse',
     'email adresse',
     'mail',
   ],
-  name: ['name', 'full name', 'fullname', 'person name', 'contact name', 'subscriber name'],
-  firstName: ['first name', 'firstname', 'fname', 'given name', 'vorname'],
-  lastName: ['last name', 'lastname', 'lname', 'surname', 'family name', 'nachname'],
+  name: ['name', 'full name', 'person name', 'contact name', 'subscriber name'],
+  firstName: ['first name', 'fname', 'given name', 'vorname'],
+  lastName: ['last name', 'lname', 'surname', 'family name', 'nachname'],
   company: [
     'company',
     'company name',
@@ -38,8 +35,6 @@ export const IMPORT_HEADINGS = {
     'consent timestamp',
     'opt in time',
     'opt in date',
-    'optin time',
-    'optin date',
     'confirmation time',
     'confirm time',
     'email marketing consent timestamp',
@@ -49,19 +44,29 @@ export const IMPORT_HEADINGS = {
     'subscription date',
     'date subscribed',
     'signup date',
-    'sign up date',
     'einwilligung am',
   ],
 } as const;
 
+/** Lower case without accents, with single spaces: `isSubscribed` becomes `is subscribed`. */
 export const plainHeading = (heading: string): string =>
   heading
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036F]+/g, '')
+    .normalize('NFC')
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
+/** Equal for "opt in", "Opt-in", "optIn" and "optin". Keeps text without letters or digits. */
+export const headingKey = (heading: string): string => plainHeading(heading).replaceAll(' ', '') || heading;
+
+export const keysOf = (headings: readonly string[]): ReadonlySet<string> => new Set(headings.map(headingKey));
+
+const PERSON_HEADINGS = keysOf(Object.values(IMPORT_HEADINGS).flat());
+
+export const isPersonHeading = (heading: string): boolean => PERSON_HEADINGS.has(headingKey(heading));
 
 /**
  * Columns about permission to mail. `status`: in words. `consent`: yes, no or a date. `left`: any value means that the
@@ -69,8 +74,9 @@ const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat()
  */
 export type StatusKind = 'status' | 'consent' | 'left';
 
-const STATUS_HEADINGS: ReadonlySet<string> = new Set([
+const STATUS_HEADINGS = keysOf([
   'status',
+  'statut',
   'subscription status',
   'subscription state',
   'subscribe status',
@@ -82,14 +88,16 @@ const STATUS_HEADINGS: ReadonlySet<string> = new Set([
   'email subscriber status',
   'email subscription status',
   'email marketing status',
+  'email marketing consent state',
   'marketing status',
   'marketing email confirmation status',
   'hs emailconfirmationstatus',
   'person marketing status',
 ]);
 
-const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
+const CONSENT_HEADINGS = keysOf([
   'consent',
+  'consent email',
   'email consent',
   'email marketing consent',
   'gdpr consent',
@@ -97,6 +105,7 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
   'newsletter consent',
   'accepts email marketing',
   'accepts marketing',
+  'can receive email marketing',
   'subscribed',
   'is subscribed',
   'email subscribed',
@@ -105,7 +114,6 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
   'newsletter',
   'confirmed',
   'opt in',
-  'optin',
   'opted in',
   'is opted in',
   'double opt in',
@@ -113,32 +121,77 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
   'marketing opt in',
   'newsletter opt in',
   'einwilligung',
+  'abonniert',
+  'newsletter abonniert',
 ]);
 
-/** Columns that mark an unsubscribed, bounced or blocked contact. A pattern, because every tool names them differently. */
-const LEFT =
-  /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|bad address|quarantine|\barchived\b|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
+/** Too vague in a nested object, such as the status of an order. */
+const VAGUE_HEADINGS = keysOf(['status', 'confirmed', 'opt in', 'double opt in']);
+
+/**
+ * Patterns of words for people who unsubscribed, bounced or complained, because every tool names them differently. They match
+ * results of {@link plainHeading}.
+ */
+export const LEFT_WORDS = [
+  'unsub',
+  '\\bun sub',
+  '(?:non|not|never) ?subscri',
+  'opt(?:ed)? ?out',
+  'black ?list',
+  'block ?list',
+  '(?:hard ?)?bounce',
+  'do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)',
+  '\\bclean(?:ed| time)\\b',
+  '(?:spam )?complain',
+  'spam report',
+  'marked as spam',
+  'suppress',
+  'mail disabled',
+  'invalid e ?mail',
+  'bad address',
+  'quarantine',
+  '\\barchived\\b',
+  '\\bdeleted\\b',
+  '\\bstop time\\b',
+  'consent withdraw',
+  'withdrawn',
+  '\\brevoked\\b',
+  'abgemeldet',
+  'abmeld',
+  'abbestell',
+  // Shops ask whether a customer accepted the instructions on withdrawal.
+  'widerruf(?!sbelehrung)',
+  '(?:ge)?sperr',
+  'desabonn',
+  'desinscri',
+  'desuscri',
+  '(?:dad[oa] )?de baja',
+  'disiscri',
+].join('|');
+const LEFT = new RegExp(LEFT_WORDS);
 /** Links and counters that {@link LEFT} would match, such as our own unsubscribe_url. */
 const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|hs email bounce$|soft/;
-const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whatsapp|push|postal)\b/;
+const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whats ?app|push|postal)\b/;
 
-/**
- * @param heading a result of {@link plainHeading}
- * @returns null for a heading about another subject
- */
+/** @returns null for a heading about another subject */
 export function statusKind(heading: string): StatusKind | null {
-  if (STATUS_HEADINGS.has(heading)) return 'status';
-  if (CONSENT_HEADINGS.has(heading)) return 'consent';
-  return LEFT.test(heading) && !NO_STATUS.test(heading) && isAboutMail(heading) ? 'left' : null;
-}
-
-/**
- * Returns false for columns about another channel, such as SMS.
- * @param heading a result of {@link plainHeading}
- */
-export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(heading);
-
-export function isImportHeading(heading: string): boolean {
+  if (!isAboutMail(heading)) return null;
+  const keys = keysWithin(heading);
+  if (keys.some((key) => STATUS_HEADINGS.has(key))) return 'status';
+  if (keys.some((key) => CONSENT_HEADINGS.has(key))) return 'consent';
   const plain = plainHeading(heading);
-  return TAKEN.has(plain) || statusKind(plain) !== null;
+  return LEFT.test(plain) && !NO_STATUS.test(plain) ? 'left' : null;
 }
+
+/** In JSON, `preferences.newsletter` is also `newsletter`. */
+function keysWithin(heading: string): readonly string[] {
+  const names = heading.split(/\.(?=\S)/);
+  const [whole = '', ...inner] = names.map((_, at) => headingKey(names.slice(at).join('.')));
+  return [whole, ...inner.filter((key) => !VAGUE_HEADINGS.has(key))];
+}
+
+/** Returns false for columns about another channel, such as SMS. */
+export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(plainHeading(heading));
+
+export const isImportHeading = (heading: string): boolean =>
+  isPersonHeading(heading) || statusKind(heading) !== null;

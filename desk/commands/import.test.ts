@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
+import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -509,6 +510,70 @@ describe('import files', () => {
       assert.deepEqual(await emails(server), ['ada@example.com', 'eve@example.com']);
     }));
 
+  it('an import recognises columns and words about permission in any spelling, and no others', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const left =
+        `isSubscribed: false / is_subscribed: false / emailOptIn: false / doubleOptIn: false / marketingConsent: false
+        / acceptsMarketing: false / can_receive_email_marketing: false / Newsletter abonniert: false / UnSubscribed: yes
+        / hasOptedOutOfEmail: 1 / Revoked: yes / Widerruf: ja / Werbesperre: x / Gesperrt: ja / Désinscription: 2024-01-01
+        / Consent withdrawn at: 2024-01-01 / Widerrufen am: 1.2.2024 / Fecha de baja: 2024-01-01
+        / subscriptionStatus: pending / Statut: Désabonné / Statut: En attente / email_marketing_consent_state: pending
+        / email_marketing_consent.state: not_subscribed / Letters: NonSubscribed / Letters: UnSubscribed
+        / Letters: not_subscribed / Letters: HardBounce / Permission: Revoked / Profil: De\u0301sabonne\u0301e
+        / Estado: Baja / Estado: Dado de baja / Estado: Desuscrito / Stato: Disiscritto / Tags: vip, unsubscribed
+        / Tags: vip;unsubscribed / Tags: vip|bounced / Note: Unsubscribed at 2024-01-01 / Note: abgemeldet am 1.2.2024
+        / Note: Opted out on 2024-01-01 10:00 / Note: unsubscribed 2024-01-01`.split(/\s*\/ /);
+      const kept =
+        `Employer: Unsubscribed Ltd / Tags: Unsubscribed Ltd, vip / State: Bavaria / Estado: Baja California
+        / Stato: Italia / Notes: was active / Statut: Abonné / isSubscribed: true / emailOptIn: yes / Widerruf: nein
+        / Newsletter abonniert: ja / Widerrufsbelehrung akzeptiert: ja / SMS opt-out: yes / WhatsAppOptOut: yes
+        / UTM Campaign: inactive / Lead Source: cleaned / Lead - Source: unsub / earlier_answers: we; inactive
+        / 1. Newsletter: Weekly`.split(/\s*\/ /);
+      const rows = [...left, ...kept].map((row) => row.split(': '));
+      // One column per row.
+      const lines = rows.map(([, cell], at) => `${at}@example.com${';'.repeat(at + 1)}"${cell}"`);
+      const headings = rows.map(([heading]) => `"${heading}"`);
+      const { notes } = await importFile(server, ['email', ...headings].join(';') + '\n' + lines.join('\n'));
+      const found = (await emails(server)).map((email) => rows[Number.parseInt(email, 10)]!.join(': '));
+      assert.deepEqual(found.toSorted(), kept.toSorted(), notes);
+    }));
+
+  it('an import recognises the names of files of unsubscribed people', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [names, isLeft] of [
+        [
+          `suppression_spam_reports|export-unsubscribed|hard-bounces|opted-out|do-not-contact|suppression-list|(1) unsubscribed
+          |Abgemeldete|Sperrliste|désabonnés|bajas|inactive_subscribers|MyUnsubscribedPeople|archived_members_export_3f2a`,
+          true,
+        ],
+        ['people_cleaned|subscribers-without-bounces|Ohne Abgemeldete|archive', false],
+      ] as const) {
+        for (const name of names.split(/\s*\|/)) {
+          const { notes } = await importNamed(server, `${name}.csv`, 'email\nada@example.com\n', '--dry-run');
+          assert.match(notes, isLeft ? /^0 people would/m : /^1 person would/m, name);
+        }
+      }
+      const taken = ['--take-status', 'file name: suppression'] as const;
+      await importNamed(server, 'suppression-list.csv', 'email\nada@example.com\n', ...taken);
+      assert.deepEqual(await emails(server), ['ada@example.com']);
+    }));
+
+  it('an import of our exports leaves nobody out for a word in a link', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const query = 'utm_source=cleaned&utm_campaign=inactive&utm_term=a,unsubscribed&gclid=unsub';
+      await becomeLead(server, 'ada@example.com', 1, {
+        form: { company: 'Ada; inactive; Ltd' },
+        headers: { referer: `http://localhost/?${query}` },
+      });
+      for (const format of ['csv', 'jsonl', ...TOOL_NAMES]) {
+        const { out } = await desk(server.service, ['export', '--format', format]);
+        const answer = await importNamed(server, `leads.${format}`, out, '--json');
+        assert.equal(answer.exitCode, 0, `${format}: ${answer.notes}`);
+        const { verified, statusesLeftOut } = JSON.parse(answer.out) as Record<string, unknown>;
+        assert.deepEqual([verified, statusesLeftOut], [1, []], format);
+      }
+    }));
+
   it('an import lists unused columns and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
@@ -588,6 +653,40 @@ describe('import files', () => {
         assert.match(answer.notes, sentence);
         assert.deepEqual(await emails(server), []);
       }
+    }));
+
+  it('an import recognises nested names about permission in JSON, and no others', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const consent = (marketing: object) => ({ subscriptions: { email: { marketing } } });
+      const left = [
+        consent({ consent: 'NEVER_SUBSCRIBED' }),
+        consent({ can_receive_email_marketing: false }),
+        { attributes: consent({ consent: 'UNSUBSCRIBED' }) },
+        { email_marketing_consent: { state: 'not_subscribed' } },
+        { consent: { email: false } },
+        { preferences: { newsletter: false } },
+        { status: 'subscribed', properties: { status: 'unsubscribed' } },
+        { subscriptionStatuses: [{ name: 'Newsletter', status: 'NOT_SUBSCRIBED' }] },
+        { tags: ['a', 'unsubscribed'] },
+      ];
+      const kept = [
+        consent({ consent: 'SUBSCRIBED', can_receive_email_marketing: true, double_optin: false }),
+        { email_marketing_consent: { state: 'subscribed', opt_in_level: 'single_opt_in' } },
+        { sms_marketing_consent: { state: 'not_subscribed' } },
+        { orders: [{ status: 'shipped', confirmed: false }], company: { status: 'customer' } },
+        { lists: [{ optin: 'single', status: 'public' }] },
+        { name: 'Ada', properties: { name: 'ADA', email: 'Gone@example.com' } },
+        { answers: { removed: { label: 'Mood', answer: 'inactive' } } },
+        { attribution: { utm_source: 'cleaned', first: { utm_campaign: 'inactive' } } },
+      ];
+      const people = [...left, ...kept].map((person, at) => ({ email: `${at}@example.com`, ...person }));
+      const { notes } = await importNamed(server, 'people.json', JSON.stringify(people));
+      const found = await emails(server);
+      assert.deepEqual(
+        people.filter(({ email }) => found.includes(email)),
+        people.slice(left.length),
+        notes,
+      );
     }));
 
   it('an import reports text that was already garbled in the file', () =>

@@ -9,10 +9,11 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import { isGarbled, statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
+import { isGarbled, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
@@ -22,7 +23,7 @@ const BAD_LINES_SHOWN = 20;
 const STATUSES_SHOWN = 20;
 /** A column named status may hold a different value per row. */
 const STATUSES_MAX = 1_000;
-const STATUS_MAX_LENGTH = 60;
+const STATUS_MAX_LENGTH = 100;
 
 type BadLine = { readonly line: number; readonly reason: string };
 type Found = {
@@ -64,11 +65,12 @@ export function addImport(program: Command, desk: Desk): void {
       `
 The first line names the columns: e-mail address; name, or first and last name; company; time of consent (not "Created"); and
 custom questions by ID, label or CRM property.
-Reads every column about permission to send mail ("Status", "Unsubscribed", …), and file names such as "unsubscribed_….csv".
+Reads every column about permission to send mail ("Status", "Unsubscribed", …; also in French, German, Italian and Spanish),
+words such as "bounced" in tags and other columns, and file names such as "unsubscribed_….csv".
 Imports people whose status is empty or means yes (subscribed, active, confirmed, …). Any other status in any row excludes the
 person, unless --take-status names it. Never imports anyone who is suppressed or was erased here. Does not change leads.
-Reads CSV, and JSON with a person per line or a list (line 3 is the third person), in UTF-8 or UTF-16. Dates: 2024-03-04 (UTC
-without a zone) or 4.3.2024.
+Reads CSV, and JSON with a person per line or in one list (line 3 is the third person), in UTF-8 or UTF-16.
+Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
 Importing a file twice changes nothing, so you can repeat an interrupted import.
 
 Example:
@@ -94,7 +96,7 @@ Example:
         now,
         signal: desk.signal,
         form: campaign.form,
-        takenStatuses: new Set(takeStatus.map((status) => statusKey(status.trim()))),
+        takenStatuses: new Set(takeStatus.map((status) => headingKey(status.trim()))),
       });
       const { badLines } = found;
       if (badLines.length > 0 && !skipBad) {
@@ -170,7 +172,7 @@ async function readWholeFile(
     } else if (row.type === 'unsubscribed') {
       unsubscribed += 1;
       unsubscribedEmails.add(row.email);
-      const key = statusKey(row.status);
+      const key = headingKey(row.status);
       const { status, count } = statuses.get(key) ?? { status: row.status, count: 0 };
       if (count > 0 || statuses.size < STATUSES_MAX) statuses.set(key, { status, count: count + 1 });
     } else {

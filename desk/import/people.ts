@@ -1,8 +1,13 @@
 import type { FormMessages, OwnForm } from '#shared/campaign-schema.ts';
+import { readDay } from '#shared/days.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 import {
+  headingKey,
   IMPORT_HEADINGS,
   isAboutMail,
   isImportHeading,
+  keysOf,
+  LEFT_WORDS,
   plainHeading,
   statusKind,
   type StatusKind,
@@ -11,6 +16,7 @@ import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } fro
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { answerSchema, answersText, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
+import { TOOL_NAMES, TOOLS } from '#shared/tools.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;
 const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];
@@ -52,10 +58,10 @@ export function findColumns(
   headings: readonly string[],
   { fields }: Pick<OwnForm, 'fields'>,
 ): ({ readonly columns: Columns } & Headings) | null {
-  const plain = headings.map(plainHeading);
+  const keys = headings.map(headingKey);
   const places = FIELDS.flatMap((field) => {
-    const heading = IMPORT_HEADINGS[field].find((name) => plain.includes(name));
-    return heading === undefined ? [] : [[field, plain.indexOf(heading)] as const];
+    const key = IMPORT_HEADINGS[field].map(headingKey).find((one) => keys.includes(one));
+    return key === undefined ? [] : [[field, keys.indexOf(key)] as const];
   });
   const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
   if (email === undefined) return null;
@@ -65,15 +71,15 @@ export function findColumns(
     const inPrograms = Object.values(properties).flatMap((name = '') =>
       isImportHeading(name) ? [] : [name],
     );
-    const names = new Set([id, label, ...inPrograms].map(plainHeading));
-    const place = plain.findIndex((heading, at) => !taken.has(at) && names.has(heading));
+    const names = keysOf([id, `answers.${id}`, label, ...inPrograms]);
+    const place = keys.findIndex((key, at) => !taken.has(at) && names.has(key));
     return place < 0 ? [] : [[id, place]];
   });
   for (const [, place] of own) taken.add(place);
   const statuses = headings.flatMap((heading, place): StatusColumn[] => {
-    const name = plain[place]!;
-    if (taken.has(place) || !isAboutMail(name)) return [];
-    return [{ place, heading, kind: statusKind(name) ?? 'other' }];
+    if (taken.has(place) || !isAboutMail(heading)) return [];
+    const kind = statusKind(heading) ?? 'other';
+    return kind === 'other' && isFromVisitors(heading, place, headings) ? [] : [{ place, heading, kind }];
   });
   for (const { place, kind } of statuses) if (kind !== 'other') taken.add(place);
   return {
@@ -83,23 +89,34 @@ export function findColumns(
   };
 }
 
+const TOUCH_COLUMN = new RegExp(`(?:^| )(?:source|${TOUCH_NAMES.map(plainHeading).join('|')})$`);
+const ANSWERS_COLUMN = /^(?:earlier )?answers\b/;
+
+/** Our exports repeat links and answers, and a stranger can write "unsubscribed" in both. */
+function isFromVisitors(heading: string, place: number, headings: readonly string[]): boolean {
+  const plain = plainHeading(heading);
+  if (TOUCH_COLUMN.test(plain) || ANSWERS_COLUMN.test(plain)) return true;
+  return TOOL_NAMES.some((tool) => {
+    const ours = Object.keys(TOOLS[tool].columns);
+    return place < ours.length && ours.every((name, at) => name === headings[at]);
+  });
+}
+
 /**
- * Only these statuses (as {@link statusKey}) import a person, because a list of refusals would never be complete. "Verified" is missing
- * because some tools say it of e-mail addresses.
+ * Only these statuses import a person, because a list of refusals would never be complete. "Verified" is missing because some
+ * tools say it of e-mail addresses.
  */
-const AGREED: ReadonlySet<string> = new Set([
+const AGREED = keysOf([
   'subscribed',
   'subscriber',
   'active',
   'active subscriber',
   'confirmed',
   'opt in',
-  'optin',
   'opted in',
   'opt in confirmed',
   'confirmed opt in',
   'double opt in',
-  'double optin',
   'double opt in confirmed',
   'double opt in verified',
   'abonniert',
@@ -109,56 +126,29 @@ const AGREED: ReadonlySet<string> = new Set([
   'angemeldet',
   'bestätigt',
   'eingewilligt',
+  'abonné',
+  'abonnée',
+  'actif',
 ]);
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const words = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
 const YES = words('yes y true t 1 on x ja oui checked given granted agreed accepted allow allowed ✓ ✔');
 const NO = words(
   'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
 );
-/** Matches 0, 0.0 and 0000-00-00 after {@link statusKey}. */
-const ZERO = /^[0 ]+$/;
+/** Matches 0, 0.0 and 0000-00-00 after {@link headingKey}. */
+const ZERO = /^0+$/;
 /** Brevo's columns list channels, such as `[email_marketing|sms_marketing]`. */
 const MAIL_CHANNEL = /\bemail marketing\b/;
 const OTHER_CHANNELS = /^(?:(?:sms|whatsapp|push) marketing ?)+$/;
 const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
 
-/** Words that exclude a person in any column, or everyone in a file whose name begins with one. The last ones come from our own exports. */
-const LEFT: ReadonlySet<string> = new Set([
-  'nonsubscribed',
-  'unsubscribed',
-  'unsubscribe',
-  'unsub',
-  'opted out',
-  'opt out',
-  'optout',
-  'bounced',
-  'hard bounce',
-  'hard bounced',
-  'hardbounce',
-  'cleaned',
-  'complained',
-  'spam complaint',
-  'marked as spam',
-  'blocklisted',
-  'blacklisted',
-  'do not contact',
-  'do not email',
-  'cancelled',
-  'canceled',
-  'unconfirmed',
-  'unactivated',
-  'inactive',
-  'disabled',
-  'abgemeldet',
-  'suppressed',
-  'unverified',
-  'by hand',
-]);
-
-/** Removes case and punctuation, unless nothing would be left. */
-export const statusKey = (status: string): string => plainHeading(status) || status;
+/** The last ones come from our own exports. */
+const LEFT_STATES = 'cancell?ed|unconfirmed|unactivated|inactive|disabled|bajas?|unverified|by hand';
+const LEFT = `(?:(?:${LEFT_WORDS})\\S*|(?:${LEFT_STATES})\\b)`;
+/** Such as "Unsubscribed at 2024-01-01", which excludes a person in any column. */
+const LEFT_CELL = new RegExp(`^${LEFT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
 
 export type LeftOut = {
   readonly id: string;
@@ -235,35 +225,41 @@ function statusLeftOutBy(
   takenStatuses: ReadonlySet<string>,
 ): string | null {
   for (const { place, heading, kind } of statuses) {
-    const text = cells[place] ?? '';
-    if (text === '' || isFine(kind, statusKey(text))) continue;
-    // Dates and reasons would identify individuals.
-    const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
-    if (!takenStatuses.has(statusKey(status))) return status;
+    const parts = (cells[place] ?? '').split(kind === 'other' ? /[,;|]/ : ';');
+    for (const text of parts.map((part) => part.trim())) {
+      if (text === '' || isFine(kind, text)) continue;
+      // Dates and reasons would identify individuals.
+      const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
+      if (!takenStatuses.has(headingKey(status))) return status;
+    }
   }
   return null;
 }
 
-function isFine(kind: StatusColumn['kind'], key: string): boolean {
+function isFine(kind: StatusColumn['kind'], text: string): boolean {
+  const plain = plainHeading(text);
+  const key = headingKey(text);
   switch (kind) {
     case 'status':
       return AGREED.has(key);
     case 'consent':
-      return AGREED.has(key) || YES.has(key) || DATE.test(key) || MAIL_CHANNEL.test(key);
+      return AGREED.has(key) || YES.has(key) || DATE.test(plain) || MAIL_CHANNEL.test(plain);
     case 'left':
-      return (
-        NO.has(key) || ZERO.test(key) || OTHER_CHANNELS.test(key) || key === 'n a' || key.startsWith('http')
-      );
+      return NO.has(key) || ZERO.test(key) || OTHER_CHANNELS.test(plain) || key.startsWith('http');
     case 'other':
-      return !LEFT.has(key);
+      return !LEFT_CELL.test(plain);
   }
 }
 
+const LEFT_FILE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
+/** Later in a file's name, these words say how a list was cleaned. */
+const CLEANED = / (?:cleaned|archived|deleted)\b|\b(?:without|ohne|sans) .*/g;
+
 /** Mailchimp exports the people of each status as a file, such as `unsubscribed_members_export_3f2a.csv`. */
 export function statusOfFile(name: string, takenStatuses: ReadonlySet<string>): string | null {
-  const [first = ''] = plainHeading(name).split(' ');
-  const status = `File name: ${first}`;
-  return LEFT.has(first) && !takenStatuses.has(statusKey(status)) ? status : null;
+  const [word] = LEFT_FILE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
+  const status = `File name: ${word}`;
+  return word === undefined || takenStatuses.has(headingKey(status)) ? null : status;
 }
 
 function notPlain(text: string): string | null {
@@ -338,11 +334,5 @@ function readDate(text: string, order: DateOrder | undefined): number | 'ambiguo
   const date = `${year}-${two(month)}-${two(day)}`;
   const offset = /^[+-]/.test(zone) ? zone.replace(/^(...):?(..)$/, '$1:$2') : 'Z';
   const ms = Date.parse(`${date}T${two(hours)}:${two(minute)}:${two(second)}${offset}`);
-  // JavaScript accepts 31 February as a day in March.
-  return Number.isNaN(ms) || !isoDay(date).startsWith(date) ? 'none' : ms;
-}
-
-function isoDay(date: string): string {
-  const ms = Date.parse(date);
-  return Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+  return Number.isNaN(ms) || readDay(date) === null ? 'none' : ms;
 }

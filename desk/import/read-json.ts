@@ -1,5 +1,5 @@
 // Reads people from our JSON Lines, and from lists of mail and CRM programs' APIs.
-import { IMPORT_HEADINGS, plainHeading } from '#shared/import-headings.ts';
+import { headingKey, IMPORT_HEADINGS, isPersonHeading, keysOf } from '#shared/import-headings.ts';
 
 type Row = { readonly line: number; readonly cells: readonly string[] };
 type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -33,8 +33,13 @@ export async function* readJson(
   yield { line: 0, cells: [...headings] };
   for await (const { line, person } of peopleIn(head, read())) {
     const values = new Map<string, string>();
-    // A person's own name is listed before one of the same name in `properties`, which may be empty.
-    for (const [name, value] of flatten(person)) values.set(name, values.get(name) || value);
+    for (const [name, value] of flatten(person)) {
+      // `properties` may repeat a name, empty or with another status.
+      const known = values.get(name) ?? '';
+      if (known === '') values.set(name, value);
+      else if (value !== '' && value !== known && !isPersonHeading(name))
+        values.set(name, `${known};${value}`);
+    }
     yield { line, cells: Array.from(headings, (name) => values.get(name) ?? '') };
   }
 }
@@ -88,21 +93,21 @@ function parse(text: string, line: string): Json {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const EMAIL: ReadonlySet<string> = new Set(IMPORT_HEADINGS.email);
+const EMAIL = keysOf(IMPORT_HEADINGS.email);
 
 /** Finds the list in an API's response, such as `{"results": […]}`. */
 function listedIn(value: Json): readonly JsonObject[] {
   if (Array.isArray(value)) return value.filter(isObject);
   if (!isObject(value)) return [];
-  if (flatten(value).some(([name]) => EMAIL.has(plainHeading(name)))) return [value];
+  if (flatten(value).some(([name]) => EMAIL.has(headingKey(name)))) return [value];
   const lists = Object.values(value).map((part) =>
     Array.isArray(part) || isObject(part) ? listedIn(part) : [],
   );
   return lists.find((list) => list.length > 0) ?? [];
 }
 
-/** The names in them are headings as they are: fields of HubSpot, Brevo and Kit, and our custom questions. */
-const CONTAINERS: ReadonlySet<string> = new Set(['properties', 'attributes', 'fields', 'answers']);
+/** The names in them are headings as they are: fields of HubSpot, Brevo and Kit. */
+const CONTAINERS: ReadonlySet<string> = new Set(['properties', 'attributes', 'fields']);
 
 /** `{"consent": {"given_at": …}}` becomes `consent.given_at`, and an answer loses its label. */
 function flatten(record: JsonObject | readonly Json[], path = ''): [name: string, value: string][] {
