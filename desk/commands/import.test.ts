@@ -641,12 +641,35 @@ describe('import files', () => {
           await server.database.db.deleteFrom('imported_leads').execute();
         }
       }
+      const longLine = JSON.stringify({ email: stays, note: 'n'.repeat(200_000) });
+      for (const text of [
+        `\n${longLine}\n{"email": "${gone}"}`,
+        JSON.stringify({
+          contactLists: [{ list: 1, status: 1 }],
+          contacts: [{ email: stays }, { email: gone }],
+        }),
+      ]) {
+        const answer = await importNamed(server, 'people.json', text);
+        assert.deepEqual(await emails(server), [gone, stays], answer.notes);
+        await server.database.db.deleteFrom('imported_leads').execute();
+      }
+      const deep = '['.repeat(20_000) + ']'.repeat(20_000);
       for (const [text, sentence] of [
         [`{"email": "${stays}"}\n\n{"email": "nobody"}\n`, /^Line 3 has an invalid e-mail address\.$/m],
         [`[{"email": "${stays}"}, {"name": "Ada"}]`, /^Line 2 has no e-mail address\.$/m],
         [`{"email": "${stays}"}\n{"email": \n`, /people\.json is not valid JSON in line 2\. Export/],
         [`[{"email": "${stays}"},\n{`, /people\.json is not valid JSON\. Export/],
         ['[]', /people\.json is empty\./],
+        [`[{"email": "${stays}"}, "${gone}"]`, /^Line 2 has no e-mail address\.$/m],
+        [
+          `{"email": "${stays}"}\n"${gone}"\n{"name": "Ada"}`,
+          /^Line 2 has .*\nLine 3 has no e-mail address\.$/m,
+        ],
+        [
+          `{"subscribed": [{"email": "${stays}"}], "all": {"unsubscribed": [{"email": "${gone}"}]}}`,
+          /people\.json contains several lists of people\. Save those who agreed as a separate file\./,
+        ],
+        [`[{"email": "${stays}", "x": ${deep}}]`, /people\.json is too large or nested too deeply\. Export/],
       ] as const) {
         const answer = await importNamed(server, 'people.json', text);
         assert.equal(answer.exitCode, 1, text);

@@ -5,15 +5,8 @@ type Row = { readonly line: number; readonly cells: readonly string[] };
 type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
 
-export class NotJson extends Error {
-  /** Continues a sentence, such as " in line 3". */
-  readonly line: string;
-
-  constructor(line: string) {
-    super(`not JSON${line}`);
-    this.line = line;
-  }
-}
+/** Its message continues the file's name. */
+export class UnreadableJson extends Error {}
 
 /** Returns false for CSV, even if its first heading is in brackets. */
 export const isJson = (head: string): boolean => /^\uFEFF?\s*(?:\{\s*["}]|\[\s*[{\]])/.test(head);
@@ -22,16 +15,12 @@ export const isJson = (head: string): boolean => /^\uFEFF?\s*(?:\{\s*["}]|\[\s*[
  * Yields the names first, as a row of headings, because every person may have others.
  * @param read reads the file from the beginning; called twice
  */
-export async function* readJson(
-  head: string,
-  read: () => AsyncIterable<string>,
-): AsyncGenerator<Row, void, void> {
+export async function* readJson(read: () => AsyncIterable<string>): AsyncGenerator<Row, void, void> {
   const headings = new Set<string>();
-  for await (const { person } of peopleIn(head, read()))
-    for (const [name] of flatten(person)) headings.add(name);
+  for await (const { person } of peopleIn(read())) for (const [name] of flatten(person)) headings.add(name);
   if (headings.size === 0) return;
   yield { line: 0, cells: [...headings] };
-  for await (const { line, person } of peopleIn(head, read())) {
+  for await (const { line, person } of peopleIn(read())) {
     const values = new Map<string, string>();
     for (const [name, value] of flatten(person)) {
       // `properties` may repeat a name, empty or with another status.
@@ -44,31 +33,34 @@ export async function* readJson(
   }
 }
 
+/** Reads a person per line if the first line is complete, otherwise one document. */
 async function* peopleIn(
-  head: string,
   texts: AsyncIterable<string>,
 ): AsyncGenerator<{ readonly line: number; readonly person: JsonObject }, void, void> {
-  if (isComplete(head.trimStart().split('\n', 1)[0]!)) {
-    let line = 0;
-    for await (const text of linesIn(texts)) {
-      line += 1;
-      if (text.trim() === '') continue;
+  let [line, document] = [0, ''];
+  let isByLine: boolean | undefined;
+  for await (const text of linesIn(texts)) {
+    line += 1;
+    if (text.trim() === '') continue;
+    isByLine ??= isComplete(text);
+    if (isByLine) {
       const people = listedIn(parse(text, ` in line ${line}`));
       yield* people.map((person, at) => ({ line: people.length === 1 ? line : at + 1, person }));
-    }
-    return;
+    } else document += `${text}\n`;
   }
-  let document = '';
-  for await (const text of texts) document += text;
-  yield* listedIn(parse(document, '')).map((person, at) => ({ line: at + 1, person }));
+  if (isByLine === false)
+    yield* listedIn(parse(document, '')).map((person, at) => ({ line: at + 1, person }));
 }
 
 async function* linesIn(texts: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   let rest = '';
   for await (const text of texts) {
-    const lines = `${rest}${text}`.split('\n');
-    rest = lines.pop()!;
-    yield* lines;
+    const [end = '', ...lines] = text.split('\n');
+    rest += end;
+    for (const line of lines) {
+      yield rest;
+      rest = line;
+    }
   }
   yield rest;
 }
@@ -86,7 +78,7 @@ function parse(text: string, line: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new NotJson(line);
+    throw new UnreadableJson(`is not valid JSON${line}. Export the file again.`);
   }
 }
 
@@ -95,16 +87,29 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 
 const EMAIL = keysOf(IMPORT_HEADINGS.email);
 
-/** Finds the list in an API's response, such as `{"results": […]}`. */
+const hasAddress = (value: JsonObject): boolean =>
+  flatten(value).some(([name]) => EMAIL.has(headingKey(name)));
+
+/** Keeps a bare value, which may be an address, so that its line is reported as bad. */
+const asPerson = (value: Json): JsonObject => (isObject(value) ? value : { '': value });
+
+/** Finds the list of people in an API's response, such as `{"results": […]}`. */
 function listedIn(value: Json): readonly JsonObject[] {
-  if (Array.isArray(value)) return value.filter(isObject);
-  if (!isObject(value)) return [];
-  if (flatten(value).some(([name]) => EMAIL.has(headingKey(name)))) return [value];
-  const lists = Object.values(value).map((part) =>
-    Array.isArray(part) || isObject(part) ? listedIn(part) : [],
-  );
-  return lists.find((list) => list.length > 0) ?? [];
+  if (Array.isArray(value)) return value.map(asPerson);
+  if (!isObject(value) || hasAddress(value)) return [asPerson(value)];
+  const lists = listsIn(value);
+  const [people, ...others] = lists.filter((list) => list.some(hasAddress));
+  if (others.length > 0)
+    throw new UnreadableJson('contains several lists of people. Save those who agreed as a separate file.');
+  return people ?? lists[0] ?? [value];
 }
+
+const listsIn = (value: JsonObject): readonly (readonly JsonObject[])[] =>
+  Object.values(value).flatMap((part: Json) => {
+    if (Array.isArray(part)) return part.some(isObject) ? [part.map(asPerson)] : [];
+    if (!isObject(part)) return [];
+    return hasAddress(part) ? [[part]] : listsIn(part);
+  });
 
 /** The names in them are headings as they are: fields of HubSpot, Brevo and Kit. */
 const CONTAINERS: ReadonlySet<string> = new Set(['properties', 'attributes', 'fields']);

@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 import { withoutApostrophe } from '#desk/export/csv.ts';
-import { isJson, NotJson, readJson } from '#desk/import/read-json.ts';
+import { isJson, readJson, UnreadableJson } from '#desk/import/read-json.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
 export type RowEvent =
@@ -30,7 +30,7 @@ export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void
     const first = await texts.next();
     const head = first.done ? '' : first.value;
     if (isJson(head)) {
-      for await (const row of readJson(head, () => decode(file, encoding))) yield { type: 'row', ...row };
+      for await (const row of readJson(() => decode(file, encoding))) yield { type: 'row', ...row };
       return;
     }
     const { separator, rest, linesBefore } = separatorOf(head);
@@ -100,7 +100,8 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
 }
 
 function explain(error: unknown): string | null {
-  if (error instanceof NotJson) return `is not valid JSON${error.line}. Export the file again.`;
+  if (error instanceof UnreadableJson) return error.message;
+  if (error instanceof RangeError) return 'is too large or nested too deeply. Export the people as CSV.';
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
