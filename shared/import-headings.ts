@@ -121,8 +121,13 @@ const CONSENT_HEADINGS = keysOf([
   'marketing opt in',
   'newsletter opt in',
   'einwilligung',
+  'werbeeinwilligung',
   'abonniert',
   'newsletter abonniert',
+  'abonné',
+  'consentement',
+  'consentimiento',
+  'consenso',
 ]);
 
 /** Too vague in a nested object, such as the status of an order. */
@@ -161,7 +166,7 @@ export const LEFT_WORDS = [
   'abbestell',
   // Shops ask whether a customer accepted the instructions on withdrawal.
   'widerruf(?!sbelehrung)',
-  '(?:ge)?sperr',
+  '(?:ge)?sperr(?:t|e|liste)',
   'desabonn',
   'desinscri',
   'desuscri',

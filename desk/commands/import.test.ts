@@ -516,7 +516,7 @@ describe('import files', () => {
         `isSubscribed: false / is_subscribed: false / emailOptIn: false / doubleOptIn: false / marketingConsent: false
         / acceptsMarketing: false / can_receive_email_marketing: false / Newsletter abonniert: false / UnSubscribed: yes
         / hasOptedOutOfEmail: 1 / Revoked: yes / Widerruf: ja / Werbesperre: x / Gesperrt: ja / Désinscription: 2024-01-01
-        / Consent withdrawn at: 2024-01-01 / Widerrufen am: 1.2.2024 / Fecha de baja: 2024-01-01
+        / Consentement: non / Consent withdrawn at: 2024-01-01 / Widerrufen am: 1.2.2024 / Fecha de baja: 2024-01-01
         / subscriptionStatus: pending / Statut: Désabonné / Statut: En attente / email_marketing_consent_state: pending
         / email_marketing_consent.state: not_subscribed / Letters: NonSubscribed / Letters: UnSubscribed
         / Letters: not_subscribed / Letters: HardBounce / Permission: Revoked / Profil: De\u0301sabonne\u0301e
@@ -526,7 +526,8 @@ describe('import files', () => {
       const kept =
         `Employer: Unsubscribed Ltd / Tags: Unsubscribed Ltd, vip / State: Bavaria / Estado: Baja California
         / Stato: Italia / Notes: was active / Statut: Abonné / isSubscribed: true / emailOptIn: yes / Widerruf: nein
-        / Newsletter abonniert: ja / Widerrufsbelehrung akzeptiert: ja / SMS opt-out: yes / WhatsAppOptOut: yes
+        / Consentimiento: sí / Interests: Sperrholz / Newsletter abonniert: ja / Widerrufsbelehrung akzeptiert: ja
+        / SMS opt-out: yes / WhatsAppOptOut: yes
         / UTM Campaign: inactive / Lead Source: cleaned / Lead - Source: unsub / earlier_answers: we; inactive
         / 1. Newsletter: Weekly`.split(/\s*\/ /);
       const rows = [...left, ...kept].map((row) => row.split(': '));

@@ -133,7 +133,7 @@ const AGREED = keysOf([
 
 const words = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
-const YES = words('yes y true t 1 on x ja oui checked given granted agreed accepted allow allowed ✓ ✔');
+const YES = words('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
 const NO = words(
   'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
 );
