@@ -13,6 +13,7 @@ import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { createLink } from '#desk/server/auth/link.ts';
 import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
+import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
@@ -372,7 +373,9 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   const chance = random();
   const email = `${chance > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
   const form = filledForm({ email, name: pick(NAMES, random), company: pick(COMPANIES, random) });
-  const asked = await visitor.post('/api/leads', form, { headers });
+  const asked = await visitor.post('/api/leads', form, {
+    headers: { ...headers, [CONSENT_VERSION_HEADER]: server.campaign.consent.version },
+  });
   if (asked.statusCode !== 202) throw new Error(asked.body);
   if (chance > 0.95) return;
 
