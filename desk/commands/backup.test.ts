@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
@@ -141,6 +142,7 @@ describe('restoring settings and words', () => {
       const before = textsIn(folder);
       appendFileSync(site, '# newer\n');
       appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
+      chmodSync(path.join(folder, '.env'), 0o644);
       const changed = textsIn(folder);
       const refused = await run('restore', backup);
       assert.equal(refused.exitCode, 1);
@@ -158,7 +160,11 @@ describe('restoring settings and words', () => {
       assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER/);
       const [kept] = globSync('campaign.before-*', { cwd: folder });
       assert.match(readFileSync(path.join(folder, kept ?? '', 'site.yaml'), 'utf8'), /# newer/);
-      assert.equal(globSync('{.env,data/leads.db}.before-*', { cwd: folder }).length, 2);
+      const files = globSync('{.env,data/leads.db}.before-*', { cwd: folder });
+      assert.deepEqual(
+        files.map((name) => statSync(path.join(folder, name)).mode & 0o777),
+        [0o600, 0o600],
+      );
     }));
 
   it('a restore refuses changed and added files before anything changes', () =>

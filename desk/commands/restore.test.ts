@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import {
+import fs, {
   copyFileSync,
   existsSync,
   globSync,
@@ -18,10 +18,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
@@ -360,23 +361,60 @@ describe('backups that cannot be restored', () => {
     }));
 });
 
+const replacement = (folder: string, staged: string, name: string) => ({
+  staged: path.join(folder, staged),
+  place: path.join(folder, name),
+  kept: path.join(folder, `${name}.before`),
+});
+
 describe('failed restores', () => {
   it('a restore puts everything back if one part cannot be moved into place', () =>
     inFolder(async (folder) => {
       const inside = (name: string) => path.join(folder, name);
       for (const part of ['', '-wal', '-shm']) writeFileSync(inside(`leads.db${part}`), `old${part}`);
       for (const name of ['.env', 'new.part']) writeFileSync(inside(name), name);
-      const content = contentOf(folder);
-      const replacement = (staged: string, name: string) => ({
-        staged: inside(staged),
-        place: inside(name),
-        kept: inside(`${name}.before`),
-      });
+      const { 'new.part': _staged, ...content } = contentOf(folder);
       await assert.rejects(
-        takePlaces([replacement('new.part', '.env'), replacement('absent.part', 'leads.db')]),
+        takePlaces([replacement(folder, 'new.part', '.env'), replacement(folder, 'absent.part', 'leads.db')]),
         { code: 'ENOENT' },
       );
       assert.deepEqual(contentOf(folder), content);
       assert.equal(readFileSync(inside('.env'), 'utf8'), '.env');
+    }));
+
+  it('a restore that is killed leaves a previous or a new file, and no log of another database', () =>
+    inFolder(async (folder) => {
+      const inside = (name: string) => path.join(folder, name);
+      const textOf = (name: string) => (existsSync(inside(name)) ? readFileSync(inside(name), 'utf8') : null);
+      for (const name of ['.env', 'leads.db', 'leads.db-wal']) writeFileSync(inside(name), 'old');
+      for (const name of ['env.part', 'leads.part']) writeFileSync(inside(name), 'new');
+      const seen: (string | null)[][] = [];
+      for (const step of ['linkSync', 'renameSync', 'rmSync'] as const) {
+        const act = fs[step] as (...args: unknown[]) => void;
+        mock.method(fs, step, (...args: unknown[]) => {
+          act(...args);
+          seen.push(['.env', 'leads.db', 'leads.db-wal'].map(textOf));
+        });
+      }
+      syncBuiltinESMExports();
+      try {
+        await takePlaces([
+          replacement(folder, 'leads.part', 'leads.db'),
+          replacement(folder, 'env.part', '.env'),
+        ]);
+      } finally {
+        mock.restoreAll();
+        syncBuiltinESMExports();
+      }
+      assert(seen.length > 3);
+      for (const [settingsThen, database, log] of seen) {
+        assert(settingsThen && database, 'a name was absent');
+        assert(database === 'old' || log === null, 'a log of another database');
+      }
+      assert.deepEqual(seen.at(-1), ['new', 'new', null]);
+      assert.deepEqual(
+        ['.env', 'leads.db', 'leads.db-wal'].map((name) => textOf(name.replace(/db|env/, '$&.before'))),
+        ['old', 'old', 'old'],
+      );
     }));
 });

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ import {
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { sqliteCode } from '#server/db/engine/outages.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
-import { flushToDisk } from '#server/platform/files.ts';
+import { flushToDisk, makePrivate } from '#server/platform/files.ts';
 
 /** Copies all pages in one step, because SQLite restarts a copy when another process writes between two steps. */
 const WHOLE = 2 ** 31 - 1;
@@ -161,27 +161,39 @@ export function isDatabaseOpen(file: string): boolean {
 export type Replacement = { readonly staged: string; readonly place: string; readonly kept: string };
 
 /**
- * Moves each staged file or folder into its place and keeps the previous one. If this or the last step fails, everything is moved back.
+ * Moves each staged file or folder into its place and keeps the previous one. A file's place is never empty, even if the process is
+ * killed. If a step fails, everything is moved back.
  * @param replacements staged in the folder of their place
  */
 export async function takePlaces(
   replacements: readonly Replacement[],
   lastStep: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const moved: (readonly [from: string, to: string])[] = [];
+  const undo: (() => void)[] = [];
   const move = (from: string, to: string) => {
     renameSync(from, to);
-    moved.push([from, to]);
+    undo.push(() => renameSync(to, from));
   };
   try {
     for (const { staged, place, kept } of replacements) {
-      for (const part of ['', ...COMPANIONS]) if (existsSync(place + part)) move(place + part, kept + part);
-      move(staged, place);
+      const hasFile = isFile(place);
+      if (hasFile) {
+        linkSync(place, kept);
+        undo.push(() => rmSync(kept, { force: true }));
+      } else if (existsSync(place)) move(place, kept);
+      for (const part of COMPANIONS) if (existsSync(place + part)) move(place + part, kept + part);
+      renameSync(staged, place);
+      undo.push(() => (hasFile ? renameSync(kept, place) : renameSync(place, staged)));
     }
     await lastStep();
   } catch (error) {
-    for (const [from, to] of moved.toReversed()) renameSync(to, from);
+    for (const step of undo.toReversed()) step();
     throw error;
   }
-  for (const { place } of replacements) flushToDisk(path.dirname(place));
+  for (const { place, kept } of replacements) {
+    if (isFile(kept)) makePrivate(kept);
+    flushToDisk(path.dirname(place));
+  }
 }
+
+const isFile = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isFile() === true;
