@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { CommandFailure } from '#desk/command-failure.ts';
 import { filesIn } from '#server/campaign/campaign-folder.ts';
 import type { BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
@@ -14,7 +15,12 @@ const DKIM_KEY = 'dkim-key';
 const SETTINGS = '.env';
 
 export function secretFilesOf(instance: Settings): readonly BackupFile[] {
-  const settings = Buffer.from(settingsText());
+  const written = settingsText();
+  if (written.type === 'unwritable')
+    throw new CommandFailure(
+      `No backup was written, because .env cannot hold the value of ${written.names.join(', ')} in the environment. Change its quotes or line breaks, or add --without-secrets.`,
+    );
+  const settings = Buffer.from(written.text);
   const places = [
     [SECRET, secretPlaceOf(instance)],
     [DKIM_KEY, dkimPlaceOf(instance)],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
+import { readCampaignFolder, readSettings, settingsText } from '#server/settings/env-file.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
@@ -82,6 +82,31 @@ describe('settings in .env', () => {
       'SMPT_URL is not a setting. Did you mean SMTP_URL?',
     ]);
   });
+
+  it('settings in the environment can be written to .env, or are named', () =>
+    inFolder((folder) => {
+      const INSTANCE_FOLDER = folder;
+      for (const [MAIL_FROM, written] of [
+        ['Ada <a@example.com>', `'Ada <a@example.com>'`],
+        ["Ada's #1", `"Ada's #1"`],
+        [String.raw`Ada's \n`, `\`${String.raw`Ada's \n`}\``],
+        ["Ada's\n", String.raw`"Ada's\n"`],
+        [String.raw`'"Ada`, `\`'"Ada\``],
+        ['\'"`', null],
+        ['a\r\nb', null],
+      ] as const) {
+        using _environment = environment({ INSTANCE_FOLDER, MAIL_FROM, PORT: '1' });
+        assert.deepEqual(
+          settingsText(),
+          written === null
+            ? { type: 'unwritable', names: ['MAIL_FROM'] }
+            : { type: 'text', text: `# From the environment:\nPORT='1'\nMAIL_FROM=${written}\n` },
+        );
+      }
+      writeFileSync(path.join(folder, '.env'), "OTHER='open\n");
+      using _environment = environment({ INSTANCE_FOLDER, PORT: '1' });
+      assert.deepEqual(settingsText(), { type: 'unwritable', names: ['PORT'] });
+    }));
 
   it('.env may have any line endings and a byte order mark, but must be UTF-8', async () => {
     for (const end of ['\n', '\r\n', '\r'])

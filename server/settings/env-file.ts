@@ -71,27 +71,47 @@ export function readSettings(
   };
 }
 
-/** Returns .env with the settings of the environment, which may not exist on another machine. Empty if nothing is set. */
-export function settingsText(): string {
+/**
+ * Returns .env with the settings of the environment, which may not exist on another machine. Empty if nothing is set.
+ * @returns "unwritable" if .env cannot hold some settings of the environment
+ */
+export function settingsText():
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'unwritable'; readonly names: readonly string[] } {
   const file = path.join(instanceFolder(), '.env');
   const text = existsSync(file) ? textOf(file) : '';
-  const { values, lines } = readEnvText(text);
-  const given = SETTING_NAMES.filter((name) => {
+  const given = settingsMissingIn(text);
+  if (given.length === 0) return { type: 'text', text };
+  const entries = given.map((name) => [name, process.env[name] ?? ''] as const);
+  const whole = withEntries(text, 'From the environment', entries);
+  const names = settingsMissingIn(whole);
+  return names.length === 0 ? { type: 'text', text: whole } : { type: 'unwritable', names };
+}
+
+function settingsMissingIn(text: string): readonly string[] {
+  const { values } = readEnvText(text);
+  return SETTING_NAMES.filter((name) => {
     const value = process.env[name];
     return name !== 'INSTANCE_FOLDER' && value !== undefined && value !== values[name];
   });
-  if (given.length === 0) return text;
-  const overridden = new Set(given.map((name) => lines.get(name)));
+}
+
+function withEntries(
+  text: string,
+  heading: string,
+  entries: readonly (readonly [name: string, value: string])[],
+): string {
+  const { lines } = readEnvText(text);
+  const overridden = new Set(entries.map(([name]) => lines.get(name)));
   const kept = text.split('\n').map((line, index) => (overridden.has(index + 1) ? `# ${line}` : line));
-  const entries = given.map((name) => `${name}=${inQuotes(process.env[name] ?? '')}`);
-  return [...kept.join('\n').trimEnd().split('\n'), '# From the environment:', ...entries, '']
-    .join('\n')
-    .trimStart();
+  const added = entries.map(([name, value]) => `${name}=${inQuotes(value)}`);
+  return [...kept.join('\n').trimEnd().split('\n'), `# ${heading}:`, ...added, ''].join('\n').trimStart();
 }
 
 function inQuotes(value: string): string {
-  const quote = ["'", '"', '`'].find((mark) => !value.includes(mark)) ?? '';
-  return `${quote}${value}${quote}`;
+  const escaped = value.replaceAll('\n', String.raw`\n`);
+  const quoted = [`'${value}'`, `"${escaped}"`, `\`${value}\``];
+  return quoted.find((tried) => !tried.includes('\n') && parseEnv(`A=${tried}`)['A'] === value) ?? '';
 }
 
 const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
