@@ -218,3 +218,28 @@ describe('restoring settings and words', () => {
       assert(!existsSync(path.join(folder, 'data/leads.db')));
     }));
 });
+
+for (const hasSettings of ENGINES.includes('postgres') ? [true, false] : [])
+  it(`a backup of SQLite ${hasSettings ? 'with' : 'without'} settings restores on postgres with its secret`, () =>
+    inMachine(async ({ folder, run }, backup) => {
+      if (!hasSettings) {
+        rmSync(path.join(folder, '.env'));
+        using database = new DatabaseSync(backup);
+        database.exec(`delete from backup_files where name = '.env'`);
+      }
+      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'postgres');
+      const refused = await fresh.run('restore', backup, '--only', 'database');
+      assert.match(
+        refused.notes,
+        /^APP_SECRET must be set .+\nThe secret of .+ is printed by: sqlite3 -readonly/,
+      );
+      const done = await fresh.run('restore', backup);
+      assert.equal(done.exitCode, 0, done.notes);
+      const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
+      const text = readFileSync(path.join(fresh.folder, '.env'), 'utf8');
+      assert(text.includes(`\nAPP_SECRET='${secret}'\n`), text);
+      assert(!existsSync(path.join(fresh.folder, 'data/app-secret')));
+      const checked = await fresh.run('consent', 'verify');
+      assert.equal(checked.exitCode, 0, checked.notes);
+      assert.equal((await run('restore', backup, '--replace')).exitCode, 0);
+    }));

@@ -4,9 +4,15 @@ import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { filesIn } from '#server/campaign/campaign-folder.ts';
-import type { BackupFile } from '#server/db/backup/backup-files.ts';
+import { BACKUP_FILES, type BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
-import { readCampaignFolder, settingsText, type Settings } from '#server/settings/env-file.ts';
+import {
+  readCampaignFolder,
+  readEnvText,
+  settingsText,
+  withAppSecret,
+  type Settings,
+} from '#server/settings/env-file.ts';
 import { secretFileIn, secretFolderOf } from '#server/startup/service.ts';
 
 const WORDS = 'campaign/';
@@ -52,8 +58,32 @@ export type Wanted = { readonly place: string; readonly files: readonly BackupFi
 type Wish = 'settings' | 'secret' | 'dkim key' | 'words';
 
 /** Returns the text of .env if it is to be restored. */
-export function settingsIn(files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined {
-  const file = parts.has('settings') ? files.find(({ name }) => name === SETTINGS) : undefined;
+export const settingsIn = (files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined =>
+  parts.has('settings') ? textIn(files, SETTINGS) : undefined;
+
+/** Returns the newest secret of a backup, and a command that prints it with an SQL query. */
+export function secretIn(
+  files: readonly BackupFile[],
+  backup: string,
+): { readonly secret: string; readonly command: string } | null {
+  const kept = textIn(files, SECRET)?.trim();
+  const secret = kept ?? readEnvText(textIn(files, SETTINGS) ?? '').values['APP_SECRET']?.split(',')[0];
+  if (!secret) return null;
+  const name = kept === undefined ? SETTINGS : SECRET;
+  const query = `select cast(content as text) as text from ${BACKUP_FILES} where name = '${name}'`;
+  return { secret: secret.trim(), command: `sqlite3 -readonly '${backup}' "${query}"` };
+}
+
+/** Moves a secret from its file to .env, because PostgreSQL needs it there. */
+export function secretInSettings(files: readonly BackupFile[]): readonly BackupFile[] {
+  const secret = textIn(files, SECRET);
+  if (secret === undefined) return files;
+  const content = Buffer.from(withAppSecret(secret.trim(), textIn(files, SETTINGS)));
+  return [...files.filter(({ name }) => ![SETTINGS, SECRET].includes(name)), { name: SETTINGS, content }];
+}
+
+function textIn(files: readonly BackupFile[], wanted: string): string | undefined {
+  const file = files.find(({ name }) => name === wanted);
   return file && Buffer.from(file.content).toString('utf8');
 }
 

@@ -312,9 +312,31 @@ describe('refused restores', () => {
       await refused([backup], { APP_SECRET: '' }, elsewhere),
       /app-secret does not match any secret that this database was used with\. Restore the file from a backup, or set APP_SECRET/,
     );
-    const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, [...RESTORE, backup]);
-    assert.equal(done.exitCode, 0, done.notes);
-    assert.match(done.notes, /^Warning: This database was used with a different secret/m);
+    const other = 'x'.repeat(32);
+    const notes = await refused([backup], { APP_SECRET: other }, elsewhere);
+    assert.match(notes, /^Nothing was changed, because APP_SECRET lacks the secret of .+backup\.db,/);
+    const [, query = ''] = /: sqlite3 -readonly '.+' "(.+)"$/.exec(notes) ?? [];
+    {
+      using database = new DatabaseSync(backup, { readOnly: true });
+      assert.match(
+        String(database.prepare(query).get()?.['text']),
+        new RegExp(`^APP_SECRET='${TEST_SECRET}'$`, 'm'),
+      );
+    }
+    const APP_SECRET = `${other},${TEST_SECRET}`;
+    const both = await deskIn(elsewhere, { APP_SECRET }, [...RESTORE, backup]);
+    assert.equal(both.exitCode, 0, both.notes);
+    assert.doesNotMatch(both.notes, /different secret/);
+  });
+
+  it('a restore of a backup without its secret accepts a new APP_SECRET with a warning', async () => {
+    const lost = path.join(folder, 'lost.backup');
+    await deskIn(folder, settings, ['backup', lost, '--without-secrets']);
+    await inFolder(async (elsewhere) => {
+      const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, [...RESTORE, lost]);
+      assert.equal(done.exitCode, 0, done.notes);
+      assert.match(done.notes, /^Warning: This database was used with a different secret/m);
+    });
   });
 
   it('a restore is refused while the site is running', async () => {

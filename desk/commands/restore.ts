@@ -18,6 +18,8 @@ import { describeContents, describeUnfit } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import {
+  secretIn,
+  secretInSettings,
   settingsIn,
   stage,
   strangeName,
@@ -81,9 +83,9 @@ Examples:
       mustBeBackup(file);
       desk.progress(`Checking ${file} …`);
       // The copy is checked again, because the settings that determine its place are in the file.
-      const { files } = await mustBeFit(file, file);
-      const settings = readInForce(settingsIn(files, parts));
+      const { settings, files } = readInForce(file, (await mustBeFit(file, file)).files, parts);
       const { database } = settings.config;
+      if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
       const live = parts.has('database') ? placeOfCopy(settings) : null;
       if (live !== null) mustNotBeLive(file, live);
       const place = live === null ? null : await privatePlace(live);
@@ -142,12 +144,42 @@ Examples:
     });
 }
 
-function readInForce(restored: string | undefined): Settings {
+/** @returns the settings that will be in force, and the files that bring them about */
+function readInForce(
+  file: string,
+  stored: readonly BackupFile[],
+  parts: ReadonlySet<Part>,
+): { readonly settings: Settings; readonly files: readonly BackupFile[] } {
+  const restored = settingsIn(stored, parts);
   const settings = readSettings(restored);
-  if (settings.type === 'settings') return settings;
-  const hint =
-    restored === undefined ? [] : ['These settings are in the backup. To keep yours: --only database'];
-  throw new CommandFailure([...settings.mistakes, ...hint].join('\n'));
+  if (settings.type === 'settings') return { settings, files: stored };
+  if (parts.has('settings')) {
+    const files = secretInSettings(stored);
+    const moved = readSettings(settingsIn(files, parts));
+    if (moved.type === 'settings' && moved.config.database.engine === 'postgres')
+      return { settings: moved, files };
+  }
+  const lacksSecret = settings.mistakes.some((mistake) => mistake.includes('APP_SECRET must be set'));
+  const kept = lacksSecret ? secretIn(stored, file) : null;
+  throw new CommandFailure(
+    [
+      ...settings.mistakes,
+      ...(kept === null ? [] : [`The secret of ${file} is printed by: ${kept.command}`]),
+      ...(restored === undefined ? [] : ['These settings are in the backup. To keep yours: --only database']),
+    ].join('\n'),
+  );
+}
+
+/** A restored secret file would be ignored, because APP_SECRET replaces it. */
+function mustHaveSecret(
+  { config: { appSecrets } }: Settings,
+  kept: ReturnType<typeof secretIn>,
+  file: string,
+): void {
+  if (kept === null || appSecrets.length === 0 || appSecrets.includes(kept.secret)) return;
+  throw new CommandFailure(
+    `Nothing was changed, because APP_SECRET lacks the secret of ${file}, which links in sent e-mails and the consent chain need. Add it (APP_SECRET=new,old), or remove APP_SECRET. This command prints it: ${kept.command}`,
+  );
 }
 
 /** A backup for PostgreSQL is tried as a file, too. */

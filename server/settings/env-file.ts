@@ -78,14 +78,22 @@ export function readSettings(
 export function settingsText():
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'unwritable'; readonly names: readonly string[] } {
-  const file = path.join(instanceFolder(), '.env');
-  const text = existsSync(file) ? textOf(file) : '';
+  const text = presentText();
   const given = settingsMissingIn(text);
   if (given.length === 0) return { type: 'text', text };
   const entries = given.map((name) => [name, process.env[name] ?? ''] as const);
   const whole = withEntries(text, 'From the environment', entries);
   const names = settingsMissingIn(whole);
   return names.length === 0 ? { type: 'text', text: whole } : { type: 'unwritable', names };
+}
+
+/** Returns the text of .env, or the given one, with APP_SECRET. */
+export const withAppSecret = (secret: string, text = presentText()): string =>
+  withEntries(text, 'From the file app-secret', [['APP_SECRET', secret]]);
+
+function presentText(): string {
+  const file = path.join(instanceFolder(), '.env');
+  return existsSync(file) ? textOf(file) : '';
 }
 
 function settingsMissingIn(text: string): readonly string[] {
