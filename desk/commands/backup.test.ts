@@ -192,6 +192,44 @@ describe('restoring settings and words', () => {
       assert(existsSync(machine.folder));
     }));
 
+  it('a restore refuses settings with a secret that the present database was not used with', () =>
+    inMachine(async ({ folder }, backup) => {
+      const env = { CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
+      const restoreSettings = () =>
+        deskIn(folder, env, ['restore', backup, '--only', 'settings', '--replace']);
+      const other = path.join(folder, 'data/app-secret');
+      const own = readFileSync(other, 'utf8');
+      for (const secret of ['x'.repeat(43), null]) {
+        if (secret === null) rmSync(other);
+        else writeFileSync(other, secret);
+        const before = readFileSync(path.join(folder, '.env'), 'utf8');
+        const refused = await restoreSettings();
+        assert.equal(refused.exitCode, 1, refused.notes);
+        assert.equal(
+          refused.notes,
+          `Nothing was changed, because ${folder}/data/leads.db was not used with the secret that would be in force. To restore it with its secret, leave out --only. To keep it, edit ${folder}/.env by hand.`,
+        );
+        assert.equal(readFileSync(path.join(folder, '.env'), 'utf8'), before);
+      }
+      writeFileSync(other, own);
+      const done = await restoreSettings();
+      assert.equal(done.exitCode, 0, done.notes);
+    }));
+
+  it('a restore of settings that name another database is refused while the site is running', () =>
+    inMachine(async ({ folder }, backup) => {
+      const database = path.join(folder, 'data/in-use.db');
+      writeFileSync(path.join(folder, '.env'), `DATABASE_URL=file:${database}\n`);
+      const running = await openTestService(folder, { DATABASE_URL: `file:${database}` });
+      try {
+        const env = { CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
+        const refused = await deskIn(folder, env, ['restore', backup, '--replace']);
+        assert.equal(refused.notes, `${database} is in use, so nothing was changed. Stop the site first.`);
+      } finally {
+        await running.close();
+      }
+    }));
+
   it('a backup is refused in the campaign folder and in the built site', () =>
     inMachine(async ({ folder, run }) => {
       for (const [place, what] of [

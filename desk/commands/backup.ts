@@ -100,7 +100,7 @@ Example:
     });
 }
 
-const sourceOf = (database: Config['database']): string =>
+export const sourceOf = (database: Config['database']): string =>
   database.engine === 'sqlite' ? fileOf(database) : `PostgreSQL at ${describeHost(database.url)}`;
 
 function refusePublicPlace(file: string, place: string): void {

@@ -6,6 +6,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { filesIn } from '#server/campaign/campaign-folder.ts';
 import { BACKUP_FILES, type BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
+import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import {
   readCampaignFolder,
   readEnvText,
@@ -47,6 +48,14 @@ const secretPlaceOf = ({ config, folder }: Settings): string | null =>
   config.appSecrets.length > 0
     ? null
     : secretFileIn(secretFolderOf(config.database, path.join(folder, 'data')));
+
+/** Returns the IDs of the secrets in force, without creating one. */
+export function secretIdsOf(instance: Settings): readonly string[] {
+  const place = secretPlaceOf(instance);
+  const kept = place === null ? null : lookAtSecretFile(place);
+  const secrets = kept?.type === 'secret' ? [kept.secret] : instance.config.appSecrets;
+  return secrets.length === 0 ? [] : deriveSecrets(secrets).map(({ id }) => id);
+}
 
 const dkimPlaceOf = ({ config: { mail } }: Settings): string | null =>
   mail.kind === 'smtp' && mail.dkim ? mail.dkim.privateKeyFile : null;

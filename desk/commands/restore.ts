@@ -14,10 +14,11 @@ import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';
 
-import { describeContents, describeUnfit } from '#desk/commands/backup.ts';
+import { describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import {
+  secretIdsOf,
   secretIn,
   secretInSettings,
   settingsIn,
@@ -34,6 +35,7 @@ import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { removeFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
+import { lookAtDatabase } from '#server/db/health.ts';
 import {
   COMPANIONS,
   inspectDatabase,
@@ -41,7 +43,6 @@ import {
   type Inspection,
   type Replacement,
 } from '#server/db/backup/backup.ts';
-import { describeHost } from '#server/platform/database-url.ts';
 import { makePrivateFolder } from '#server/platform/files.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
@@ -83,6 +84,7 @@ Examples:
       mustBeBackup(file);
       desk.progress(`Checking ${file} …`);
       // The copy is checked again, because the settings that determine its place are in the file.
+      const present = readSettings();
       const { settings, files } = readInForce(file, (await mustBeFit(file, file)).files, parts);
       const { database } = settings.config;
       if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
@@ -90,12 +92,12 @@ Examples:
       if (live !== null) mustNotBeLive(file, live);
       const place = live === null ? null : await privatePlace(live);
       const wanted = wantedFrom(files, { parts, instance: settings });
-      const present = [...wanted.map((one) => one.place), ...(database.engine === 'sqlite' ? [place] : [])]
+      const existing = [...wanted.map((one) => one.place), ...(database.engine === 'sqlite' ? [place] : [])]
         .filter((name) => name !== null)
         .filter((name) => existsSync(name));
-      if (present.length > 0 && !replace)
+      if (existing.length > 0 && !replace)
         throw new CommandFailure(
-          `Nothing was changed, because ${present.join(', ')} already ${present.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
+          `Nothing was changed, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
         );
       const time = isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '');
       const replacements = wanted.map((one): Replacement => replacementOf(one.place, time));
@@ -105,10 +107,10 @@ Examples:
           await orSay(one.place, async () => stage(one, replacements[index]!.staged));
         const instance = trialOf(settings, { wanted, replacements });
         const restored = copy === null ? null : await tryCopy(desk, { file, copy, instance });
-        if (database.engine === 'sqlite' && isInUse(database))
-          throw new CommandFailure(
-            `${database.file} is in use, so nothing was changed. Stop the site first.`,
-          );
+        // A running site uses the present settings.
+        if (present.type === 'settings') mustRest(present.config.database);
+        mustRest(database);
+        if (parts.has('settings') && copy === null) await mustKnowSecret(settings);
         desk.signal.throwIfAborted();
         const kept = new Set(
           [...replacements, ...(copy && database.engine === 'sqlite' ? [copy] : [])].filter((one) =>
@@ -120,9 +122,10 @@ Examples:
             ? takePlaces([...(copy ? [copy] : []), ...replacements])
             : takePlaces(replacements, () => fillPostgres(desk, database, copy)),
         );
-        const name = database.engine === 'sqlite' ? live : `PostgreSQL at ${describeHost(database.url)}`;
         if (restored)
-          desk.note(`${name ?? ''} was restored from ${file}, with ${describeContents(restored.contents)}.`);
+          desk.note(
+            `${sourceOf(database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
+          );
         if (copy && kept.has(copy)) desk.note(`The previous database was kept as ${copy.kept}.`);
         for (const [index, one] of wanted.entries()) {
           desk.note(`${one.place} was restored.`);
@@ -224,6 +227,26 @@ function trialOf(
   const instance = instanceFrom(tried, readCampaign(stagedOf('words') ?? readCampaignFolder()));
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
   return instance;
+}
+
+function mustRest(database: Settings['config']['database']): void {
+  if (database.engine === 'sqlite' && isInUse(database))
+    throw new CommandFailure(`${database.file} is in use, so nothing was changed. Stop the site first.`);
+}
+
+/** Restored settings may name another database or secret. */
+async function mustKnowSecret(settings: Settings): Promise<void> {
+  const { database } = settings.config;
+  if (database.engine === 'sqlite' && !existsSync(database.file)) return;
+  const { secretIds } = await lookAtDatabase(database).catch((error: unknown) => {
+    const sentence = explainDatabaseFailure(error, database);
+    throw sentence === null ? error : new CommandFailure(sentence);
+  });
+  const ids = secretIdsOf(settings);
+  if (secretIds.length === 0 || ids.some((id) => secretIds.includes(id))) return;
+  throw new CommandFailure(
+    `Nothing was changed, because ${sourceOf(database)} was not used with the secret that would be in force. To restore it with its secret, leave out --only. To keep it, edit ${path.join(settings.folder, '.env')} by hand.`,
+  );
 }
 
 type Fit = Extract<Inspection, { type: 'fit' }>;
