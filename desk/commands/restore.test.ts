@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs, {
+  chmodSync,
   copyFileSync,
   existsSync,
   globSync,
@@ -145,6 +146,7 @@ describe('restoring a backup', () => {
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
+      chmodSync(path.join(folder, 'backup.db'), 0o644);
       const done = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =

@@ -1,16 +1,17 @@
 // Tries everything on copies before replacing anything.
 import {
   closeSync,
-  constants,
-  copyFileSync,
+  createReadStream,
+  createWriteStream,
   existsSync,
   openSync,
   realpathSync,
   statSync,
   type Stats,
 } from 'node:fs';
-import { chmod, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 
 import { Option, type Command } from '@commander-js/extra-typings';
 
@@ -278,8 +279,10 @@ async function tryCopy(
   { file, copy: { staged, place }, instance }: { file: string; copy: Replacement; instance: Instance },
 ): Promise<Restored> {
   desk.progress(`Copying ${file} …`);
-  await orSay(place, async () => copyFileSync(file, staged, constants.COPYFILE_EXCL));
-  await chmod(staged, 0o600);
+  // copyFile would give the copy the permissions of the backup.
+  await orSay(place, () =>
+    pipeline(createReadStream(file), createWriteStream(staged, { flags: 'wx', mode: 0o600 })),
+  );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
   removeFiles(staged);
