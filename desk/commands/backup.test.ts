@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
+import { generateKeyPairSync, hash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -242,6 +243,43 @@ describe('restoring settings and words', () => {
           `${place} cannot be written: it is in ${what}, which is published. Choose another folder.`,
         );
         assert(!existsSync(place));
+      }
+    }));
+
+  it('a backup is refused if a link in the campaign leads nowhere', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      const link = path.join(folder, 'campaign/media/link.png');
+      symlinkSync('missing.png', link);
+      assert.equal(
+        (await run('backup', backup)).notes,
+        `${link} is a symbolic link to a missing file. Correct the link, or delete it.`,
+      );
+    }));
+
+  it('a backup without secrets leaves out a DKIM key in the campaign folder', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      const key = path.join(folder, 'campaign/dkim.pem');
+      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const content = privateKey.export({ type: 'pkcs8', format: 'pem' });
+      writeFileSync(key, content, { mode: 0o600 });
+      appendFileSync(
+        path.join(folder, '.env'),
+        `SMTP_URL=smtp://mail.example.com\nMAIL_FROM=a@example.com\nDKIM_DOMAIN=example.com\nDKIM_SELECTOR=one\nDKIM_PRIVATE_KEY_FILE=${key}\n`,
+      );
+      for (const [args, copies] of [
+        [[], ['campaign/dkim.pem', 'dkim-key']],
+        [['--without-secrets'], []],
+      ] as const) {
+        const done = await run('backup', backup, ...args);
+        assert.equal(done.exitCode, 0, done.notes);
+        using database = new DatabaseSync(backup, { readOnly: true });
+        const rows = database
+          .prepare('select name from backup_files where content = ? order by name')
+          .all(Buffer.from(content));
+        assert.deepEqual(
+          rows.map(({ name }) => name),
+          copies,
+        );
       }
     }));
 

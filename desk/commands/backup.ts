@@ -6,7 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
-import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
+import { secretFilesOf, wordFiles, wordFilesWithoutKeys } from '#desk/commands/instance-files.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable } from '#desk/printable.ts';
@@ -53,10 +53,10 @@ Example:
       )
         throw cannotWrite(file, 'it is the database itself. Name another file.');
       refusePublicPlace(file, place);
-      const files = [
-        ...(withoutSecrets ? [] : secretFilesOf({ config, folder, warnings: [] })),
-        ...wordFiles(),
-      ];
+      const instance = { config, folder, warnings: [] };
+      const files = withoutSecrets
+        ? wordFilesWithoutKeys(instance)
+        : [...secretFilesOf(instance), ...wordFiles()];
       const beside = besideOf(place);
       try {
         await using handle = await orSay(file, () => open(beside, 'wx', 0o600));

@@ -28,20 +28,34 @@ export function secretFilesOf(instance: Settings): readonly BackupFile[] {
       `No backup was written, because .env cannot hold the value of ${written.names.join(', ')} in the environment. Change its quotes or line breaks, or add --without-secrets.`,
     );
   const settings = Buffer.from(written.text);
+  return [...(settings.length === 0 ? [] : [{ name: SETTINGS, content: settings }]), ...keyFilesOf(instance)];
+}
+
+function keyFilesOf(instance: Settings): readonly BackupFile[] {
   const places = [
     [SECRET, secretPlaceOf(instance)],
     [DKIM_KEY, dkimPlaceOf(instance)],
   ] as const;
-  return [
-    ...(settings.length === 0 ? [] : [{ name: SETTINGS, content: settings }]),
-    ...places.flatMap(([name, place]) =>
-      place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
-    ),
-  ];
+  return places.flatMap(([name, place]) =>
+    place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
+  );
+}
+
+/** Leaves out a DKIM key that is in the campaign folder. */
+export function wordFilesWithoutKeys(instance: Settings): readonly BackupFile[] {
+  const keys = keyFilesOf(instance);
+  return wordFiles().filter(({ content }) => !keys.some((key) => isSame(key.content, content)));
 }
 
 export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>
-  filesIn(folder).map((name) => ({ name: WORDS + name, content: readFileSync(path.join(folder, name)) }));
+  filesIn(folder).map((name) => {
+    const file = path.join(folder, name);
+    if (!existsSync(file))
+      throw new CommandFailure(
+        `${file} is a symbolic link to a missing file. Correct the link, or delete it.`,
+      );
+    return { name: WORDS + name, content: readFileSync(file) };
+  });
 
 /** Returns null if APP_SECRET is set, because the file is then not used. */
 const secretPlaceOf = ({ config, folder }: Settings): string | null =>
@@ -123,7 +137,7 @@ export const strangeName = (files: readonly BackupFile[]): string | undefined =>
     .map(({ name }) => name)
     .find((name) =>
       name.startsWith(WORDS)
-        ? path.posix.normalize(name) !== name || !name.startsWith(WORDS) || name.includes('\0')
+        ? path.posix.normalize(name) !== name || name.includes('\0')
         : ![SETTINGS, SECRET, DKIM_KEY].includes(name),
     );
 
