@@ -6,7 +6,12 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
-import { secretFilesOf, wordFiles, wordFilesWithoutKeys } from '#desk/commands/instance-files.ts';
+import {
+  secretFilesOf,
+  withoutLinks,
+  wordFiles,
+  wordFilesWithoutKeys,
+} from '#desk/commands/instance-files.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable } from '#desk/printable.ts';
@@ -110,14 +115,6 @@ function refusePublicPlace(file: string, place: string): void {
   ] as const)
     if (place.startsWith(withoutLinks(folder) + path.sep))
       throw cannotWrite(file, `it is in ${what}, which is published. Choose another folder.`);
-}
-
-function withoutLinks(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }
 
 async function orSayFull(file: string, act: () => Promise<void>): Promise<void> {

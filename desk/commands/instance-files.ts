@@ -125,11 +125,13 @@ export function wantedFrom(
   ];
   return places.flatMap(([kind, part, named, content]) => {
     if (named === null || content.length === 0 || !parts.has(part)) return [];
-    const place = existsSync(named) ? realpathSync(named) : named;
-    const wanted = { kind, place, files: content };
+    const wanted = { kind, place: withoutLinks(named), files: content };
     return isAlready(wanted) ? [] : [wanted];
   });
 }
+
+/** Returns the same name if it does not exist. */
+export const withoutLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
 
 /** Finds paths that lead out of the campaign folder. */
 export const strangeName = (files: readonly BackupFile[]): string | undefined =>
