@@ -125,6 +125,22 @@ describe('database and disk checks', () => {
       assert.match(open.sentence, /^Other users of this machine can read .*app-secret/);
     }));
 
+  it('the doctor reports files that a restore kept', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const kept = ['.env', 'data/leads.db'].map((name) =>
+        path.join(instance.folder, `${name}.before-20261122T120000`),
+      );
+      for (const name of kept) writeFileSync(name, '');
+      const [, ...found] = await findingsAbout('files', instance);
+      assert.deepEqual(
+        found.map(({ state, sentence }) => [state, sentence]),
+        kept.map((name) => [
+          'warning',
+          `${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
+        ]),
+      );
+    }));
+
   const skip = behindPgBouncer();
   it('the doctor reports a PostgreSQL that is read-only or has a different clock', { skip }, () =>
     withInstance({ engine: 'postgres' }, async (instance) => {

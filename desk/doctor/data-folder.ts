@@ -3,6 +3,7 @@ import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { namesIn } from '#server/campaign/campaign-folder.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
@@ -85,10 +86,23 @@ export function examineSecret(
 }
 
 export function examineFiles(config: Config, folder: string): Findings {
-  const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
-  return open.length > 0
-    ? open.map((name) => files.warning(describeOpenToOthers(name)))
-    : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')];
+  const secretFolder = secretFolderOf(config.database, path.join(folder, 'data'));
+  const open = openFilesOf(config, secretFolder);
+  const kept = [...new Set([folder, secretFolder])].flatMap((place) =>
+    namesIn(place)
+      .filter((name) => /\.before-\d{8}T/.test(name))
+      .map((name) => path.join(place, name)),
+  );
+  return [
+    ...(open.length > 0
+      ? open.map((name) => files.warning(describeOpenToOthers(name)))
+      : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')]),
+    ...kept.map((name) =>
+      files.warning(
+        `${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
+      ),
+    ),
+  ];
 }
 
 /** Detects too few different characters, repetition and common words; randomness cannot be proven. */
