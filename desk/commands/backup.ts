@@ -41,9 +41,10 @@ export function addBackup(program: Command, desk: Desk): void {
     .addHelpText(
       'after',
       `
-The file contains the database (SQLite or PostgreSQL), the settings (.env and the environment), APP_SECRET, the DKIM key, and
-the campaign folder. Only its owner can read it, and it must not be in the campaign folder or the built site. Whoever has it can
-read all leads and forge sessions and links, so encrypt copies, or use --without-secrets and keep the secrets elsewhere.
+The file contains the database (SQLite or PostgreSQL), the settings (.env and the environment), the secret (APP_SECRET or its
+file), the DKIM key, and the words in the campaign folder. Only its owner can read it, and it must not be in the campaign folder
+or the built site. Whoever has it can read all leads and, unless it was made with --without-secrets, forge sessions and links.
+Encrypt copies.
 
 Example:
   $ npm run -s desk -- backup /backups/leads-$(date +%F).backup`,

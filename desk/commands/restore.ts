@@ -71,10 +71,11 @@ export function addRestore(program: Command, desk: Desk): void {
     .addHelpText(
       'after',
       `
-Stop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release or with
-another APP_SECRET, and a disk without enough space. Refuses to replace a database, settings or words without --replace.
-PostgreSQL must be empty. The environment overrides restored settings. Desk users must sign in again and add their passkeys
-again. Restore only files that you trust, because they contain settings and words.
+Stop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release, a secret
+that does not belong to the database, and a disk without enough space. Refuses to replace a database, settings or words without
+--replace. PostgreSQL must be empty; the secret of a SQLite backup is then written to .env. The environment overrides restored
+settings. Desk users must sign in again and add their passkeys again. Restore only files that you trust, because they contain
+settings and words.
 
 Examples:
   $ npm run -s desk -- restore /backups/leads-2026-11-21.backup
