@@ -246,6 +246,18 @@ describe('restoring settings and words', () => {
       }
     }));
 
+  it('a backup is refused if .env cannot hold a setting of the environment', () =>
+    inMachine(async ({ folder, databaseUrl }, backup) => {
+      const env = { DATABASE_URL: databaseUrl, MAIL_FROM: '\'"` <a@example.com>' };
+      const refused = await deskIn(folder, env, ['backup', backup]);
+      assert.equal(
+        refused.notes,
+        'No backup was written, because .env cannot hold the value of MAIL_FROM in the environment. Change its quotes or line breaks, or add --without-secrets.',
+      );
+      const done = await deskIn(folder, env, ['backup', backup, '--without-secrets']);
+      assert.equal(done.exitCode, 0, done.notes);
+    }));
+
   it('a backup is refused if a link in the campaign leads nowhere', () =>
     inMachine(async ({ folder, run }, backup) => {
       const link = path.join(folder, 'campaign/media/link.png');

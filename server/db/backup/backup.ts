@@ -191,7 +191,7 @@ export async function takePlaces(
     throw error;
   }
   for (const { place, kept } of replacements) {
-    if (isFile(kept)) makePrivate(kept);
+    if (isFile(kept)) for (const part of ['', ...COMPANIONS]) makePrivate(kept + part);
     flushToDisk(path.dirname(place));
   }
 }
