@@ -46,13 +46,20 @@ export async function toDoOf(
     ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config), timeZone: config.timeZone })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
-    ...(await findSample()).map(campaignWarning),
+    ...sampleToDo(await findSample()),
     ...warnings.map(campaignWarning),
   ];
 }
 
 const problem = (sentence: string, page: string): ToDo => ({ state: 'problem', sentence, page });
 const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', sentence, page });
+
+/** The doctor lists each place. */
+function sampleToDo(warned: readonly string[]): readonly ToDo[] {
+  if (warned.length < 2) return warned.map(campaignWarning);
+  const places = `The site still has the sample’s words, figures or pictures in ${warned.length} places.`;
+  return [warning(`${places} Replace them before you invite visitors.`, '/doctor')];
+}
 
 /** Splits off the file and line at the beginning of a warning about the campaign. */
 function campaignWarning(warned: string): ToDo {
