@@ -19,7 +19,7 @@ export type SampleMail = {
 
 const NOON = Date.UTC(2026, 3, 14, 12);
 const HOST = 'guide.example.com';
-const PERSON = 'https://desk.example.com/person?id=sample';
+const DESK_URL = 'https://desk.example.com';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 
 const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
@@ -59,7 +59,8 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
   const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
   const { title, language, colors, postalAddress } = site;
-  const about = { title, language, timeZone: 'UTC', accent: colors?.accent ?? ACCENT, host: HOST };
+  const accent = colors?.accent ?? ACCENT;
+  const about = { title, language, timeZone: 'UTC', accent, host: HOST, deskUrl: DESK_URL };
   const guide = { ...about, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   return [
@@ -77,7 +78,7 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
       ...composeGuideEmail(guideEmail, { ...guide, link: `https://${HOST}/api/guide?t=sample` }),
     },
     { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
-    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada, personUrl: PERSON }) },
+    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada, leadId: 'sample' }) },
     {
       kind: 'leads of an hour',
       ...composeNewLeadsEmail(newLeadEmail, {

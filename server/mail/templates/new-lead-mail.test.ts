@@ -22,6 +22,7 @@ const PAGE = {
   PUBLIC_URL: 'https://guide.example.com',
   LEADS_PER_IP_PER_HOUR: '0',
 };
+const DESK = { DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUST_PROXY: '1' };
 const EACH = { ...PAGE, NEW_LEAD_EMAIL: 'each', FREE_MAIL: 'flag' };
 const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
 
@@ -88,20 +89,14 @@ for (const engine of ENGINES) {
       }));
 
     it("the operator's mail about a lead links to the lead's page in the desk", () =>
-      withServer(
-        {
-          engine,
-          env: { ...EACH, DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUST_PROXY: '1' },
-        },
-        async (server) => {
-          const { leadId } = await becomeLead(server, 'ada@bücher.example');
-          const { parsed } = await server.inbox.waitForMail(OPERATOR);
-          const url = `https://desk.example.com/person?id=${leadId}`;
-          assert.ok(parsed.text?.includes(`\n\nOpen in the desk:\n${url}\n\n`));
-          assert.ok(parsed.html?.includes(`<a href="${url}"`));
-          assert.deepEqual(parsed.replyTo, [{ name: '', address: 'ada@xn--bcher-kva.example' }]);
-        },
-      ));
+      withServer({ engine, env: { ...EACH, ...DESK } }, async (server) => {
+        const { leadId } = await becomeLead(server, 'ada@bücher.example');
+        const { parsed } = await server.inbox.waitForMail(OPERATOR);
+        const url = `https://desk.example.com/person?id=${leadId}`;
+        assert.ok(parsed.text?.includes(`\n\nOpen in the desk:\n${url}\n\n`));
+        assert.ok(parsed.html?.includes(`<a href="${url}"`));
+        assert.deepEqual(parsed.replyTo, [{ name: '', address: 'ada@xn--bcher-kva.example' }]);
+      }));
 
     it('several operators each get a separate mail, even if one address is refused', () =>
       withServer(
@@ -198,7 +193,7 @@ for (const engine of ENGINES) {
       ));
 
     it('the operator gets ten new-lead mails an hour, and one mail about all later leads', () =>
-      withServer({ engine, env: EACH }, async (server) => {
+      withServer({ engine, env: { ...EACH, ...DESK } }, async (server) => {
         const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
         for (const email of emails) await becomeLead(server, email);
         await server.inbox.waitForMail(OPERATOR, 10);
@@ -214,6 +209,7 @@ for (const engine of ENGINES) {
         server.wakeWorker();
         const { parsed } = await server.inbox.waitForMail(OPERATOR, 11);
         assert.match(parsed.subject ?? '', /^13 new leads in an hour: /);
+        assert.ok(parsed.text?.includes('\n\nOpen in the desk:\nhttps://desk.example.com/leads\n\n'));
         for (const email of emails) {
           assert.ok(parsed.text?.includes(`\n${email}\n`), email);
           assert.ok(parsed.html?.includes(`>${email}</a>`), email);

@@ -103,9 +103,7 @@ export const newLeadKind: LetterKind = {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
     const lead = await findNewLead(db, leadId);
     if (lead === undefined) return null;
-    const { deskUrl } = parts;
-    const personUrl = deskUrl === null ? null : `${deskUrl}/person?id=${leadId}`;
-    return composeNewLeadEmail(words, { ...aboutPage(parts), lead, personUrl });
+    return composeNewLeadEmail(words, { ...aboutPage(parts), lead, leadId });
   },
 };
 
@@ -132,27 +130,35 @@ export async function namedLeads(
 /** Times are in the operator's time zone. */
 export type Reader = { readonly language: string; readonly timeZone: string };
 
-export type AboutPage = Look & Reader & { readonly title: string; readonly host: string };
+export type AboutPage = Look &
+  Reader & {
+    readonly title: string;
+    readonly host: string;
+    /** Null if the browser desk is off. */
+    readonly deskUrl: string | null;
+  };
 
 export const aboutPage = ({
   title,
   language,
   timeZone,
   accent,
+  deskUrl,
   publicUrl,
 }: Omit<AboutPage, 'host'> & { readonly publicUrl: string }): AboutPage => ({
   title,
   language,
   timeZone,
   accent,
+  deskUrl,
   host: new URL(publicUrl).hostname,
 });
 
 export function composeNewLeadEmail(
   words: NewLeadEmail,
-  { lead, personUrl, ...about }: AboutPage & { readonly lead: NewLead; readonly personUrl: string | null },
+  { lead, leadId, ...about }: AboutPage & { readonly lead: NewLead; readonly leadId: string },
 ): Letter {
-  const { title, host, language, accent } = about;
+  const { title, host, language } = about;
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
   const source = sourceIn(words, lead);
@@ -172,12 +178,15 @@ export function composeNewLeadEmail(
         [labels.verified, momentIn(about, at)],
         ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
       ]),
-      ...(personUrl === null ? [] : [button(words.each.desk, personUrl, accent)]),
+      ...deskButton(words, about, `/person?id=${leadId}`),
     ],
     footnote: why(words, about, 'each'),
   });
   return replyTo === null ? letter : { ...letter, replyTo };
 }
+
+const deskButton = (words: NewLeadEmail, { deskUrl, accent }: AboutPage, path: string): Block[] =>
+  deskUrl === null ? [] : [button(words.each.desk, deskUrl + path, accent)];
 
 export function why(
   words: NewLeadEmail,
@@ -203,7 +212,7 @@ function details(language: string, rows: readonly (readonly [label: string, valu
     html: `<table style="border-collapse:collapse;margin:0 0 16px;${FONT}">${rows
       .map(
         ([label, value]) =>
-          `<tr><th scope="row" align="${start}" style="padding:4px 0;padding-${endOf(language)}:16px;vertical-align:top;font-weight:400;overflow-wrap:break-word;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${escapeHtml(value).replaceAll('\n', '<br>')}</td></tr>`,
+          `<tr><th scope="row" align="${start}" style="padding:4px 0;padding-${endOf(language)}:16px;vertical-align:top;font-weight:400;overflow-wrap:break-word;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${isolated(value).replaceAll('\n', '<br>')}</td></tr>`,
       )
       .join('')}</table>`,
   };
@@ -240,7 +249,7 @@ export function composeNewLeadsEmail(
 
 export function listOf(
   words: NewLeadEmail,
-  reader: Reader,
+  about: AboutPage,
   leads: readonly NewLead[],
   count: number,
 ): Block[] {
@@ -250,7 +259,7 @@ export function listOf(
       const { name, company, email } = lead;
       const facts = [
         sourceIn(words, lead),
-        timeIn(reader, lead.first_verified_at),
+        timeIn(about, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
@@ -259,10 +268,11 @@ export function listOf(
       );
       return {
         text: [`${name}, ${company}`, email, ...answers, line].join('\n'),
-        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
+        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${isolated(name)}</strong>, ${isolated(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
-    ...(rest > 0 ? [paragraph(counted(words.more, rest, reader.language))] : []),
+    ...(rest > 0 ? [paragraph(counted(words.more, rest, about.language))] : []),
+    ...deskButton(words, about, '/leads'),
   ];
 }
 
@@ -315,8 +325,11 @@ export const daysIn = ({ language, timeZone }: Reader, from: number, to: number)
 const timeIn = ({ language, timeZone }: Reader, at: number): string =>
   new Date(at).toLocaleTimeString(language, { ...TIME, timeZone });
 
+/** Without it, a Latin name would change the order of the words around it in Arabic. */
+const isolated = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
+
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');
   const address = `${encodeURIComponent(email.slice(0, at))}@${email.slice(at + 1)}`;
-  return anchor(`mailto:${address}`, email);
+  return `<bdi>${anchor(`mailto:${address}`, email)}</bdi>`;
 }
