@@ -314,6 +314,7 @@ async function makeDesk(browser: Browser): Promise<void> {
     await app.listen({ host: '127.0.0.1', port });
     try {
       const door = await openPage(browser, 'light', OPERATORS);
+      await door.clock.setFixedTime(server.now());
       await door.goto(`${url}/enter#${link.token}`);
       await door.getByRole('heading', { name: 'Today' }).waitFor();
       const session = await door.evaluate(() => Object.entries(sessionStorage));
