@@ -66,7 +66,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 td, th { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--rule); }
 td:last-child, th:last-child { text-align: right; padding-right: 0; font-variant-numeric: tabular-nums; }
 @media (max-width: 34rem) { h1 { font-size: 1.5rem; } dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .375rem; } .sealed { grid-template-columns: 1fr; } }
-@media print { @page { size: A4; margin: 16mm 18mm; } :root { --paper: #fff; --ink: #000; --muted: #444; --rule: #ccc; } body { max-width: none; padding: 0; font-size: 10.5pt; } }
+@media print { @page { size: A4; margin: 14mm 18mm; } html { font-size: 10pt; } :root { --paper: #fff; --ink: #000; --muted: #444; --rule: #ccc; } body { max-width: none; padding: 0; } }
 `;
 
 /** The style element of every paper page; the desk allows it by its hash. */

@@ -112,6 +112,7 @@ async function walk(page: Page, name: string): Promise<void> {
   await shoot('content');
 
   await page.goto(`${site.url}/nowhere`);
+  await page.waitForFunction(() => document.fonts.check('16px "Hanken Grotesk"'));
   await shoot('404', false);
 }
 

@@ -144,7 +144,7 @@ function daysSvg(rows: readonly SectionRow[]): string {
     return [
       column(at, 0, value, 'value'),
       column(at, value, value + rest, 'rest'),
-      hasFigure ? textAt(slot * (at + 0.5), yOf(value + rest) - 6, number(value), 'figure') : '',
+      hasFigure ? textAt(slot * (at + 0.5), yOf(value) - 6, number(value), 'figure') : '',
       at === last || (at % nameStep === 0 && at <= last - nameStep)
         ? textAt(
             slot * (at + 0.5),

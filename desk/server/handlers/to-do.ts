@@ -39,7 +39,7 @@ export async function toDoOf(
   const now = clock();
   const fault = await findWriteFault();
   const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
-  return [
+  const toDo = [
     // First, because a new site has this problem until someone connects a mail account.
     ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
     ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
@@ -48,6 +48,10 @@ export async function toDoOf(
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
     ...sampleToDo(await findSample()),
     ...warnings.map(campaignWarning),
+  ];
+  return [
+    ...toDo.filter(({ state }) => state === 'problem'),
+    ...toDo.filter(({ state }) => state !== 'problem'),
   ];
 }
 

@@ -129,6 +129,8 @@ export function composeDigestEmail(
     blocks: [
       paragraph(text),
       ...(share === null ? [] : [paragraph(share)]),
+      heading(day.leads),
+      ...listOf(words, about, leads, count),
       // Views have a separate scale, because they would dwarf the later steps.
       ...bars(day.funnel, about, [
         { name: day.visitors, rows: steps.filter(({ isView }) => isView) },
@@ -136,8 +138,6 @@ export function composeDigestEmail(
       ]),
       ...bars(day.sources, about, [{ name: null, rows: sources }]),
       ...(steps.length > 0 ? [smallPrint(fill(day.note, { zone: about.timeZone }))] : []),
-      heading(day.leads),
-      ...listOf(words, about, leads, count),
     ],
     footnote: why(words, about, figures.days === 1 ? 'day' : 'week'),
   });

@@ -238,7 +238,7 @@ export function composeNewLeadsEmail(
   return composeLetter(about, {
     subject,
     preview: leads.map(({ name }) => name).join(', '),
-    headline: subject,
+    headline: counted(words.day.title, count, language),
     blocks: [
       paragraph(fill(words.hour.text, { title, host, ...times })),
       ...listOf(words, about, leads, count),
