@@ -3,7 +3,7 @@ import process from 'node:process';
 
 import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { listenPatiently } from '#desk/server/listen.ts';
-import { findRelease } from '#server/http/releases.ts';
+import { campaignOf, findRelease } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
@@ -20,8 +20,12 @@ function refuse(mistakes: readonly string[]): never {
 // `--check` only fills the compile cache, and all files have been loaded by now.
 if (process.argv.includes('--check')) process.exit(0);
 
-const instance = readInstance();
-if (instance.type === 'mistakes') refuse(instance.mistakes);
+const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
+const read = readInstance();
+// Like the site, the desk runs with the words of the last build while the current ones have mistakes.
+const instance =
+  read.type === 'mistakes' && found.type !== 'complaint' ? readInstance(campaignOf(found.release)) : read;
+if (instance.type === 'mistakes') refuse(read.type === 'mistakes' ? read.mistakes : instance.mistakes);
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
 const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
@@ -35,11 +39,10 @@ const opening = await openService(instance, { logger, say, logLinesLost: linesLo
 if (opening.type === 'mistakes') refuse(opening.mistakes);
 const { service } = opening;
 // The site's process sends the mail from the outbox.
-const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
 let isStopping = false;
 const app = await buildDeskApp(service, {
   door: { kind: 'people', ...desk },
-  files: found.type === 'release' ? path.join(found.release.folder, 'desk') : null,
+  files: found.type === 'complaint' ? null : path.join(found.release.folder, 'desk'),
   isStopping: () => isStopping,
 });
 

@@ -19,8 +19,8 @@ export type ReleaseFacts = {
   readonly inlineHashes: InlineHashes;
 };
 /**
- * A folder in releases/ that never changes. It contains release.json, pages/ with PUBLIC_URL filled in, files/ and desk/,
- * and is renamed from building/ when complete. Names are times, so the last one is the newest.
+ * A folder in releases/ that never changes. It contains release.json, pages/ with PUBLIC_URL filled in, files/, desk/ and a
+ * copy of the campaign, and is renamed from building/ when complete. Names are times, so the last one is the newest.
  */
 export type Release = ReleaseFacts & {
   readonly name: string;
@@ -46,7 +46,7 @@ const SOURCES = [
   'tsconfig.base.json',
 ];
 const NOT_SOURCES = ['**/*.test.ts', 'desk/web/tsconfig.json'];
-const NOT_IN_THE_PAGE = ['{article,emails}/**', 'free-mail-domains.txt'];
+const NOT_IN_THE_PAGE = ['{article,emails,unused}/**', 'free-mail-domains.txt'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 
@@ -129,8 +129,13 @@ export function findBuiltDesk(project: string, builtFrom: Sources): string | und
     .find((desk) => existsSync(desk));
 }
 
+/** The campaign that the release was built from. */
+export const campaignOf = ({ folder }: Pick<Release, 'folder'>): string => path.join(folder, 'campaign');
+
 export type FoundRelease =
   | { readonly type: 'release'; readonly release: Release }
+  /** Only the campaign changed since, so the release still works with its own copy of it. */
+  | { readonly type: 'outdated'; readonly release: Release; readonly complaint: string }
   | { readonly type: 'complaint'; readonly complaint: string };
 
 /**
@@ -149,8 +154,10 @@ export function findRelease(
       complaint: 'The site has not been built yet. Run "npm run build" first, or use "npm start".',
     };
   }
-  const [first, ...others] = changedSources(project, release.builtFrom, readSources(project, campaign));
-  if (first === undefined && sitePath !== null && sitePath !== release.sitePath)
+  const changed = changedSources(project, release.builtFrom, readSources(project, campaign));
+  const [first, ...others] = changed;
+  const areOnlyWords = changed.every((name) => name.startsWith(CAMPAIGN));
+  if (areOnlyWords && sitePath !== null && sitePath !== release.sitePath)
     return {
       type: 'complaint',
       complaint: `The site was built with ${describePath(release.sitePath)}, but PUBLIC_URL has ${describePath(sitePath)}. Run "npm run build" again.`,
@@ -158,10 +165,8 @@ export function findRelease(
   if (first === undefined) return { type: 'release', release };
   const place = placeOf(first, project, campaign);
   const what = others.length > 0 ? `${place} and ${others.length} more` : place;
-  return {
-    type: 'complaint',
-    complaint: `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`,
-  };
+  const complaint = `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`;
+  return areOnlyWords ? { type: 'outdated', release, complaint } : { type: 'complaint', complaint };
 }
 
 const describePath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);

@@ -7,7 +7,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
-import { findRelease, type Release } from '#server/http/releases.ts';
+import { campaignOf, findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
@@ -31,7 +31,7 @@ const socket =
 // The check is here instead of in start.js, so --check loads and caches every file needed for a start.
 if (process.argv.includes('--check')) await check();
 
-const { instance, release } = readInstanceAndSite();
+const { instance, release, unbuilt } = readInstanceAndSite();
 const { config } = instance;
 await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
@@ -87,14 +87,30 @@ async function check(): Promise<never> {
   process.exit(0);
 }
 
-function readInstanceAndSite(): { instance: Instance; release: Release } {
+/**
+ * Unfinished words must not keep the site from starting, such as after a power failure, so the release then uses its own copy
+ * of the campaign.
+ */
+function readInstanceAndSite(): {
+  instance: Instance;
+  release: Release;
+  /** Why the release uses its own copy. */
+  unbuilt: readonly string[];
+} {
   const read = readInstance();
-  const sitePath = read.type === 'instance' ? read.config.basePath : null;
-  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
-  const siteMistakes = site.type === 'complaint' ? [site.complaint] : [];
-  if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
-  if (site.type === 'complaint') return refuse(siteMistakes);
-  return { instance: read, release: site.release };
+  const find = ({ config }: Pick<Instance, 'config'>) =>
+    findRelease(PROJECT_FOLDER, readCampaignFolder(), config.basePath);
+  const site = read.type === 'instance' ? find(read) : findRelease(PROJECT_FOLDER, readCampaignFolder());
+  const mistakes = [
+    ...(read.type === 'mistakes' ? read.mistakes : []),
+    ...(site.type === 'release' ? [] : [site.complaint]),
+  ];
+  if (site.type === 'complaint') return refuse(mistakes);
+  const { release } = site;
+  if (read.type === 'instance' && site.type === 'release') return { instance: read, release, unbuilt: [] };
+  const built = readInstance(campaignOf(release));
+  if (built.type === 'mistakes' || find(built).type === 'complaint') return refuse(mistakes);
+  return { instance: built, release, unbuilt: mistakes };
 }
 
 async function refuseTakenPorts(error?: unknown): Promise<void> {
@@ -123,6 +139,8 @@ async function tryMailAccount(): Promise<void> {
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
+  if (unbuilt.length > 0)
+    say(`Until the next build, the site uses the words of its last build. ${unbuilt.join(' ')}`, 'warn');
   if (config.mail.kind === 'files') {
     say(
       `SMTP_URL is not set, so e-mails are written to ${asSeenFromHere(mail.folder)}/*.eml and codes are printed here.`,

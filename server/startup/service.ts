@@ -75,8 +75,10 @@ export type ServiceReplacements = {
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
 /** Reads settings and words, without side effects. */
-export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
-  return instanceFrom(readSettings(), readCampaign(readCampaignFolder()));
+export function readInstance(
+  campaignFolder = readCampaignFolder(),
+): ({ readonly type: 'instance' } & Instance) | Refusal {
+  return instanceFrom(readSettings(), readCampaign(campaignFolder));
 }
 
 export function instanceFrom(
