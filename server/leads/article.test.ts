@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -67,6 +67,18 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       });
     });
+
+    it('an article behind another page (afterCode) counts as read only once it is opened', () =>
+      withLastingCampaignCopy((folder) => {
+        appendFileSync(path.join(folder, 'site.yaml'), '\nafterCode: https://example.com/thanks\n');
+        return withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
+          const { visitor, entry } = await askForCode(server);
+          assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
+          assert.equal(await firstReadAt(server), null);
+          await visitor.get(API.article);
+          assert.equal(await firstReadAt(server), server.now());
+        });
+      }));
 
     it('an article opened from a mail counts as read only once its reader scrolls', () =>
       withServer({ engine }, async (server) => {

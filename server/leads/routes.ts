@@ -170,8 +170,10 @@ function addVerifyRoute(
     const browserId = cookies.readBrowserId(request);
     // A browser without cookies would lose the article at the next reload, so it gets a 401 immediately.
     const getsArticle = browserId !== null && prefersArticle(request);
+    // Otherwise, the browser opens another page and keeps the article for those who come back.
+    const readsArticle = getsArticle && campaign.site.afterCode === undefined;
     const now = clock();
-    const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
+    const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, readsArticle }, now);
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       const field = outcome.error === 'too-many-requests' ? {} : { field: 'code' };
@@ -181,7 +183,7 @@ function addVerifyRoute(
     webhooks.wake();
     cookies.openSession(reply, outcome.leadId, now);
     if (!getsArticle) return sendJson(reply, { verified: true });
-    if (!outcome.isReadingNoted)
+    if (readsArticle && !outcome.isReadingNoted)
       await noteFirstReading(database.db, webhooks, outcome.leadId, now, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });

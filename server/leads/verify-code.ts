@@ -54,7 +54,7 @@ const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 type Visitor = {
   readonly browserId: string | null;
   readonly clientAddress: string;
-  readonly getsArticle: boolean;
+  readonly readsArticle: boolean;
 };
 
 type VerifyParts = {
@@ -258,7 +258,7 @@ async function openLead(
   tx: Db,
   challenge: Challenge,
   sameBrowser: boolean,
-  { clientAddress, getsArticle }: Visitor,
+  { clientAddress, readsArticle }: Visitor,
   now: number,
   { campaign, config, webhooks }: VerifyParts,
 ): Promise<Omit<Verified, 'afterMs'>> {
@@ -269,7 +269,7 @@ async function openLead(
     verifiedFromAddress: clientAddress,
     sameBrowser,
     asked: campaign.form.fields.map(({ id }) => id),
-    firstReadAt: getsArticle ? now : null,
+    firstReadAt: readsArticle ? now : null,
     now,
   });
   if (config.guideEmail !== 'off') {
