@@ -143,6 +143,12 @@ describe('mail account checks', () => {
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
   });
 
+  it('the doctor says when a mail server expects smtp:// instead of smtps://', () =>
+    withMailServer(CLEAR, async (port) => {
+      const [found] = await states(`smtps://127.0.0.1:${port}`);
+      assert.match(found ?? '', /^problem: .+ does not use TLS from the start\. Write smtp:\/\/ instead/);
+    }));
+
   it('the doctor disconnects from an unresponsive mail server at the time limit', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');

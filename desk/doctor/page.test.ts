@@ -49,19 +49,21 @@ async function found(
     now = NOW,
     trustProxy = 1,
     publicUrl = `https://guide.example.com:${port}/guide`,
+    smtpUrl = 'smtp://127.0.0.1:25',
   }: {
     zone?: Readonly<Record<string, NameRecords>>;
     httpPort?: number;
     now?: number;
     trustProxy?: number | false;
     publicUrl?: string;
+    smtpUrl?: string;
   } = {},
 ): Promise<string[]> {
   const sentences: string[] = [];
   await withDnsServer(zone, async ({ address }) => {
     const limit = new AbortController();
     const examined = await examineAddress(
-      { publicUrl, basePath: '/guide', trustProxy },
+      { publicUrl, basePath: '/guide', trustProxy, mail: { kind: 'smtp', url: smtpUrl, dkim: null } },
       { dns: createDns([address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
     );
     sentences.push(
@@ -164,6 +166,10 @@ describe('checks of PUBLIC_URL', () => {
   it('the doctor does not check a local PUBLIC_URL', async () => {
     assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
       'note address: PUBLIC_URL points to this machine, so it was not tested from outside.',
+    ]);
+    const smtpUrl = 'smtps://smtp.example.com';
+    assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000', smtpUrl, zone: {} }), [
+      'problem address: Links in e-mails lead to http://localhost:3000, which visitors cannot open. Set PUBLIC_URL to the address of the site, such as https://guide.example.com.',
     ]);
   });
 });

@@ -57,12 +57,18 @@ type Way = {
   readonly ca?: string;
 };
 
+const hostIn = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+
 export async function examineAddress(
-  { publicUrl, basePath, trustProxy }: Pick<Config, 'publicUrl' | 'basePath' | 'trustProxy'>,
+  { publicUrl, basePath, trustProxy, mail }: Pick<Config, 'publicUrl' | 'basePath' | 'trustProxy' | 'mail'>,
   way: Way,
 ): Promise<Findings> {
   const url = new URL(publicUrl);
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = hostIn(publicUrl);
+  if (isLoopback(host) && mail.kind === 'smtp' && !isLoopback(hostIn(mail.url)))
+    return problem(
+      `Links in e-mails lead to ${publicUrl}, which visitors cannot open. Set PUBLIC_URL to the address of the site, such as https://guide.example.com.`,
+    );
   if (isLoopback(host)) return note('PUBLIC_URL points to this machine, so it was not tested from outside.');
   const found =
     isIP(host) === 0 ? await way.dns.addresses(host) : { type: 'records' as const, records: [host] };

@@ -274,6 +274,9 @@ export function explainAccount(error: unknown, url: string): string {
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
     return `The mail server ${hostname} offers no trusted TLS connection (${code}), which the login requires. Check host and port in SMTP_URL. ${later}`;
   }
+  // OpenSSL's name for an answer without TLS.
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return `The mail server ${host} does not use TLS from the start. Write smtp:// instead of smtps:// in SMTP_URL. ${later}`;
   return `The mail server ${host} cannot be reached (${code}). Check host and port in SMTP_URL. ${later}`;
 }
 
