@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import * as z from 'zod/mini';
 
-import { readConsent, readConsentParts } from '#server/campaign/campaign.ts';
+import { readConsent } from '#server/campaign/campaign.ts';
 import { iconDrawing, sizeInName, svgSize } from '#server/campaign/pictures.ts';
 import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
@@ -119,11 +119,7 @@ function exportsOf(
   file: WordFile,
   { variant, sitePath }: PageOptions,
 ): Readonly<Record<string, unknown>> {
-  if (file === 'consent.yaml') {
-    const parts = readConsentParts(folder, variant);
-    const isLinked = parts.some((part) => typeof part !== 'string');
-    return { ...wordsOrThrow(readConsent(folder, variant)), parts, isLinked };
-  }
+  if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder, variant));
   const { site, landing, interface: interfaceWords } = readPageWords(folder, variant);
   if (file === 'form.yaml') {
     const form = wordsOrThrow(readForm(folder, site.language));

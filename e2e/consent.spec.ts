@@ -95,7 +95,7 @@ test('the consent receipt has the wording shown in an old tab, even after a relo
 test('a resend from a newer page keeps the accepted consent wording', async ({ page, visitor, site }) => {
   await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
-  await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));
+  await inDatabase(site, (db) => keepConsentWording(db, { ...old, purpose: 'guide', now: Date.now() }));
   await openOldTab(page, old);
   await visitor.askForCode();
   await reloadToday(page);

@@ -349,49 +349,61 @@ export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
   return at > 0 && sections[at - 1] === 'howItWorks';
 };
 
-export const Consent = z.strictObject({
-  text: withPlaceholders(textWithout(MARKUP), ['year']).check(
-    z.refine(
-      (text) => !text.includes('{year}'),
-      'must not contain {year}, because each receipt stores this text exactly as written',
-    ),
-    z.superRefine((text: string, context) => {
-      for (const [, label = '', about = ''] of text.matchAll(LINK)) {
-        const mistake = /^https?:/i.test(about) ? linkMistake(about, null) : 'must begin with https://';
-        if (mistake !== null)
-          context.addIssue({ code: 'custom', params: { about }, message: `${about} ${mistake}` });
-        if (about.includes('('))
-          context.addIssue({
-            code: 'custom',
-            params: { about },
-            message: `${about} must not contain parentheses. Write %28 and %29 instead`,
-          });
-        if (label.trim() === '')
-          context.addIssue({ code: 'custom', params: { about }, message: 'contains a link without words' });
-      }
-      if (text.replace(LINK, '').includes(']('))
+const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
+  z.refine(
+    (text) => !text.includes('{year}'),
+    'must not contain {year}, because each receipt stores this text exactly as written',
+  ),
+  z.superRefine((text: string, context) => {
+    for (const [, label = '', about = ''] of text.matchAll(LINK)) {
+      const mistake = /^https?:/i.test(about) ? linkMistake(about, null) : 'must begin with https://';
+      if (mistake !== null)
+        context.addIssue({ code: 'custom', params: { about }, message: `${about} ${mistake}` });
+      if (about.includes('('))
         context.addIssue({
           code: 'custom',
-          params: { about: '](' },
-          message: 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)',
+          params: { about },
+          message: `${about} must not contain parentheses. Write %28 and %29 instead`,
         });
+      if (label.trim() === '')
+        context.addIssue({ code: 'custom', params: { about }, message: 'contains a link without words' });
+    }
+    if (text.replace(LINK, '').includes(']('))
+      context.addIssue({
+        code: 'custom',
+        params: { about: '](' },
+        message: 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)',
+      });
+  }),
+);
+
+export const Consent = z
+  .strictObject({
+    text: consentSentence,
+    // The sentence next to a second, optional checkbox.
+    newsConsent: z.optional(consentSentence),
+    refuseEarlier: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
+  })
+  .check(
+    z.refine(({ text, newsConsent }) => newsConsent !== text, {
+      error: 'must differ from text, because each box needs a sentence of its own',
+      path: ['newsConsent'],
     }),
-  ),
-  refuseEarlier: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
-});
+  );
 export type Consent = z.infer<typeof Consent>;
 
 const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
 
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
-   consent_version consent_text source flags state state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+   consent_version consent_text news_consent news_consent_given_at news_consent_version news_consent_text source flags state state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
     /\s+/,
   ),
 );
 
 const propertyIn = (tool: ToolName) => {
-  const taken = new Set(Object.keys(TOOLS[tool].columns).map((heading) => heading.toLowerCase()));
+  const { columns, news } = TOOLS[tool];
+  const taken = new Set(Object.keys({ ...columns, ...news }).map((heading) => heading.toLowerCase()));
   return z.optional(
     lineOfWords.check(
       z.refine(

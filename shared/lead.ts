@@ -100,7 +100,11 @@ export const Lead = z.object({
   email,
   consent: z.literal(true, { error: CONSENT }),
 });
-export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | undefined };
+export type Lead = z.infer<typeof Lead> & {
+  readonly answers?: TypedAnswers | undefined;
+  /** The version of the sentence next to the box for news, if it was ticked. */
+  readonly newsConsentVersion?: string | undefined;
+};
 
 export type LeadAnswers = {
   readonly name: string;

@@ -119,12 +119,16 @@ export function typedAnswers({ fields, messages }: OwnForm, text: string | null)
   );
 }
 
-export function leadSchema({ fields, messages }: OwnForm): z.ZodMiniType<Lead> {
-  if (fields.length === 0) return Lead;
+export function leadSchema(
+  { fields, messages }: OwnForm,
+  newsConsentVersion?: z.ZodMiniType<string | undefined>,
+): z.ZodMiniType<Lead> {
+  const extended = newsConsentVersion === undefined ? Lead : z.extend(Lead, { newsConsentVersion });
+  if (fields.length === 0) return extended;
   const answers = z.strictObject(
     Object.fromEntries(fields.map((field) => [field.id, answerSchema(field, messages)])),
   );
-  return z.extend(Lead, { answers: z.prefault(answers, {}) });
+  return z.extend(extended, { answers: z.prefault(answers, {}) });
 }
 
 // Answers to custom questions, as stored and exported. Each answer keeps its label, because the question may be removed.

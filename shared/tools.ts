@@ -13,6 +13,8 @@ export type LeadValue =
   | 'last_verified_at'
   | 'consent_given_at'
   | 'consent_text'
+  | 'news_consent_given_at'
+  | 'news_consent_text'
   | 'legal_basis'
   | 'unsubscribe_url';
 
@@ -21,6 +23,8 @@ type Tool = {
   readonly about: string;
   /** What each column contains, by heading and in order. */
   readonly columns: Readonly<Record<string, LeadValue>>;
+  /** Appended if the form has a box for news. */
+  readonly news: Readonly<Record<string, LeadValue>>;
 };
 
 export const TOOLS = {
@@ -42,6 +46,7 @@ export const TOOLS = {
       'UTM Medium': 'utm_medium',
       GCLID: 'gclid',
     },
+    news: { 'News Consent Given At': 'news_consent_given_at', 'News Consent Text': 'news_consent_text' },
   },
   salesforce: {
     title: 'Salesforce',
@@ -58,6 +63,7 @@ export const TOOLS = {
       'Unsubscribe URL': 'unsubscribe_url',
       'UTM Campaign': 'utm_campaign',
     },
+    news: { 'News Consent Given At': 'news_consent_given_at', 'News Consent Text': 'news_consent_text' },
   },
   pipedrive: {
     title: 'Pipedrive',
@@ -72,6 +78,10 @@ export const TOOLS = {
       'Person - Consent text': 'consent_text',
       'Person - Unsubscribe URL': 'unsubscribe_url',
       'Lead - UTM Campaign': 'utm_campaign',
+    },
+    news: {
+      'Person - News consent given at': 'news_consent_given_at',
+      'Person - News consent text': 'news_consent_text',
     },
   },
   mailchimp: {
@@ -88,6 +98,7 @@ export const TOOLS = {
       'Unsubscribe URL': 'unsubscribe_url',
       'UTM Campaign': 'utm_campaign',
     },
+    news: { 'News Opt-in Time': 'news_consent_given_at' },
   },
   kit: {
     title: 'Kit',
@@ -103,6 +114,7 @@ export const TOOLS = {
       unsubscribe_url: 'unsubscribe_url',
       utm_campaign: 'utm_campaign',
     },
+    news: { news_consent_given_at: 'news_consent_given_at', news_consent_text: 'news_consent_text' },
   },
   brevo: {
     title: 'Brevo',
@@ -118,6 +130,7 @@ export const TOOLS = {
       UNSUBSCRIBE_URL: 'unsubscribe_url',
       UTM_CAMPAIGN: 'utm_campaign',
     },
+    news: { NEWS_CONSENT_GIVEN_AT: 'news_consent_given_at', NEWS_CONSENT_TEXT: 'news_consent_text' },
   },
   activecampaign: {
     title: 'ActiveCampaign',
@@ -133,6 +146,7 @@ export const TOOLS = {
       'Unsubscribe URL': 'unsubscribe_url',
       'UTM Campaign': 'utm_campaign',
     },
+    news: { 'News Consent Given At': 'news_consent_given_at', 'News Consent Text': 'news_consent_text' },
   },
 } as const satisfies Record<string, Tool>;
 

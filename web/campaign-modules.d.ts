@@ -81,12 +81,17 @@ declare module '#campaign/form.yaml' {
 }
 
 declare module '#campaign/consent.yaml' {
-  const consent: import('#shared/campaign-schema.ts').Consent & {
+  type Sentence = {
+    readonly text: string;
     /** A hash of the text (server/campaign/campaign.ts), stored in consent receipts. */
     readonly version: string;
     readonly parts: readonly (string | { readonly label: string; readonly href: string })[];
     /** True if there are links. A build-time constant, so pages without them do not contain their code. */
     readonly isLinked: boolean;
+  };
+  const consent: Sentence & {
+    /** Null if the form has no box for news, also a build-time constant. */
+    readonly news: Sentence | null;
   };
   export = consent;
 }

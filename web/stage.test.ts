@@ -127,6 +127,7 @@ describe('challenge of the page', () => {
       for (const askedSecondsAgo of [0, 20, 45, 59.5, 60, 119, 300]) {
         const open = {
           ...OPEN,
+          newsConsentVersion: '0123456789ab',
           resendSeconds: Math.max(0, resendSeconds - askedSecondsAgo),
           askedSecondsAgo,
         };
@@ -138,7 +139,11 @@ describe('challenge of the page', () => {
           { ...before, resendAt: Math.max(before.resendAt, now) },
           `${resendSeconds} s, ${askedSecondsAgo} s later`,
         );
-        assert.deepEqual(reloaded.waiting?.lead, LEAD);
+        assert.deepEqual(reloaded.waiting?.lead, {
+          ...LEAD,
+          answers: undefined,
+          newsConsentVersion: '0123456789ab',
+        });
         assert.equal(reloaded.stage, 'verification');
       }
     }

@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
         for (let version = 0; version < size; version += 1)
           await db
             .insertInto('consent_wordings')
-            .values({ version: `filler-${version}`, text, first_used_at: 0 })
+            .values({ version: `filler-${version}`, purpose: 'guide', text, first_used_at: 0 })
             .execute();
         if (engine === 'sqlite') {
           const erased = await desk(server.service, ['erase', EMAIL, '--yes']);

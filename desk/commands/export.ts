@@ -25,6 +25,7 @@ import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
+import { hasNews } from '#desk/people/selection.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { rowCounter } from '#shared/row-counter.ts';
@@ -97,6 +98,7 @@ Examples:
           byteOrderMark: bom === true,
           unsubscribeUrl: unsubscribeUrlOf(service),
           fields: campaign.form.fields,
+          hasNews: await hasNews({ database, campaign }),
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
         // Logged first, because an interrupted export has already disclosed some leads.
@@ -155,8 +157,8 @@ Examples:
 
       /** Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased. */
       function describeExport(): string {
-        const { flag } = selection;
-        const said = { format, state, flag, sinceLast, again };
+        const { flag, news } = selection;
+        const said = { format, state, flag, news, sinceLast, again };
         return [
           'export',
           ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),

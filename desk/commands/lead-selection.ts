@@ -40,6 +40,7 @@ export function checkOrder(since: number | undefined, until: number | undefined)
 export function checkSelection({
   state,
   flag,
+  news,
   source,
   campaign,
   since,
@@ -47,6 +48,7 @@ export function checkSelection({
 }: {
   state: LeadState;
   flag?: string | undefined;
+  news?: true | undefined;
   source?: string | undefined;
   campaign?: string | undefined;
   since?: number | undefined;
@@ -54,7 +56,9 @@ export function checkSelection({
 }): void {
   checkOrder(since, until);
   if (state !== 'imported') return;
-  const option = flag !== undefined ? '--flag' : campaign !== undefined ? '--campaign' : undefined;
+  const [option] = Object.entries({ '--flag': flag, '--news': news, '--campaign': campaign }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [name]),
+  );
   if (option !== undefined)
     throw new CommandFailure(
       `${option} does not apply to imported people, because they have not sent a form. Leave out ${option}.`,
@@ -104,5 +108,6 @@ export const withSelection = <Args extends unknown[], Options extends Record<str
   return command
     .option('--since <when>', 'reached this state at or after this time', when)
     .option('--until <when>', 'reached this state before this time', when)
-    .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS));
+    .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS))
+    .option('--news', 'only people who agreed to get news');
 };

@@ -29,6 +29,8 @@ export type Me = {
     readonly areSeveral: boolean;
   }[];
   readonly variants: readonly string[];
+  /** The form has a box for news, or had one that was ticked. */
+  readonly hasNews: boolean;
   readonly hasWebhooks: boolean;
   /** IANA name of the time zone of all days. */
   readonly timeZone: string;

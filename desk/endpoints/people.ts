@@ -12,6 +12,8 @@ export const Filter = z.object({
   /** A utm_campaign. */
   campaign: z.optional(z.string()),
   flag: z.optional(z.string()),
+  /** Only people who agreed to get news. */
+  news: z.optional(z.literal('yes')),
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
@@ -108,14 +110,18 @@ export type Happening = {
   readonly details: Readonly<Record<string, string>>;
 };
 
+export type Consent = {
+  readonly text: string;
+  readonly givenAt: string | null;
+  readonly version: string | null;
+};
+
 export type Story = {
   readonly person: Person;
   readonly happenings: readonly Happening[];
-  readonly consent: {
-    readonly text: string;
-    readonly givenAt: string | null;
-    readonly version: string | null;
-  } | null;
+  readonly consent: Consent | null;
+  /** Null without one, and after an unsubscription. */
+  readonly newsConsent: Consent | null;
   /** `canUndo`: the entry can be removed as a mistake, for a given reason. */
   readonly suppressions: readonly {
     readonly reason: string;

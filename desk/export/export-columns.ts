@@ -28,6 +28,10 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   readonly consent_given_at: string;
   readonly consent_version: string;
   readonly consent_text: string;
+  readonly news_consent: 'yes' | 'no';
+  readonly news_consent_given_at: string;
+  readonly news_consent_version: string;
+  readonly news_consent_text: string;
   readonly source: string;
   readonly flags: string;
   readonly state: LeadState;
@@ -88,7 +92,7 @@ const toolColumn = ([heading, value]: readonly [heading: string, value: LeadValu
 
 const TOOL_FORMATS = Object.fromEntries(
   TOOL_NAMES.map((name) => {
-    const { columns, ...tool } = TOOLS[name];
+    const { columns, news: _, ...tool } = TOOLS[name];
     return [name, { kind: 'csv', ...tool, hasLink: true, columns: Object.entries(columns).map(toolColumn) }];
   }),
 ) as unknown as Readonly<Record<ToolName, CsvFormat>>;
@@ -184,7 +188,8 @@ const isTool = (name: string): name is ToolName => name in TOOLS;
 
 /**
  * Our CSV has a column per custom question, and a last one for removed questions; other programs only get mapped properties.
- * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown
+ * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown; hasNews: the form has a box
+ * for news, or had one that was ticked
  */
 export function ownColumns(
   format: FormatName,
@@ -192,27 +197,40 @@ export function ownColumns(
     fields,
     hasAnswers,
     hasVariants,
+    hasNews,
   }: {
     readonly fields: readonly OwnField[];
     readonly hasAnswers: boolean;
     readonly hasVariants: boolean;
+    readonly hasNews: boolean;
   },
 ): readonly Column[] {
-  const variant: Column = ['variant', (lead) => lead.variant ?? ''];
-  if (format === 'csv' && hasVariants)
-    return [variant, ...ownColumns(format, { fields, hasAnswers, hasVariants: false })];
-  if (format === 'csv' && hasAnswers)
+  if (format === 'csv')
     return [
-      ...fields.map((field): Column => [field.id, ({ answers }) => answerCell(field, answers)]),
-      ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)],
+      ...(hasNews ? NEWS_COLUMNS.map(own) : []),
+      ...(hasVariants ? [['variant', (lead) => lead.variant ?? ''] satisfies Column] : []),
+      ...(hasAnswers
+        ? [
+            ...fields.map((field): Column => [field.id, ({ answers }) => answerCell(field, answers)]),
+            ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)] satisfies Column,
+          ]
+        : []),
     ];
   if (!isTool(format)) return [];
-  return fields.flatMap((field): Column[] => {
+  const answered = fields.flatMap((field): Column[] => {
     const property = field.properties?.[format];
     // Other programs separate choices with semicolons.
     return property === undefined ? [] : [[property, ({ answers }) => answerCell(field, answers, ';')]];
   });
+  return hasNews ? [...Object.entries(TOOLS[format].news).map(toolColumn), ...answered] : answered;
 }
+
+const NEWS_COLUMNS = [
+  'news_consent',
+  'news_consent_given_at',
+  'news_consent_version',
+  'news_consent_text',
+] as const;
 
 function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: string): Cell {
   const text = answerText(answers[id]?.answer, between);
@@ -263,6 +281,10 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
       record.consent_source === null
         ? (record.consent_text ?? '')
         : importedConsentText(record.consent_source),
+    news_consent: record.news_consent_version === null ? 'no' : 'yes',
+    news_consent_given_at: timeOrNothing(record.news_consent_given_at),
+    news_consent_version: record.news_consent_version ?? '',
+    news_consent_text: record.news_consent_text ?? '',
     source: state === 'imported' ? IMPORTED : sourceOf(attribution),
     flags,
     state,

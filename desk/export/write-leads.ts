@@ -66,7 +66,7 @@ export function originFilter({ state, source, campaign }: LeadSelection): {
   };
 }
 
-/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions */
+/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions; hasNews: as in ownColumns */
 export async function* writeLeads(
   db: Db,
   selection: LeadSelection,
@@ -76,12 +76,14 @@ export async function* writeLeads(
     unsubscribeUrl,
     byteOrderMark = false,
     fields,
+    hasNews,
   }: {
     format: FormatName;
     conversion: Conversion;
     unsubscribeUrl: UnsubscribeUrl;
     byteOrderMark?: boolean;
     fields: readonly OwnField[];
+    hasNews: boolean;
   },
 ): AsyncGenerator<Written, void, void> {
   const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
@@ -91,7 +93,10 @@ export async function* writeLeads(
     known.kind === 'csv'
       ? {
           ...known,
-          columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })],
+          columns: [
+            ...known.columns,
+            ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared, hasNews }),
+          ],
         }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };

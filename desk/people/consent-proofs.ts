@@ -169,7 +169,7 @@ const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {
 
 function consentSection(consent: Contents['consent']): string {
   const { same_browser: sameBrowser, mailed_at: mailedAt } = consent;
-  return `<h2>Agreed on ${secondOf(consent.given_at)}</h2>
+  return `<h2>Agreed ${consent.purpose === 'news' ? 'to get news ' : ''}on ${secondOf(consent.given_at)}</h2>
 <blockquote>${escapeHtml(consent.wording)}</blockquote>
 <h3>Who</h3>
 ${list([

@@ -3,17 +3,27 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
+import { hasNewsConsents } from '#server/db/contacts/people.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import type { Config } from '#server/settings/settings.ts';
+import type { Service } from '#server/startup/service.ts';
 import { readDay, startOfDay } from '#shared/days.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
+/** Returns true if the form has a box for news, or had one that was ticked. */
+export const hasNews = async ({
+  campaign,
+  database,
+}: Pick<Service, 'campaign' | 'database'>): Promise<boolean> =>
+  [campaign, ...campaign.variants].some(({ consent }) => consent.news !== null) ||
+  (await hasNewsConsents(database.db));
+
 export function selectionOf(
-  { state, search, source, campaign, flag, field, answer, domain, from, to }: Filter,
+  { state, search, source, campaign, flag, news, field, answer, domain, from, to }: Filter,
   { timeZone }: Pick<Config, 'timeZone'>,
 ): LeadSelection {
   const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
@@ -25,6 +35,7 @@ export function selectionOf(
     source: given(source),
     campaign: given(campaign),
     flag: given(flag),
+    news: news === undefined ? undefined : true,
     answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
     domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
     since: from === undefined ? undefined : firstMomentOf(from, timeZone),
@@ -33,12 +44,13 @@ export function selectionOf(
 }
 
 /** Describes filters for the audit log, without texts that may name a person. */
-export const describeFilter = ({ state, flag, from, to, ...others }: Filter): string =>
+export const describeFilter = ({ state, flag, news, from, to, ...others }: Filter): string =>
   [
     state,
     ...(others.source ? ['of a source'] : []),
     ...(others.campaign ? ['of a campaign'] : []),
     ...(flag ? [flag] : []),
+    ...(news ? ['agreed to news'] : []),
     ...(from ? [`from ${from}`] : []),
     ...(to ? [`to ${to}`] : []),
     ...(others.search ? ['with a search'] : []),

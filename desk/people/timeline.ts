@@ -25,6 +25,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
         ...namedAnswers(form),
         'address as typed': form.email_typed,
         'consent wording': form.consent_version,
+        'wording of the consent to news': form.news_consent_version,
         source: sourceOf(readAttribution(form.attribution)),
         flags: form.flags,
         variant: form.variant,
@@ -68,7 +69,10 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
       kind: 'consent' as const,
-      what: 'agreed to receive emails and proved their address',
+      what:
+        receipt.purpose === 'news'
+          ? 'agreed to get news'
+          : 'agreed to receive emails and proved their address',
       details: {
         'consent wording': receipt.consent_version,
         'given at': isoTime(receipt.given_at),

@@ -85,7 +85,7 @@ function variantWarnings(
   page: PageWords,
   variants: readonly { readonly name: string; readonly page: PageWords }[],
 ): Mistake[] {
-  const otherConsents = withConsents.filter((variant) => variant.consent.version !== consent.version);
+  const otherConsents = withConsents.filter((variant) => !isDeepStrictEqual(variant.consent, consent));
   const same = variants.filter(
     (variant) =>
       isDeepStrictEqual(variant.page, page) && otherConsents.every(({ name }) => name !== variant.name),

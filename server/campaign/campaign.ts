@@ -5,7 +5,7 @@ import { readArticle } from '#server/campaign/article.ts';
 import { nameOf, OWN_PAGE, readText, variantMistakes, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { readForm } from '#server/campaign/own-form.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
-import { readWords, wordsOrThrow, type ReadWords } from '#server/campaign/words-file.ts';
+import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
 import { mistakesOf, describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {
@@ -21,15 +21,21 @@ import {
   type Site,
 } from '#shared/campaign-schema.ts';
 
-export type ConsentWording = {
+type ConsentSentence = {
   /** With the target of each link in parentheses, as evidence. */
   readonly text: string;
   readonly version: string;
+  /** The sentence, cut at its links. */
+  readonly parts: readonly (string | { readonly label: string; readonly href: string })[];
+  readonly isLinked: boolean;
+};
+
+export type ConsentWording = ConsentSentence & {
+  /** Null if the form has no box for news. */
+  readonly news: ConsentSentence | null;
   /** Refuses forms with a wording that no page shows any more. */
   readonly refuseEarlier: boolean;
 };
-
-export type ConsentPart = string | { readonly label: string; readonly href: string };
 
 export type Campaign = {
   readonly folder: string;
@@ -140,18 +146,19 @@ export function pageMistakes(folder: string): string[] {
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {
   const result = readWords(folder, 'consent.yaml', Consent, variant);
   if (result.type === 'mistakes') return result;
-  const { text: written, refuseEarlier = false } = result.words;
-  const text = written.replace(LINK, '$1 ($2)');
-  return { type: 'words', words: { text, version: consentVersion(text), refuseEarlier } };
+  const { text, newsConsent, refuseEarlier = false } = result.words;
+  const news = newsConsent === undefined ? null : consentSentence(newsConsent);
+  return { type: 'words', words: { ...consentSentence(text), news, refuseEarlier } };
 }
 
-/** The consent wording, cut at its links. */
-export function readConsentParts(folder: string, variant: string | null): readonly ConsentPart[] {
-  const pieces = wordsOrThrow(readWords(folder, 'consent.yaml', Consent, variant)).text.split(LINK);
-  return pieces.flatMap((piece, at): readonly ConsentPart[] => {
+function consentSentence(written: string): ConsentSentence {
+  const text = written.replace(LINK, '$1 ($2)');
+  const pieces = written.split(LINK);
+  const parts = pieces.flatMap((piece, at): ConsentSentence['parts'] => {
     if (at % 3 === 0) return piece === '' ? [] : [piece];
     return at % 3 === 1 ? [{ label: piece, href: pieces[at + 1] ?? '' }] : [];
   });
+  return { text, version: consentVersion(text), parts, isLinked: pieces.length > 1 };
 }
 
 /** Hashes the consent wording, so a change of wording always changes the version. */

@@ -52,6 +52,7 @@ type SentAgain = Pick<
   | 'answers'
   | 'email_typed'
   | 'consent_version'
+  | 'news_consent_version'
   | 'client_address'
   | 'user_agent'
   | 'given_at'

@@ -50,6 +50,7 @@ for (const engine of ENGINES) {
             name: 'Ada Lovelace',
             company: 'Analytical Engines',
             answers: null,
+            purpose: 'guide',
             consent_version: server.campaign.consent.version,
             wording: server.campaign.consent.text,
             given_at: '2026-11-20T12:00:00.000Z',

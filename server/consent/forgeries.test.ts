@@ -47,7 +47,7 @@ const empty = (position: number) => entry(position, 'content = null, salt = null
 const ADA = "(select id from leads where email = 'ada@example.com')";
 const CHAIN = 'kind, row_id, content, salt, content_hash, previous, hash, sealed_at';
 const RECEIPT =
-  'consent_version, given_at, verified_at, client_address, verified_from_address, user_agent, same_browser';
+  'purpose, consent_version, given_at, verified_at, client_address, verified_from_address, user_agent, same_browser';
 const copyReceipt = (columns: string) =>
   `insert into consent_receipts select ${columns}, ${RECEIPT} from consent_receipts where id = ${idOf('ada')}`;
 const NO_HEAD = 'delete from consent_chain_head';

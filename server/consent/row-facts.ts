@@ -8,7 +8,7 @@ import { isoTime } from '#server/platform/time.ts';
 /** Times are ISO 8601 in UTC; null means unknown. */
 type Facts = Pick<
   Selectable<Schema['consent_receipts']>,
-  'consent_version' | 'client_address' | 'verified_from_address' | 'user_agent' | 'same_browser'
+  'purpose' | 'consent_version' | 'client_address' | 'verified_from_address' | 'user_agent' | 'same_browser'
 > &
   Pick<Selectable<Schema['submissions']>, 'email' | 'name' | 'company' | 'answers'> &
   Pick<Selectable<Schema['withdrawals']>, 'way'> &
@@ -26,6 +26,7 @@ const SEALED = {
     'name',
     'company',
     'answers',
+    'purpose',
     'consent_version',
     'wording',
     'given_at',
@@ -52,7 +53,7 @@ export async function readRows<Key extends { readonly kind: string }>(
   order: keyof Key & string,
 ): Promise<readonly (Key & { readonly facts: RowFacts[RowKind] | null; readonly isComplete: boolean })[]> {
   const { rows } = await sql<Key & Facts & { readonly found: string | null }>`
-    select k.*, coalesce(r.id, t.id, x.id) as found, l.email, s.name, s.company, s.answers, r.consent_version, w.text as wording,
+    select k.*, coalesce(r.id, t.id, x.id) as found, l.email, s.name, s.company, s.answers, r.purpose, r.consent_version, w.text as wording,
       r.verified_from_address, r.same_browser, t.way, x.reasons, x.note,
       coalesce(r.client_address, t.client_address) as client_address, coalesce(r.user_agent, t.user_agent) as user_agent,
       ${timeOf('r.given_at')}, ${timeOf('r.verified_at')}, ${timeOf('t.withdrawn_at')}, ${timeOf('x.removed_at')}

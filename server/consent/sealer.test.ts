@@ -136,7 +136,7 @@ it('new consents are found as fast in a long chain as in a short one', () =>
     const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;
     await db.transaction().execute(async (tx) => {
       await sql`set local session_replication_role = replica`.execute(tx);
-      await sql`insert into consent_receipts select ${id}, 'lead', ${id}, 'wording', 0, 0, '', '', null, 1 from ${series}`.execute(
+      await sql`insert into consent_receipts select ${id}, 'lead', ${id}, 'guide', 'wording', 0, 0, '', '', null, 1 from ${series}`.execute(
         tx,
       );
       await sql`insert into consent_chain select n, 'consent', ${id}, '', '', '', '', '', 0 from ${series}`.execute(

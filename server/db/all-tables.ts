@@ -87,6 +87,9 @@ type WebhookState = 'queued' | 'sent' | 'dead';
 /** `by-hand`: added by the operator. `erased`: only the owner of the address can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
+/** `guide`: the required box, which the specification words. `news`: the optional one. */
+export type ConsentPurpose = 'guide' | 'news';
+
 export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
 
 /** A table follows those it refers to. An erasure runs from the last table to the first. */
@@ -97,6 +100,7 @@ export const TABLES = {
     isFilledAtStart: true,
     columns: {
       version: link<Fixed<string>>(),
+      purpose: plain<Fixed<ConsentPurpose>>(),
       text: plain<Fixed<string>>(),
       first_used_at: plain<Fixed<number>>(),
     },
@@ -125,6 +129,8 @@ export const TABLES = {
       email: personal<Fixed<string>>(),
       email_typed: personal<string>(),
       consent_version: plain<string>(),
+      /** Null if the visitor didn't tick the box for news. */
+      news_consent_version: plain<string | null>(),
       client_address: personal<string>(),
       user_agent: personal<string | null>(),
       attribution: personal<Fixed<string>>(),
@@ -225,6 +231,7 @@ export const TABLES = {
       first_read_at: plain<ColumnType<number | null, number | null | undefined, number>>(),
     },
   }),
+  /** A verification adds a receipt for each box that was ticked, so only those for the guide count verifications. */
   consent_receipts: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -233,6 +240,7 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       lead_id: link<Fixed<string>>(),
       submission_id: link<Fixed<string>>(),
+      purpose: plain<Fixed<ConsentPurpose>>(),
       consent_version: plain<Fixed<string>>(),
       given_at: plain<Fixed<number>>(),
       verified_at: plain<Fixed<number>>(),

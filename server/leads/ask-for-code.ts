@@ -36,6 +36,7 @@ export type Visitor = {
   readonly clientAddress: string;
   readonly userAgent: string | null;
   readonly consentVersion: string;
+  readonly newsConsentVersion: string | null;
   readonly attribution: Attribution;
   readonly variant: string | null;
   readonly flags: readonly string[];
@@ -189,8 +190,13 @@ async function storeForm(
   { codesMailed, expiresAt }: { readonly codesMailed: 0 | 1; readonly expiresAt: number },
   now: number,
 ): Promise<string> {
-  const { clientAddress, userAgent, consentVersion, attribution, variant, flags } = visitor;
-  const typed = { ...answersOf(form), email_typed: form.emailTyped, consent_version: consentVersion };
+  const { clientAddress, userAgent, attribution, variant, flags } = visitor;
+  const typed = {
+    ...answersOf(form),
+    email_typed: form.emailTyped,
+    consent_version: visitor.consentVersion,
+    news_consent_version: visitor.newsConsentVersion,
+  };
   const sent = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
   if (challenge === undefined) {
     const id = newIdAt(now);

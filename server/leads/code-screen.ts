@@ -44,6 +44,7 @@ export async function findCodeScreen(
     resendSeconds: resendInSeconds(code, mail, resendSeconds, now),
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,
     consentVersion: challenge.consent_version === NOT_STATED ? '' : challenge.consent_version,
+    ...(challenge.news_consent_version !== null && { newsConsentVersion: challenge.news_consent_version }),
     mail: mailStatusOf(mail, now),
     sender,
     ...(challenge.verified_at !== null && hasSession && { verified: true }),

@@ -52,7 +52,7 @@ function refusingEarlier(folder: string, page: string): string {
 
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);
-  await keepConsentWording(database.db, { version, text: EARLIER, now: now() - 1000 });
+  await keepConsentWording(database.db, { version, text: EARLIER, purpose: 'guide', now: now() - 1000 });
   return version;
 }
 

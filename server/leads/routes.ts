@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUIDv7 } from 'node:crypto';
 
 import { NIL, validate as isUuid } from 'uuid';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import type { Campaign, Variant } from '#server/campaign/campaign.ts';
 import { findChallenge, hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
+import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import { addFunnelRoute } from '#server/funnel/funnel.ts';
@@ -59,13 +60,14 @@ function addFormRoute(
   proofOfWork: ProofOfWork,
 ): void {
   const { config, campaign, database, limits, metrics, clock } = service;
-  const Form = leadSchema(campaign.form);
+  // Also without a box for news, because a page from before its removal may still send its version.
+  const Form = leadSchema(campaign.form, z.optional(z.string({ error: 'invalid' })));
   app.post(API.leads, async (request, reply) => {
     const parsed = Form.safeParse(request.body);
     if (!parsed.success) return sendInvalidForm(campaign, sendError, request, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
-    const { email } = parsed.data;
+    const { email, newsConsentVersion: statedForNews } = parsed.data;
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused', { field: 'email' });
     const knownBrowserId = cookies.readBrowserId(request);
@@ -75,10 +77,15 @@ function addFormRoute(
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const sentBefore = () =>
       knownBrowserId === null ? undefined : findOpen(database.db, knownBrowserId, email, clock());
-    const consentVersion = await findWordingShown(database.db, campaign, stated, async (version) =>
-      isSameConsent(await sentBefore(), parsed.data, version),
-    );
+    const findShown = (purpose: ConsentPurpose, version: string | readonly string[]) =>
+      findWordingShown(database.db, campaign, purpose, version, async () =>
+        isSameConsent(await sentBefore(), parsed.data, purpose, version),
+      );
+    const consentVersion = stated === undefined ? NOT_STATED : await findShown('guide', stated);
     if (consentVersion === null) return sendError(reply, 'page-outdated', { field: 'consent' });
+    const newsConsentVersion = statedForNews === undefined ? null : await findShown('news', statedForNews);
+    if (newsConsentVersion === null && statedForNews !== undefined)
+      return sendError(reply, 'page-outdated', { field: 'newsConsentVersion' });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
@@ -95,6 +102,7 @@ function addFormRoute(
       isNewBrowser: knownBrowserId === null,
       clientAddress,
       consentVersion,
+      newsConsentVersion,
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
       attribution: attributionOf({ visit: request.headers[VISIT_HEADER], referer: request.headers.referer }),
       variant: variantIn(request.body, campaign.variants),
@@ -115,28 +123,35 @@ const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
 /**
  * Never guesses the wording, because it may have changed since the page was opened.
- * @param stated the value of x-consent-version
+ * @param stated the value of x-consent-version, or of the field for news
  * @param isResend true if the visitor has already agreed to this version and only asks for another code
- * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
+ * @returns null for an unknown version, which a receipt could not prove
  */
 async function findWordingShown(
   db: Db,
   { consent, variants }: Pick<Campaign, 'consent' | 'variants'>,
-  stated: string | readonly string[] | undefined,
-  isResend: (version: string) => Promise<boolean>,
+  purpose: ConsentPurpose,
+  stated: string | readonly string[],
+  isResend: () => Promise<boolean>,
 ): Promise<string | null> {
-  if (stated === undefined) return NOT_STATED;
   if (typeof stated !== 'string' || !WORDING_VERSION.test(stated)) return null;
   const wordings = [consent, ...variants.map((variant) => variant.consent)];
-  if (wordings.some(({ version }) => version === stated)) return stated;
+  if (wordings.some((shown) => (purpose === 'news' ? shown.news : shown)?.version === stated)) return stated;
   const isAccepted = wordings.some(({ refuseEarlier }) => refuseEarlier)
-    ? isResend(stated)
-    : isKnownConsentWording(db, stated);
+    ? isResend()
+    : isKnownConsentWording(db, stated, purpose);
   return (await isAccepted) ? stated : null;
 }
 
-const isSameConsent = (sent: Challenge | undefined, lead: Lead, version: string): boolean =>
-  sent?.consent_version === version && sent.name === lead.name && sent.company === lead.company;
+const isSameConsent = (
+  sent: Challenge | undefined,
+  lead: Lead,
+  purpose: ConsentPurpose,
+  version: string | readonly string[],
+): boolean =>
+  sent?.[purpose === 'news' ? 'news_consent_version' : 'consent_version'] === version &&
+  sent.name === lead.name &&
+  sent.company === lead.company;
 
 const findOpen = (db: Db, browserId: string, email: string, now: number): Promise<Challenge | undefined> =>
   findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now });

@@ -265,7 +265,6 @@ async function openLead(
   const newId = newIdAt(now);
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
-    receiptId: uuid({ msecs: now }),
     verifiedFromAddress: clientAddress,
     sameBrowser,
     asked: campaign.form.fields.map(({ id }) => id),

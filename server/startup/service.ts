@@ -144,8 +144,11 @@ async function openParts(
   makePrivate(dataFolder);
   const { database, newer } = await openMigrated(config.database, { ...replacements, clock, opened });
   const { db } = database;
-  for (const { consent } of [campaign, ...campaign.variants])
-    await keepConsentWording(db, { ...consent, now: clock() });
+  for (const { consent } of [campaign, ...campaign.variants]) {
+    await keepConsentWording(db, { ...consent, purpose: 'guide', now: clock() });
+    if (consent.news !== null)
+      await keepConsentWording(db, { ...consent.news, purpose: 'news', now: clock() });
+  }
 
   const secretFolder = secretFolderOf(config.database, dataFolder);
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });

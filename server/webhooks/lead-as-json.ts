@@ -23,6 +23,8 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
     /** For an imported person, the source of the consent. */
     readonly text: string;
   } | null;
+  /** Absent if the lead didn't agree to get news, or has unsubscribed since. */
+  readonly news_consent?: { readonly given_at: string; readonly version: string; readonly text: string };
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
@@ -54,6 +56,7 @@ export function leadAsJson(row: Row, unsubscribeUrl: (leadId: string) => string)
     last_verified_at: timeOrNull(row.last_verified_at),
     first_read_at: timeOrNull(row.first_read_at),
     consent: consentOf(row),
+    ...newsConsentOf(row),
     source: row.attribution === null ? IMPORTED : sourceOf(attribution),
     attribution,
     flags: row.flags.split(' ').filter((flag) => flag !== ''),
@@ -74,5 +77,14 @@ function consentOf({
     ? null
     : { given_at: isoTime(givenAt), version, text: text ?? '' };
 }
+
+const newsConsentOf = ({
+  news_consent_given_at: givenAt,
+  news_consent_version: version,
+  news_consent_text: text,
+}: Row): Pick<LeadAsJson, 'news_consent'> =>
+  givenAt === null || version === null
+    ? {}
+    : { news_consent: { given_at: isoTime(givenAt), version, text: text ?? '' } };
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));

@@ -87,7 +87,11 @@ async function queue(
 export function testEvent(
   id: string,
   now: number,
-  { unsubscribeUrl, fields }: Pick<EventParts, 'unsubscribeUrl'> & { readonly fields: readonly OwnField[] },
+  {
+    unsubscribeUrl,
+    fields,
+    hasNews,
+  }: Pick<EventParts, 'unsubscribeUrl'> & { readonly fields: readonly OwnField[]; readonly hasNews: boolean },
 ): LeadEventBody {
   const at = isoTime(now);
   const lead: LeadAsJson = {
@@ -102,6 +106,7 @@ export function testEvent(
     last_verified_at: at,
     first_read_at: null,
     consent: { given_at: at, version: 'test', text: 'I agree.' },
+    ...(hasNews && { news_consent: { given_at: at, version: 'test', text: 'Send me news.' } }),
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
     flags: ['free-mail'],

@@ -22,6 +22,7 @@ const BODY = JSON.stringify(
   testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), {
     unsubscribeUrl: (id) => `https://guide.example.com/${id}`,
     fields: [],
+    hasNews: false,
   }),
 );
 

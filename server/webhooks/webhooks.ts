@@ -39,7 +39,7 @@ type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: 
 
 export type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
-  readonly campaign: Pick<Campaign, 'form'>;
+  readonly campaign: Pick<Campaign, 'form' | 'consent'>;
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
@@ -78,7 +78,11 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
           endpoints.map(async (endpoint) => {
             const now = clock();
             const body = JSON.stringify(
-              testEvent(NIL, now, { unsubscribeUrl, fields: campaign.form.fields }),
+              testEvent(NIL, now, {
+                unsubscribeUrl,
+                fields: campaign.form.fields,
+                hasNews: campaign.consent.news !== null,
+              }),
             );
             const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
             return { to: endpoint.host, ok: type === 'sent', answer };

@@ -84,8 +84,8 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
   );
   await fill(
     'consent_receipts',
-    'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address, same_browser',
-    sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1', 1`,
+    'id, lead_id, submission_id, purpose, consent_version, given_at, verified_at, client_address, verified_from_address, same_browser',
+    sql`${id('r')}, ${id('l')}, ${id('s')}, 'guide', ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1', 1`,
   );
   // Housekeeping deletes expired windows; these last through the measurement.
   await fill(

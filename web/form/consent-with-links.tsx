@@ -1,8 +1,8 @@
-import { parts } from '#campaign/consent.yaml';
+import type { parts as consentParts } from '#campaign/consent.yaml';
 import { verification as words } from '#campaign/interface.yaml';
 
 /** The links open in a new tab, so a click does not leave the form. */
-export function ConsentWithLinks() {
+export function ConsentWithLinks({ parts }: { readonly parts: typeof consentParts }) {
   return parts.map((part, at) =>
     typeof part === 'string' ? (
       part

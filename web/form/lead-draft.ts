@@ -1,13 +1,14 @@
 import type * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
-import { errorIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
+import { errorIn, type Lead } from '#shared/lead.ts';
 
 export type LeadField = keyof typeof Lead.shape;
 
-export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string } & {
-  readonly answers?: TypedAnswers | undefined;
-};
+export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string } & Omit<
+  Lead,
+  LeadField
+>;
 
 /** Errors by field name; custom questions have the prefix `answers.` */
 export type LeadErrors = Readonly<Partial<Record<string, string>>>;

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
 import * as consent from '#campaign/consent.yaml';
+import { news } from '#campaign/consent.yaml';
 import { asksMore } from '#campaign/form.yaml';
 import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
@@ -48,7 +49,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     (field ?? sendButton.current)?.focus();
   }, [refusal]);
 
-  const check = checkDraft(asksMore ? ownLead : Lead, draft, validation);
+  const check = checkDraft(asksMore || news ? ownLead : Lead, draft, validation);
   const errors: LeadErrors = attempted
     ? {
         // The server's error about a field that still has the value that was sent.
@@ -131,12 +132,24 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
       )}
       <CheckboxField
         name="consent"
-        label={consent.isLinked ? <ConsentWithLinks /> : consent.text}
+        label={consent.isLinked ? <ConsentWithLinks parts={consent.parts} /> : consent.text}
         checked={draft.consent}
         error={errors.consent}
         onChange={(event) => change('consent', event.currentTarget.checked)}
         required
       />
+      {news && (
+        <CheckboxField
+          name="newsConsentVersion"
+          label={news.isLinked ? <ConsentWithLinks parts={news.parts} /> : news.text}
+          checked={draft.newsConsentVersion === news.version}
+          error={errors.newsConsentVersion}
+          onChange={(event) => {
+            const newsConsentVersion = event.currentTarget.checked ? news!.version : undefined;
+            onDraftChange({ ...draft, newsConsentVersion });
+          }}
+        />
+      )}
       <div className={styles.trap} aria-hidden>
         <label>
           {words.leaveEmpty}

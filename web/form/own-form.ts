@@ -1,6 +1,7 @@
-// Import this only within `asksMore`, so pages without custom questions do not contain it.
+// Import this only within `asksMore` or `news`, so pages without custom questions or a box for news do not contain it.
 import * as z from 'zod/mini';
 
+import { news } from '#campaign/consent.yaml';
 import { fields, messages } from '#campaign/form.yaml';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -8,7 +9,14 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { KeptText } from '#web/form/kept-draft.ts';
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 
-export const ownLead = /* @__PURE__ */ leadSchema({ fields, messages });
+/** A tick is dropped if the sentence has changed since, because the visitor has not seen the new one. */
+const newsTick = () =>
+  z.pipe(
+    z.optional(z.string()),
+    z.transform((version) => (version === news?.version ? version : undefined)),
+  );
+
+export const ownLead = /* @__PURE__ */ leadSchema({ fields, messages }, /* @__PURE__ */ newsTick());
 
 const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is TypedAnswers[string] =>
   kind === 'choices'
@@ -17,6 +25,7 @@ const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is Type
 
 const keptText = () =>
   z.extend(KeptText, {
+    newsConsentVersion: newsTick(),
     answers: z.prefault(
       z.pipe(
         z.record(z.string(), z.unknown()),

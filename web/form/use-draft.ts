@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { news } from '#campaign/consent.yaml';
 import { asksMore } from '#campaign/form.yaml';
 import type { Lead } from '#shared/lead.ts';
 import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draft.ts';
@@ -20,7 +21,7 @@ export type DraftControl = {
 
 export function useDraft(): DraftControl {
   const [draft, setDraft] = useState<LeadDraft>(
-    () => readDraft(tabStorage, asksMore ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,
+    () => readDraft(tabStorage, asksMore || news ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,
   );
   const forget = () => forgetDraft(tabStorage);
   return {

@@ -2,6 +2,7 @@ import type * as calls from '#desk/endpoints/auth.ts';
 import type { Answer, Asked } from '#desk/endpoints/endpoint.ts';
 import type { OpenSession, Sessions } from '#desk/server/auth/sessions.ts';
 import type { DeskContext } from '#desk/server/handler.ts';
+import { hasNews } from '#desk/people/selection.ts';
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -27,6 +28,7 @@ export const me: DoorHandler<typeof calls.me> = async ({ service, person, sessio
     areSeveral: kind === 'choices',
   })),
   variants: service.campaign.variants.map(({ name }) => name),
+  hasNews: await hasNews(service),
   hasWebhooks: service.webhooks.endpoints.length > 0,
   timeZone: service.config.timeZone,
 });

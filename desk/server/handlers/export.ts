@@ -6,7 +6,7 @@ import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.t
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
-import { describeFilter, selectionOf } from '#desk/people/selection.ts';
+import { describeFilter, hasNews, selectionOf } from '#desk/people/selection.ts';
 import { countAtMost } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -32,6 +32,7 @@ export const exported: FileCall = {
       conversion: { name: conversion },
       unsubscribeUrl: unsubscribeUrlOf(service),
       fields: campaign.form.fields,
+      hasNews: await hasNews(service),
     });
     async function* untilGone(): typeof pages {
       for await (const page of pages) {

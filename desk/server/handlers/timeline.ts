@@ -23,6 +23,7 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
     person: shownPerson(person),
     happenings,
     consent: consentOf(person),
+    newsConsent: newsConsentOf(person),
     suppressions: entries.map((entry) => ({
       reason: entry.reason,
       since: isoTime(entry.since),
@@ -32,6 +33,12 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
     canSendGuide: config.guideEmail !== 'off' && isLead && entries.length === 0,
   };
 };
+
+const newsConsentOf = ({
+  news_consent_given_at: givenAt,
+  news_consent_version: version,
+  news_consent_text: text,
+}: LeadRecord) => (givenAt === null ? null : { text: text ?? '', givenAt: isoTime(givenAt), version });
 
 function consentOf({
   consent_source: source,

@@ -160,7 +160,7 @@ function ProgressBar({ people, atMost }: Progress) {
 }
 
 function filterInWords(filter: Filter, fields: Me['fields']): string {
-  const { search, source, campaign, flag, field, answer, domain, from, to } = filter;
+  const { search, source, campaign, flag, news, field, answer, domain, from, to } = filter;
   const question = fields.find(({ id }) => id === field)?.label ?? field;
   const parts = [
     PEOPLE_IN_STATE[filter.state],
@@ -168,6 +168,7 @@ function filterInWords(filter: Filter, fields: Me['fields']): string {
     source && `source ${source}`,
     campaign && `campaign ${campaign}`,
     flag && `flag ${flag}`,
+    news && 'agreed to get news',
     domain && `at ${domain}`,
     field && answer && `“${answer}” in the answer to “${question ?? field}”`,
     from && `from ${dayName(from)}`,

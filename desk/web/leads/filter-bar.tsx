@@ -29,6 +29,7 @@ const OTHER_DAYS = 'other';
 const FURTHER = [
   'campaign',
   'flag',
+  'news',
   'domain',
   'field',
   'from',
@@ -36,7 +37,7 @@ const FURTHER = [
 ] as const satisfies readonly FilterName[];
 
 export function FilterBar({ filter, onChange }: BarProps) {
-  const { fields } = usePerson();
+  const { fields, hasNews } = usePerson();
   const { data } = useAsk(choices, {});
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
   // Stored here, because a question without an answer is not in the URL.
@@ -131,6 +132,16 @@ export function FilterBar({ filter, onChange }: BarProps) {
             options={optionsOf('Any flag', data?.flags, filter.flag)}
             {...select('flag')}
           />
+          {(hasNews || filter.news !== undefined) && (
+            <SelectField
+              label="News"
+              options={[
+                { value: '', name: 'Agreed or not' },
+                { value: 'yes', name: 'Agreed to get news' },
+              ]}
+              {...select('news')}
+            />
+          )}
           {fields.length > 0 && (
             <SelectField
               label="Answer to"

@@ -8,6 +8,7 @@ const NAMES = [
   'source',
   'campaign',
   'flag',
+  'news',
   'field',
   'answer',
   'domain',

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
-import { PROOF_PATH, story, type Story } from '#desk/endpoints/people.ts';
+import { PROOF_PATH, story, type Consent, type Story } from '#desk/endpoints/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
 import { useFile, useMayChange, keyOf, useAsk } from '#desk/web/queries.ts';
 import { Link, go, usePlace } from '#desk/web/router.tsx';
@@ -124,7 +124,7 @@ function Told({ story: told }: { readonly story: Story }) {
         </Section>
         <div className={styles.side}>
           <Facts person={person} />
-          <Consent story={told} />
+          <ConsentSection story={told} />
         </div>
       </div>
       {Change && <Change person={person} onClose={() => setChange(null)} onDone={done} />}
@@ -230,25 +230,22 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
-function Consent({ story: { consent, person } }: { readonly story: Story }) {
+function ConsentSection({ story: { consent, newsConsent, person } }: { readonly story: Story }) {
   if (consent === null)
     return (
       <Section title="Consent">
         <p className={styles.quiet}>There is no consent, because this address was never verified here.</p>
       </Section>
     );
-  const { text, givenAt, version } = consent;
   return (
     <Section title="Consent">
-      <blockquote className={styles.wording}>{text}</blockquote>
-      <dl className={styles.facts}>
-        {givenAt !== null && (
-          <Fact name="Given">
-            <DateTime at={givenAt} />
-          </Fact>
-        )}
-        {version !== null && <Fact name="Wording">{version}</Fact>}
-      </dl>
+      <Given consent={consent} />
+      {newsConsent !== null && (
+        <>
+          <h3>News</h3>
+          <Given consent={newsConsent} />
+        </>
+      )}
       {(person.state === 'verified' || person.state === 'suppressed') && (
         <p>
           <ProofButton id={person.id} />
@@ -257,6 +254,20 @@ function Consent({ story: { consent, person } }: { readonly story: Story }) {
     </Section>
   );
 }
+
+const Given = ({ consent: { text, givenAt, version } }: { readonly consent: Consent }) => (
+  <>
+    <blockquote className={styles.wording}>{text}</blockquote>
+    <dl className={styles.facts}>
+      {givenAt !== null && (
+        <Fact name="Given">
+          <DateTime at={givenAt} />
+        </Fact>
+      )}
+      {version !== null && <Fact name="Wording">{version}</Fact>}
+    </dl>
+  </>
+);
 
 function ProofButton({ id }: { readonly id: string }) {
   const proof = useFile(addressOf(PROOF_PATH, { id }), 'proof.html', 'show');

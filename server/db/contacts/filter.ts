@@ -28,6 +28,10 @@ export type LeadRecord = LeadAnswers & {
   readonly consent_version: string | null;
   readonly consent_text: string | null;
   readonly consent_source: string | null;
+  /** Null if the person never ticked the box for news, or has unsubscribed since. */
+  readonly news_consent_given_at: number | null;
+  readonly news_consent_version: string | null;
+  readonly news_consent_text: string | null;
 };
 
 export type LeadFilter = {
@@ -36,6 +40,8 @@ export type LeadFilter = {
   /** Milliseconds since 1970, exclusive. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
+  /** Only people who agreed to get news. */
+  readonly news?: true | undefined;
   readonly missingIn?: string | undefined;
   readonly exportedIn?: ExportRun | undefined;
   readonly search?: string | undefined;

@@ -9,6 +9,7 @@ import {
   type LeadRecord,
   type LeadState,
 } from '#server/db/contacts/filter.ts';
+import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { idsBetween, timeOfId } from '#server/db/engine/ids.ts';
 import {
@@ -18,7 +19,7 @@ import {
   slicesOf,
   type Slice,
 } from '#server/db/engine/page-through-table.ts';
-import { countRows } from '#server/db/engine/row-counts.ts';
+import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
@@ -131,6 +132,14 @@ export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => has
 export const hasVariants = async (db: Db, state: LeadState): Promise<boolean> =>
   state !== 'imported' && hasAny(db, state, 'variant');
 
+export const hasNewsConsents = (db: Db): Promise<boolean> =>
+  hasRow(
+    db
+      .selectFrom('consent_receipts')
+      .select('id')
+      .where(sql<boolean>`purpose = 'news'`),
+  );
+
 async function hasAny(db: Db, state: LeadState, column: 'answers' | 'variant'): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
@@ -153,17 +162,34 @@ const isIn = ({ after, last }: Slice) =>
 
 const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
 
+const newestReceipt = (purpose: ConsentPurpose, isValid = sql``) => sql`(
+  select c.id from consent_receipts c where c.lead_id = p.id and c.purpose = ${sql.lit(purpose)} ${isValid} order by c.id desc limit 1
+)`;
+
+/** A later sign-up without news doesn't renew a consent that ended, so withdrawals count, unless the operator undid their note. */
+const isNotWithdrawn = sql`and not exists (
+  select 1 from withdrawals t where t.lead_id = c.lead_id and t.withdrawn_at >= c.verified_at and not (
+    t.way = 'by-hand' and exists (
+      select 1 from suppression_removals x
+      where x.lead_id = t.lead_id and x.removed_at >= t.withdrawn_at and x.reasons like '%unsubscribed%'
+    )
+  )
+)`;
+
 const LEADS = {
   table: 'leads',
   column: 'first_verified_at',
   from: sql`leads p
-    left join consent_receipts r on r.id = (
-      select newest.id from consent_receipts newest where newest.lead_id = p.id order by newest.id desc limit 1
-    )
-    left join consent_wordings w on w.version = r.consent_version`,
+    left join consent_receipts r on r.id = ${newestReceipt('guide')}
+    left join consent_wordings w on w.version = r.consent_version
+    left join consent_receipts n on n.id = ${newestReceipt('news', isNotWithdrawn)}
+    left join consent_wordings v on v.version = n.consent_version`,
   columns: sql`p.first_verified_at, p.last_verified_at, p.first_read_at, p.attribution, p.flags, p.variant,
-    r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source`,
+    r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source,
+    n.given_at as news_consent_given_at, n.consent_version as news_consent_version, v.text as news_consent_text`,
 } as const;
+
+const NO_NEWS = sql`null as news_consent_given_at, null as news_consent_version, null as news_consent_text`;
 
 const exportOf = (name: string, at = sql``) =>
   sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${at})`;
@@ -191,7 +217,7 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
     column: 'created_at',
     from: sql`submissions p`,
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, p.attribution, p.flags, p.variant,
-      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source`,
+      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source, ${NO_NEWS}`,
     isInState: sql`not exists (select 1 from leads l where l.email = p.email) and p.id = (
       select n.id from submissions n where n.email = p.email order by n.created_at desc, n.id desc limit 1
     )`,
@@ -201,7 +227,7 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
     column: 'imported_at',
     from: sql`imported_leads p`,
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
-      null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source`,
+      null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source, ${NO_NEWS}`,
     isInState: sql`(select l.id from leads l where l.email = p.email) is null`,
   },
 };
@@ -214,8 +240,9 @@ async function readPeople(
   { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
 ): Promise<readonly LeadRecord[]> {
   const { table, column, from, columns, isInState } = STATES[state];
-  const { since, until, flag, missingIn, exportedIn, attributionHolds } = filter;
+  const { since, until, flag, news, missingIn, exportedIn, attributionHolds } = filter;
   if (table === 'imported_leads' && (flag ?? attributionHolds) !== undefined) return [];
+  if (table !== 'leads' && news !== undefined) return [];
   const at = sql.ref(`p.${column}`);
   const conditions = [
     where,
@@ -225,6 +252,7 @@ async function readPeople(
     ...(until === undefined ? [] : [sql`${at} < ${until}`]),
     ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
     ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
+    ...(news === undefined ? [] : [sql`n.id is not null`]),
     ...mayBeWanted(filter),
   ];
   const { rows } = await sql<LeadRecord>`

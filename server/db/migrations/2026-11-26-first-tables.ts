@@ -3,8 +3,9 @@ import { sql, type Kysely } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of TABLES.trim().split(';\n')) await sql.raw(statement).execute(db);
   await sql`
-    insert into consent_wordings (version, text, first_used_at) values (
+    insert into consent_wordings (version, purpose, text, first_used_at) values (
       'not-stated',
+      'guide',
       'The wording was not stated: the form was sent by a program that did not say which words stood beside the checkbox.',
       ${Date.now()}
     )
@@ -14,6 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const TABLES = `
 create table consent_wordings (
   version text primary key,
+  purpose text not null,
   text text not null,
   first_used_at bigint not null
 );
@@ -27,6 +29,7 @@ create table submissions (
   email_typed text not null,
   email text not null,
   consent_version text not null references consent_wordings (version),
+  news_consent_version text references consent_wordings (version),
   client_address text not null,
   user_agent text,
   attribution text not null,
@@ -150,16 +153,19 @@ create index suppression_removals_by_lead on suppression_removals (lead_id);
 create table consent_receipts (
   id text primary key,
   lead_id text not null references leads (id),
-  submission_id text not null unique references submissions (id),
+  submission_id text not null references submissions (id),
+  purpose text not null,
   consent_version text not null references consent_wordings (version),
   given_at bigint not null,
   verified_at bigint not null,
   client_address text not null,
   verified_from_address text not null,
   user_agent text,
-  same_browser integer not null
+  same_browser integer not null,
+  constraint consent_receipts_of_submission unique (submission_id, purpose)
 );
 create index consent_receipts_by_lead on consent_receipts (lead_id);
+create index consent_receipts_for_news on consent_receipts (lead_id, id) where purpose = 'news';
 
 create table withdrawals (
   id text primary key,

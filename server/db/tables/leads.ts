@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { sql, type Selectable } from 'kysely';
 
-import type { Schema } from '#server/db/all-tables.ts';
+import type { ConsentPurpose, Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { lowestIdAt, newIdAt } from '#server/db/engine/ids.ts';
 import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
@@ -13,7 +13,7 @@ import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
 type Submission = Selectable<Schema['submissions']>;
 
 /**
- * Also adds the receipt.
+ * Also adds a receipt for each consent.
  * @param proof sameBrowser: the code was entered in the form's browser; asked: IDs of custom questions; firstReadAt: for a new
  * lead, or null
  */
@@ -22,7 +22,6 @@ export async function mergeLead(
   submission: Submission,
   proof: {
     leadId: string;
-    receiptId: string;
     verifiedFromAddress: string;
     sameBrowser: boolean;
     asked: readonly string[];
@@ -30,7 +29,7 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<Reader> {
-  const { leadId, receiptId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
+  const { leadId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
   const asksMore = asked.length > 0 || submission.answers !== null;
   const { name, company } = submission;
   const named = {
@@ -59,21 +58,25 @@ export async function mergeLead(
     )
     .returning(['id', 'first_read_at'])
     .executeTakeFirstOrThrow();
-  await tx
-    .insertInto('consent_receipts')
-    .values({
-      id: receiptId,
-      lead_id: lead.id,
-      submission_id: submission.id,
-      consent_version: submission.consent_version,
-      given_at: submission.given_at,
-      verified_at: now,
-      client_address: submission.client_address,
-      verified_from_address: verifiedFromAddress,
-      user_agent: submission.user_agent,
-      same_browser: sameBrowser ? 1 : 0,
-    })
-    .execute();
+  const addReceipt = (purpose: ConsentPurpose, version: string) =>
+    tx
+      .insertInto('consent_receipts')
+      .values({
+        id: newIdAt(now),
+        lead_id: lead.id,
+        submission_id: submission.id,
+        purpose,
+        consent_version: version,
+        given_at: submission.given_at,
+        verified_at: now,
+        client_address: submission.client_address,
+        verified_from_address: verifiedFromAddress,
+        user_agent: submission.user_agent,
+        same_browser: sameBrowser ? 1 : 0,
+      })
+      .execute();
+  await addReceipt('guide', submission.consent_version);
+  if (submission.news_consent_version !== null) await addReceipt('news', submission.news_consent_version);
   return lead;
 }
 
