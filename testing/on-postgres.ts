@@ -18,6 +18,7 @@ const VISITORS = [
   'server/funnel/funnel',
   'server/leads/consent',
   'server/leads/leads',
+  'server/leads/news-consent',
   'server/leads/own-answers',
   'server/leads/races',
   'server/leads/attempts',

@@ -13,6 +13,7 @@ const ATTEMPTS = 'server/leads/attempts.test.ts';
 const LEADS = 'server/leads/leads.test.ts';
 const RACES = 'server/leads/races.test.ts';
 const CONSENT = 'server/leads/consent.test.ts';
+const NEWS_CONSENT = 'server/leads/news-consent.test.ts';
 const MAIL_WORKER = 'server/mail/mail-worker.test.ts';
 const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
 const FORGERIES = 'server/consent/forgeries.test.ts';
@@ -295,6 +296,14 @@ export const FAULTS: readonly PlantedFault[] = [
     find: '    given_at: submission.given_at,\n',
     replace: '    given_at: now,\n',
     tests: [CONSENT, LEADS],
+  },
+  {
+    promise: 'consent receipt: exact wording, version, times, IP addresses',
+    fault: 'record a consent to news although its box was not ticked',
+    file: 'server/leads/routes.ts',
+    find: '      newsConsentVersion,\n',
+    replace: '      newsConsentVersion: newsConsentVersion ?? campaign.consent.news?.version ?? null,\n',
+    tests: [NEWS_CONSENT],
   },
   {
     promise: 'the consent chain reveals edited entries',

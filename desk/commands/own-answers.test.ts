@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { FORMATS, type PersonAsJson } from '#desk/export/export-columns.ts';
+import { FORMATS, ownColumns, type PersonAsJson } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { Form } from '#shared/campaign-schema.ts';
@@ -33,9 +33,11 @@ it('a custom question cannot use the name of a built-in column', () => {
   const isTaken = (more: object) =>
     !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
   assert.equal(isTaken({}), false);
-  for (const [heading] of FORMATS.csv.columns) assert.ok(isTaken({ id: heading }), heading);
+  const news = { fields: [], hasAnswers: false, hasVariants: false, hasNews: true };
+  for (const [heading] of [...FORMATS.csv.columns, ...ownColumns('csv', news)])
+    assert.ok(isTaken({ id: heading }), heading);
   for (const tool of TOOL_NAMES)
-    for (const [heading] of FORMATS[tool].columns)
+    for (const [heading] of [...FORMATS[tool].columns, ...ownColumns(tool, news)])
       assert.ok(isTaken({ properties: { [tool]: heading } }), `${tool}: ${heading}`);
 });
 

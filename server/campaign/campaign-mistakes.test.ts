@@ -446,6 +446,18 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from("text: I agree.\nrefuseEarlier: 'yes'"),
     '2: refuseEarlier: must be true or false, without quotes.',
   ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree.\nnewsConsent: Send me news, as the [policy](/privacy) says.'),
+    '2: newsConsent: /privacy must begin with https://.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    Buffer.from('text: I agree.\nnewsConsent: I agree.'),
+    '2: newsConsent: must differ from text, because each box needs a sentence of its own.',
+  ],
   ...['PK\u0003\u0004', '{\\rtf1'].map(
     (begin) =>
       [

@@ -163,6 +163,7 @@ describe('warnings about a variant', () => {
     ['only a comment', { 'b/landing.yaml': '# to be written\n', 'b/interface.yaml': '' }, true],
     ['a different headline', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
     ['a different consent', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
+    ['a box for news', { 'b/consent.yaml': 'newsConsent: Send me news.\n' }, false],
   ] as const)
     it(`a variant with ${what} causes ${isSame ? 'a' : 'no'} warning about the same words as the page`, () => {
       withVariants(files, (folder) =>

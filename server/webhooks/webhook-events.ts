@@ -106,7 +106,7 @@ export function testEvent(
     last_verified_at: at,
     first_read_at: null,
     consent: { given_at: at, version: 'test', text: 'I agree.' },
-    ...(hasNews && { news_consent: { given_at: at, version: 'test', text: 'Send me news.' } }),
+    ...(hasNews && { news_consent: { given_at: at, version: 'test', text: 'I agree.' } }),
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
     flags: ['free-mail'],

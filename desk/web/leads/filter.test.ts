@@ -13,6 +13,7 @@ describe('desk filters in the URL', () => {
       source: 'news letter',
       campaign: 'spring & summer',
       flag: 'free-mail',
+      news: 'yes',
       field: 'team-size',
       answer: '10+',
       domain: 'example.com',
