@@ -139,10 +139,14 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
     (column) => [column, receipt('eve', `${column} = '203.0.113.9'`), differs(2, column)] as const,
   ),
   ['same_browser', receipt('eve', 'same_browser = 1 - same_browser'), differs(2, 'same_browser')],
+  ['purpose', receipt('eve', "purpose = 'news'"), differs(2, 'purpose')],
   ['lead of a consent', receipt('eve', `lead_id = ${ADA}`), differs(2, 'email')],
   [
     'wording of a consent',
-    ["insert into consent_wordings values ('x', 'I agree.', 0)", receipt('eve', "consent_version = 'x'")],
+    [
+      "insert into consent_wordings values ('x', 'guide', 'I agree.', 0)",
+      receipt('eve', "consent_version = 'x'"),
+    ],
     differs(2, 'consent_version, wording'),
   ],
   [
