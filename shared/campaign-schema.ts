@@ -386,7 +386,7 @@ export const Consent = z
   })
   .check(
     z.refine(({ text, newsConsent }) => newsConsent !== text, {
-      error: 'must differ from text, because each box needs a sentence of its own',
+      error: 'must differ from text, because each box needs its own sentence',
       path: ['newsConsent'],
     }),
   );

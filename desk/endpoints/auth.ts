@@ -29,7 +29,7 @@ export type Me = {
     readonly areSeveral: boolean;
   }[];
   readonly variants: readonly string[];
-  /** The form has a box for news, or had one that was ticked. */
+  /** The form has a box for news, or somebody ticked an earlier one. */
   readonly hasNews: boolean;
   readonly hasWebhooks: boolean;
   /** IANA name of the time zone of all days. */

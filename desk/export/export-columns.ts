@@ -189,7 +189,7 @@ const isTool = (name: string): name is ToolName => name in TOOLS;
 /**
  * Our CSV has a column per custom question, and a last one for removed questions; other programs only get mapped properties.
  * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown; hasNews: the form has a box
- * for news, or had one that was ticked
+ * for news, or somebody ticked an earlier one
  */
 export function ownColumns(
   format: FormatName,

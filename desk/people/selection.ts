@@ -14,7 +14,7 @@ import { readDay, startOfDay } from '#shared/days.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
-/** Returns true if the form has a box for news, or had one that was ticked. */
+/** Returns true if the form has a box for news, or somebody ticked an earlier one. */
 export const hasNews = async ({
   campaign,
   database,

@@ -456,7 +456,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'consent.yaml',
     '',
     Buffer.from('text: I agree.\nnewsConsent: I agree.'),
-    '2: newsConsent: must differ from text, because each box needs a sentence of its own.',
+    '2: newsConsent: must differ from text, because each box needs its own sentence.',
   ],
   ...['PK\u0003\u0004', '{\\rtf1'].map(
     (begin) =>

@@ -231,7 +231,7 @@ export const TABLES = {
       first_read_at: plain<ColumnType<number | null, number | null | undefined, number>>(),
     },
   }),
-  /** A verification adds a receipt for each box that was ticked, so only those for the guide count verifications. */
+  /** A verification adds a receipt for each ticked box, so only those for the guide count verifications. */
   consent_receipts: table({
     key: ['id'],
     isAbout: isOfLead,
