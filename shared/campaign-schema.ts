@@ -396,7 +396,8 @@ const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be 
 
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
-   consent_version consent_text news_consent news_consent_given_at news_consent_version news_consent_text source flags state state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+   consent_version consent_text news_consent news_consent_given_at news_consent_version news_consent_text source flags state
+   state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
     /\s+/,
   ),
 );

@@ -56,7 +56,13 @@ export function leadAsJson(row: Row, unsubscribeUrl: (leadId: string) => string)
     last_verified_at: timeOrNull(row.last_verified_at),
     first_read_at: timeOrNull(row.first_read_at),
     consent: consentOf(row),
-    ...newsConsentOf(row),
+    ...(row.news_consent_given_at !== null && {
+      news_consent: {
+        given_at: isoTime(row.news_consent_given_at),
+        version: row.news_consent_version ?? '',
+        text: row.news_consent_text ?? '',
+      },
+    }),
     source: row.attribution === null ? IMPORTED : sourceOf(attribution),
     attribution,
     flags: row.flags.split(' ').filter((flag) => flag !== ''),
@@ -77,14 +83,5 @@ function consentOf({
     ? null
     : { given_at: isoTime(givenAt), version, text: text ?? '' };
 }
-
-const newsConsentOf = ({
-  news_consent_given_at: givenAt,
-  news_consent_version: version,
-  news_consent_text: text,
-}: Row): Pick<LeadAsJson, 'news_consent'> =>
-  givenAt === null || version === null
-    ? {}
-    : { news_consent: { given_at: isoTime(givenAt), version, text: text ?? '' } };
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));

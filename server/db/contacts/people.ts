@@ -166,7 +166,7 @@ const newestReceipt = (purpose: ConsentPurpose, isValid = sql``) => sql`(
   select c.id from consent_receipts c where c.lead_id = p.id and c.purpose = ${sql.lit(purpose)} ${isValid} order by c.id desc limit 1
 )`;
 
-/** A later sign-up without news doesn't renew a consent that ended, so withdrawals count, unless the operator undid their note. */
+/** An unsubscription ends the consent to news, even if the person signs up again, but not if the operator undid it as a mistake. */
 const isNotWithdrawn = sql`and not exists (
   select 1 from withdrawals t where t.lead_id = c.lead_id and t.withdrawn_at >= c.verified_at and not (
     t.way = 'by-hand' and exists (
