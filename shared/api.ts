@@ -45,10 +45,10 @@ export const OpenChallenge = z.object({
   askedSecondsAgo: z.number(),
   /** The consent wording that the visitor agreed to; a resend repeats it. Empty if the form named none. */
   consentVersion: z.string(),
-  /** Absent if the visitor didn't tick the box for news. */
-  newsConsentVersion: z.optional(z.string()),
   mail: z.optional(MailStatus),
   sender: z.optional(z.string()),
+  /** Absent if the visitor didn't tick the box for news. */
+  newsConsentVersion: z.optional(z.string()),
   /** The code was used, and this browser has a session. */
   verified: z.optional(z.boolean()),
 });
