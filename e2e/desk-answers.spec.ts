@@ -1,3 +1,4 @@
+import { consentVersion } from '#server/campaign/campaign.ts';
 import { expectNoViolations } from './axe.ts';
 import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
@@ -44,4 +45,20 @@ test('Back restores an answer filter of the desk after "Clear the filters"', asy
   await answer.fill('');
   await expect(page).toHaveURL('/leads');
   await expect(answer).toBeVisible();
+});
+
+test('the desk finds leads who agreed to get news, and shows the sentence', async ({ page, desk, open }) => {
+  const NEWS = 'Also send me news about new guides, as the news policy (https://example.com/news) says.';
+  const email = 'newsreader@compilers.example';
+  await becomeLead(desk.site, { ...KEPT_LEAD, email, newsConsentVersion: consentVersion(NEWS) });
+  await open('/leads');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByLabel('News').selectOption('Agreed to get news');
+  await expect(page.getByRole('status').filter({ hasText: '1 person' })).toBeVisible();
+  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
+  await expect(page.getByText(email).first()).toBeVisible();
+  const consent = page.getByRole('region', { name: 'Consent' });
+  await expect(consent.getByRole('heading', { name: 'News' })).toBeVisible();
+  await expect(consent.getByText(NEWS)).toBeVisible();
+  await expectNoViolations(page, 'both consents');
 });

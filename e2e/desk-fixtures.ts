@@ -39,6 +39,7 @@ type Person = {
   readonly email: string;
   readonly source: string;
   readonly answers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly newsConsentVersion?: string;
 };
 
 export const LEADS = [

@@ -544,9 +544,9 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'no personal data, code or secret in logs',
     fault: 'log the body of a form',
     file: 'server/leads/routes.ts',
-    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email }',
+    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email, ',
     replace:
-      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email }",
+      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email, ",
     tests: ['server/startup/security.test.ts', LEADS],
   },
   {
