@@ -99,7 +99,7 @@ export function restoredState(open: OpenChallenge | null, id: string, now: numbe
   return {
     stage: 'verification',
     waiting: {
-      lead: { name, company, email, newsConsentVersion: open.newsConsentVersion, answers, consent: true },
+      lead: { name, company, email, consent: true, newsConsentVersion: open.newsConsentVersion, answers },
       challenge: {
         id,
         reference: open.reference,
