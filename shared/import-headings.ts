@@ -76,6 +76,7 @@ export type StatusKind = 'status' | 'consent' | 'left';
 
 const STATUS_HEADINGS = keysOf([
   'status',
+  'marketing contact status',
   'statut',
   'subscription status',
   'subscription state',

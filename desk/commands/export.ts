@@ -24,7 +24,7 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS, headRowsOf, labelsWithoutProperty } from '#desk/export/export-columns.ts';
 import { hasNews } from '#desk/people/selection.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
@@ -122,6 +122,11 @@ Examples:
         );
       if (state === 'unverified')
         desk.note('These people have proved neither their address nor their consent. Do not write to them.');
+      const missing = labelsWithoutProperty(format, campaign.form.fields);
+      if (missing.length > 0)
+        desk.note(
+          `The file has no answers to ${missing.join(', ')}. To add them, name a property of ${format} in form.yaml (docs/customising.md).`,
+        );
       const people = describePeople(count, state);
       if (left === 0) desk.note(`${people}${out === undefined ? '' : ` in ${out}`}.`);
       else {

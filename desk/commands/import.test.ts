@@ -43,7 +43,7 @@ id,email,name,note,subscribed_to_emails,complimentary_plan,stripe_customer_id,cr
 1,gone1@example.com,Dorothy,,false,false,,2024-01-15T10:00:00.000Z,,,
 2,gone2@example.com,Del,,true,false,,2024-01-15T10:00:00.000Z,2024-09-01T00:00:00.000Z,,
 3,stays@example.com,Sue,,true,false,,2024-01-15T10:00:00.000Z,,,
-# HubSpot: "Unsubscribed from all email" (1), "Opted out of email: Marketing" (1), "Email hard bounce reason" (1), "Email Address Quarantined" (1)
+# HubSpot: "Non-marketing contact" (1), "Opted out of email: Marketing" (1), "Email hard bounce reason" (1), "Email Address Quarantined" (1)
 Email,Marketing contact status,Marketing emails bounced,Opted out of SMS,Unsubscribed from all email,Opted out of email: Marketing,Email hard bounce reason,Email Address Quarantined
 gone1@example.com,Non-marketing contact,0,false,true,,,
 gone2@example.com,Marketing contact,0,false,,TRUE,,false
@@ -466,7 +466,7 @@ describe('import files', () => {
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\.$/m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\. If others are already here, they still get mail: /m,
       );
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
@@ -519,13 +519,13 @@ describe('import files', () => {
         / Consentement: non / Consent withdrawn at: 2024-01-01 / Widerrufen am: 1.2.2024 / Fecha de baja: 2024-01-01
         / subscriptionStatus: pending / Statut: Désabonné / Statut: En attente / email_marketing_consent_state: pending
         / email_marketing_consent.state: not_subscribed / Letters: NonSubscribed / Letters: UnSubscribed
-        / Letters: not_subscribed / Letters: HardBounce / Permission: Revoked / Profil: De\u0301sabonne\u0301e
+        / Letters: not_subscribed / Letters: HardBounce / Permission: Revoked / Marketing contact status: Non-marketing contact / Profil: De\u0301sabonne\u0301e
         / Estado: Baja / Estado: Dado de baja / Estado: Desuscrito / Stato: Disiscritto / Tags: vip, unsubscribed
         / Tags: vip;unsubscribed / Tags: vip|bounced / Note: Unsubscribed at 2024-01-01 / Note: abgemeldet am 1.2.2024
         / Note: Opted out on 2024-01-01 10:00 / Note: unsubscribed 2024-01-01`.split(/\s*\/ /);
       const kept =
         `Employer: Unsubscribed Ltd / Tags: Unsubscribed Ltd, vip / State: Bavaria / Estado: Baja California
-        / Stato: Italia / Notes: was active / Statut: Abonné / isSubscribed: true / emailOptIn: yes / Widerruf: nein
+        / Stato: Italia / Notes: was active / Statut: Abonné / Marketing contact status: Marketing contact / isSubscribed: true / emailOptIn: yes / Widerruf: nein
         / Consentimiento: sí / Interests: Sperrholz / Newsletter abonniert: ja / Widerrufsbelehrung akzeptiert: ja
         / SMS opt-out: yes / WhatsAppOptOut: yes
         / UTM Campaign: inactive / Lead Source: cleaned / Lead - Source: unsub / earlier_answers: we; inactive

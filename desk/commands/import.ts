@@ -245,7 +245,7 @@ function noteOutcome(
     );
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
+      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status. If others are already here, they still get mail: save them as a file, and add it with "suppress import".`,
     );
   const { garbled } = outcome;
   if (garbled.count > 0)

@@ -157,6 +157,11 @@ for (const engine of ENGINES) {
           (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
         const [hubspot = '', contact = ''] = await lines('hubspot');
         assert.ok(hubspot.endsWith(',GCLID,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+        const { notes } = await desk(server.service, ['export', '--format', 'hubspot']);
+        assert.match(
+          notes,
+          /^The file has no answers to Job title, Team <size> & more, Goal, Phone\. To add/m,
+        );
         const [salesforce = ''] = await lines('salesforce');
         assert.ok(salesforce.endsWith(',Interests__c'));
         assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));

@@ -225,6 +225,12 @@ export function ownColumns(
   return hasNews ? [...Object.entries(TOOLS[format].news).map(toolColumn), ...answered] : answered;
 }
 
+/** @returns labels of the questions whose answers the other program's file lacks, because they name no property for it */
+export const labelsWithoutProperty = (format: FormatName, fields: readonly OwnField[]): readonly string[] =>
+  isTool(format)
+    ? fields.filter(({ properties }) => properties?.[format] === undefined).map(({ label }) => label)
+    : [];
+
 const NEWS_COLUMNS = [
   'news_consent',
   'news_consent_given_at',

@@ -107,6 +107,7 @@ function isFromVisitors(heading: string, place: number, headings: readonly strin
  * tools say it of e-mail addresses.
  */
 const AGREED = keysOf([
+  'marketing contact',
   'subscribed',
   'subscriber',
   'active',

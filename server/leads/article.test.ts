@@ -68,7 +68,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('an article behind another page (afterCode) counts as read only once it is opened', () =>
+    it('an article counts as read only once it is opened if another page comes first (afterCode)', () =>
       withLastingCampaignCopy((folder) => {
         appendFileSync(path.join(folder, 'site.yaml'), '\nafterCode: https://example.com/thanks\n');
         return withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {

@@ -98,19 +98,18 @@ function readInstanceAndSite(): {
   unbuilt: readonly string[];
 } {
   const read = readInstance();
-  const find = ({ config }: Pick<Instance, 'config'>) =>
-    findRelease(PROJECT_FOLDER, readCampaignFolder(), config.basePath);
+  const find = (given: Instance) => findRelease(PROJECT_FOLDER, readCampaignFolder(), given.config.basePath);
   const site = read.type === 'instance' ? find(read) : findRelease(PROJECT_FOLDER, readCampaignFolder());
   const mistakes = [
     ...(read.type === 'mistakes' ? read.mistakes : []),
     ...(site.type === 'release' ? [] : [site.complaint]),
   ];
   if (site.type === 'complaint') return refuse(mistakes);
-  const { release } = site;
-  if (read.type === 'instance' && site.type === 'release') return { instance: read, release, unbuilt: [] };
-  const built = readInstance(campaignOf(release));
+  if (read.type === 'instance' && site.type === 'release')
+    return { instance: read, release: site.release, unbuilt: [] };
+  const built = readInstance(campaignOf(site.release));
   if (built.type === 'mistakes' || find(built).type === 'complaint') return refuse(mistakes);
-  return { instance: built, release, unbuilt: mistakes };
+  return { instance: built, release: site.release, unbuilt: mistakes };
 }
 
 async function refuseTakenPorts(error?: unknown): Promise<void> {

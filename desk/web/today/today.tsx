@@ -83,7 +83,9 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
     <Section title="What needs doing" id={TO_DO}>
       {toDo.length === 0 ? (
-        <p className={styles.nothing}>Nothing. Mail is being delivered, and the site has no problems.</p>
+        <p className={styles.nothing}>
+          The site has noticed no problems. The doctor also checks DNS and the mail account.
+        </p>
       ) : (
         <ul className={styles.toDo}>
           {toDo.map(({ state, sentence, place, page }) => {
