@@ -456,3 +456,4 @@ if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.string
 }
 publishRelease(DIST, RELEASE);
 removeOldReleases(DIST);
+process.stdout.write('The site is built. A running server serves it after a restart.\n');
