@@ -231,7 +231,7 @@ describe('words of the campaign', () => {
     const html = renderArticle(articleWith(5), { contents })?.html ?? '';
     assert.match(
       html,
-      /<p>Lead.<\/p>\n<nav aria-labelledby="contents"><p id="contents">Q&amp;A &lt;1><\/p><ol><li>/,
+      /<p>Lead.<\/p>\n<nav aria-labelledby="contents"><p id="contents">Q&amp;A &lt;1&gt;<\/p><ol><li>/,
     );
     assert.match(html, /<\/ol><\/nav><h2 id="section-one">/);
     assert.deepEqual(
