@@ -239,7 +239,7 @@ describe('words of the campaign', () => {
       [
         ['section-one', 'One'],
         ['section-two-2', 'Two &amp; 2'],
-        ['section-three-1', 'Three'],
+        ['section-three', 'Three'],
         ['section-four', 'Four'],
         ['section-five', 'Five'],
       ],
