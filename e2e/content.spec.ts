@@ -6,7 +6,7 @@ import type { Locator } from '@playwright/test';
 import { renderArticle } from '#server/campaign/article.ts';
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { boxAtRest, boxOf, expect, overflow, requestsTo, test } from './fixtures.ts';
+import { boxAtRest, boxOf, expect, overflow, requestsTo, test, waitForFonts } from './fixtures.ts';
 
 test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
@@ -258,6 +258,7 @@ test('the end of the article shows which chapters are open', async ({ page, visi
 
 test('the formula is on one line, wider than the column, from 1024 pixels', async ({ page, visitor }) => {
   await visitor.startAtArticle();
+  await waitForFonts(page);
   const formula = visitor.article.locator('[data-formula] p');
   for (const width of [1024, 1440]) {
     await page.setViewportSize({ width, height: 800 });
