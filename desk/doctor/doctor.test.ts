@@ -109,6 +109,19 @@ describe('doctor runs', () => {
       );
     }));
 
+  it('the doctor refuses a sender at a free mail provider, unless the provider sends the mail', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const env = { MAIL_FROM: 'Guide <guide@gmail.com>' };
+      const found = await findingsIn(instance, { env });
+      const sender = found.filter(({ check }) => ['sender', 'SPF', 'MX', 'DMARC'].includes(check));
+      assert.deepEqual(
+        sender.map(({ state, sentence }) => `${state}: ${sentence}`),
+        [
+          'problem: gmail.com is a free mail provider, which lets only its own servers send for it. Set MAIL_FROM to an address at your domain.',
+        ],
+      );
+    }));
+
   it('the doctor reports the age of the newest backup', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const backup = (now: number) => findingsAbout('backup', instance, { now });

@@ -52,12 +52,20 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const title =
     words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
   const address = words.type === 'campaign' ? judgeGuideEmail(settings.config, words.campaign.site) : [];
-  return [...first, ...address, ...(await lookAround(settings, { ...patient, title }))];
+  const freeMailDomains = words.type === 'campaign' ? words.campaign.freeMailDomains : new Set<string>();
+  return [...first, ...address, ...(await lookAround(settings, { ...patient, title, freeMailDomains }))];
 }
 
 async function lookAround(
   { config, folder }: Settings,
-  { dnsServers, sampleTo, now, signal: ended, title }: Patient & { title: string },
+  {
+    dnsServers,
+    sampleTo,
+    now,
+    signal: ended,
+    title,
+    freeMailDomains,
+  }: Patient & { title: string; freeMailDomains: ReadonlySet<string> },
 ): Promise<Finding[]> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);
@@ -79,7 +87,7 @@ async function lookAround(
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
     ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, now, signal })],
     ['mail account', seen.then(judgeRefusals)],
-    ...examineSender(config, dns),
+    ...examineSender(config, { dns, freeMailDomains }),
     ...(sampleTo === null
       ? []
       : ([['sample', sendSample(config, { to: sampleTo, title, folder, signal })]] as const)),
@@ -166,7 +174,10 @@ async function examineDiskOf({ database }: Config, folder: string): Promise<Find
     : [ours, about('disk').note('The disk of the PostgreSQL server was not checked.')];
 }
 
-function examineSender(config: Config, dns: Dns): readonly Examination[] {
+function examineSender(
+  config: Config,
+  { dns, freeMailDomains }: { dns: Dns; freeMailDomains: ReadonlySet<string> },
+): readonly Examination[] {
   const { mail } = config;
   const sender = about('sender');
   const from = senderAddress(config);
@@ -187,6 +198,19 @@ function examineSender(config: Config, dns: Dns): readonly Examination[] {
     );
     return [found];
   }
+  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
+  // The provider's own mail server may send for it, and nobody else can publish its DNS records.
+  if (freeMailDomains.has(domain)) {
+    const isProvider = smtpHost?.endsWith(domain) === true;
+    findings.push(
+      isProvider
+        ? sender.ok(`Mail comes from ${from}, through its provider.`)
+        : sender.problem(
+            `${domain} is a free mail provider, which lets only its own servers send for it. Set MAIL_FROM to an address at your domain.`,
+          ),
+    );
+    return [found];
+  }
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
   // SPF checks the envelope sender (RFC 7208, section 2.4).
   const returnDomain = config.bounceDomain ?? domain;
@@ -197,7 +221,6 @@ function examineSender(config: Config, dns: Dns): readonly Examination[] {
       ),
     );
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
-  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
   // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   return [

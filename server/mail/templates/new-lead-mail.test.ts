@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
             '',
             'ada@gmail.com',
             '',
-            'A visitor entered their code and reads the guide. Your reply goes to them.',
+            'A visitor entered their code. Your reply goes to them.',
             '',
             'Source    newsletter',
             'Verified  November 20, 2026 at 12:00 PM UTC',
