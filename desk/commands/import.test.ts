@@ -466,7 +466,7 @@ describe('import files', () => {
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\. If others are already here, they still get mail: /m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\.$/m,
       );
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
@@ -557,6 +557,20 @@ describe('import files', () => {
       const taken = ['--take-status', 'file name: suppression'] as const;
       await importNamed(server, 'suppression-list.csv', 'email\nada@example.com\n', ...taken);
       assert.deepEqual(await emails(server), ['ada@example.com']);
+    }));
+
+  it('an import names the people whom it leaves out and who still get mail from here', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      await becomeLead(server, 'gus@example.com');
+      await importFile(server, 'email\nold@example.com\n');
+      await desk(server.service, ['suppress', 'add', 'gus@example.com']);
+      const lines = ['ada', 'gus', 'old', 'new'].map((name) => `${name}@example.com,unsubscribed\n`);
+      const { notes } = await importFile(server, `email,status\n${lines.join('')}`);
+      assert.match(
+        notes,
+        /^2 people left out are already here and still get mail: ada@example\.com, old@example\.com\. To end that, save only these/m,
+      );
     }));
 
   it('an import of our exports leaves nobody out for a word in a link', () =>

@@ -8,7 +8,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
-import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
+import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import { isGarbled, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
@@ -20,6 +20,7 @@ import { isSingleLine } from '#shared/typed-input.ts';
 /** Number of people per transaction, which then takes a few milliseconds. */
 const AT_ONCE = 500;
 const BAD_LINES_SHOWN = 20;
+const MAILED_SHOWN = 20;
 const STATUSES_SHOWN = 20;
 /** A column named status may hold a different value per row. */
 const STATUSES_MAX = 1_000;
@@ -38,7 +39,11 @@ type Found = {
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
-type Outcome = Found & ImportCounts;
+type Outcome = Found &
+  ImportCounts & {
+    /** Left out because of their status, but already here and not suppressed. */
+    readonly stillMailed: readonly string[];
+  };
 type LeftOutAnswers = LeftOut & {
   readonly count: number;
   readonly line: number;
@@ -89,7 +94,7 @@ Example:
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
       const now = clock();
-      const { people, found } = await readWholeFile(desk, {
+      const { people, found, leftOut } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
@@ -129,7 +134,10 @@ Example:
         for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
-      const outcome: Outcome = { ...found, ...counts };
+      const mailed: string[] = [];
+      for (let at = 0; at < leftOut.length; at += AT_ONCE)
+        mailed.push(...(await stillMailed(database.db, leftOut.slice(at, at + AT_ONCE))));
+      const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
     });
@@ -148,7 +156,12 @@ function readConsentSource(typed: string): string {
 async function readWholeFile(
   desk: Desk,
   source: PeopleFile,
-): Promise<{ readonly people: readonly FoundPerson[]; readonly found: Found }> {
+): Promise<{
+  readonly people: readonly FoundPerson[];
+  readonly found: Found;
+  /** Addresses left out because of their status. */
+  readonly leftOut: readonly string[];
+}> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
@@ -194,6 +207,7 @@ async function readWholeFile(
   }
   return {
     people: [...people.values()],
+    leftOut: [...unsubscribedEmails],
     found: {
       rows,
       repeated,
@@ -245,8 +259,15 @@ function noteOutcome(
     );
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status. If others are already here, they still get mail: save them as a file, and add it with "suppress import".`,
+      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
     );
+  const { stillMailed: mailed } = outcome;
+  if (mailed.length > 0) {
+    const more = mailed.length - MAILED_SHOWN;
+    desk.note(
+      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, save only these addresses as a file, and run "suppress import FILE --reason unsubscribed".`,
+    );
+  }
   const { garbled } = outcome;
   if (garbled.count > 0)
     desk.note(

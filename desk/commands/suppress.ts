@@ -180,7 +180,7 @@ function addImportList(list: Command, desk: Desk): void {
     .addOption(reasonOption('for rows without one'))
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
+      '\nSuppresses every address in the file, whatever its status.\n\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
     )
     .action(async (file, { reason: otherwise }) => {
       const found = await readList(file, otherwise);
@@ -198,7 +198,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed. The others were already suppressed.`,
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed.${added < found.length ? ' The others were already suppressed.' : ''}`,
       );
     });
 }

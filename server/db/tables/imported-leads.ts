@@ -75,6 +75,22 @@ async function sortOut(
   return { counts: { ...counts, imported: missing.length, withoutConsentTime }, missing };
 }
 
+/**
+ * @param emails a few hundred
+ * @returns those of leads and imported people, without suppressed ones
+ */
+export async function stillMailed(db: Db, emails: readonly string[]): Promise<readonly string[]> {
+  const here = [
+    ...new Set([...(await emailsIn(db, 'leads', emails)), ...(await emailsIn(db, 'imported_leads', emails))]),
+  ];
+  if (here.length === 0) return [];
+  const reasons = await suppressionReasons(
+    db,
+    here.map((email) => ({ email, keys: [] })),
+  );
+  return here.filter((email) => !reasons.has(email));
+}
+
 async function emailsIn(
   db: Db,
   table: 'leads' | 'imported_leads',
