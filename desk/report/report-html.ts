@@ -161,7 +161,9 @@ function daysSvg(rows: readonly SectionRow[]): string {
 
 /** @param x position in percent */
 function textAt(x: number, y: number, text: string, name: string): string {
-  const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];
+  // Names of days are wider than bars, so the outermost ones would be cut off.
+  const isWide = name !== 'figure';
+  const [place, anchor] = isWide && x < 6 ? [0, 'start'] : isWide && x > 94 ? [100, 'end'] : [x, 'middle'];
   return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;
 }
 
