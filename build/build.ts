@@ -10,7 +10,7 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type 
 
 import {
   beginRelease,
-  campaignOf,
+  copyCampaign,
   distFolder,
   findBuiltDesk,
   newestRelease,
@@ -446,7 +446,7 @@ const facts: ReleaseFacts = {
   },
 };
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
-cpSync(CAMPAIGN_FOLDER, campaignOf({ folder: RELEASE }), { recursive: true, dereference: true });
+copyCampaign(CAMPAIGN_FOLDER, RELEASE);
 // The site must not mix old and new words.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
   process.stderr.write(

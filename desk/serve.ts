@@ -3,10 +3,10 @@ import process from 'node:process';
 
 import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { listenPatiently } from '#desk/server/listen.ts';
-import { campaignOf, findRelease } from '#server/http/releases.ts';
+import { findRelease } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { openService, readInstance } from '#server/startup/service.ts';
+import { openService, readInstanceOrLastBuild, withWarnings } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 /** Longer than any response takes, and shorter than the site's process waits for this one. */
@@ -21,11 +21,9 @@ function refuse(mistakes: readonly string[]): never {
 if (process.argv.includes('--check')) process.exit(0);
 
 const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
-const read = readInstance();
-// Like the site, the desk runs with the words of the last build while the current ones have mistakes.
-const instance =
-  read.type === 'mistakes' && found.type !== 'complaint' ? readInstance(campaignOf(found.release)) : read;
-if (instance.type === 'mistakes') refuse(read.type === 'mistakes' ? read.mistakes : instance.mistakes);
+const read = readInstanceOrLastBuild();
+if (read.type === 'mistakes') refuse(read.mistakes);
+const instance = found.type === 'outdated' ? withWarnings(read, [found.complaint]) : read;
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
 const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);

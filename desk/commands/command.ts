@@ -4,7 +4,12 @@ import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { isDatabaseOpen } from '#server/db/backup/backup.ts';
-import { openService, readInstance, type Instance, type Service } from '#server/startup/service.ts';
+import {
+  openService,
+  readInstanceOrLastBuild,
+  type Instance,
+  type Service,
+} from '#server/startup/service.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
@@ -32,7 +37,7 @@ export type Desk = {
 };
 
 export function readDeskInstance(): Instance {
-  const instance = readInstance();
+  const instance = readInstanceOrLastBuild();
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
   return instance;
 }

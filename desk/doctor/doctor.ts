@@ -198,16 +198,12 @@ function examineSender(
     );
     return [found];
   }
-  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
-  // The provider's own mail server may send for it, and nobody else can publish its DNS records.
+  // Nobody else can publish the DNS records of a provider.
   if (freeMailDomains.has(domain)) {
-    const isProvider = smtpHost?.endsWith(domain) === true;
     findings.push(
-      isProvider
-        ? sender.ok(`Mail comes from ${from}, through its provider.`)
-        : sender.problem(
-            `${domain} is a free mail provider, which lets only its own servers send for it. Set MAIL_FROM to an address at your domain.`,
-          ),
+      sender.warning(
+        `${domain} is a free mail provider. Mail from there arrives only through the provider’s own mail server. Set MAIL_FROM to an address at your domain, or SMTP_URL to that server.`,
+      ),
     );
     return [found];
   }
@@ -221,6 +217,7 @@ function examineSender(
       ),
     );
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
+  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
   // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   return [

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -9,16 +11,19 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
 import {
   beginRelease,
+  copyCampaign,
   distFolder,
   findRelease,
   newestRelease,
@@ -126,6 +131,20 @@ describe('releases', () => {
       assert.ok(!existsSync(killed));
       assert.ok(existsSync(underWay));
       assert.deepEqual(releasesIn(dist), ['.something else']);
+    }));
+
+  it('a release keeps the owners and modes of its campaign, without unused files', () =>
+    withProject((project) => {
+      write(project, 'campaign/article/article.md', 'Gated');
+      write(project, 'campaign/unused/old.yaml', 'old');
+      const article = path.join(project, 'campaign/article/article.md');
+      chmodSync(article, 0o600);
+      if (process.getuid?.() === 0) chownSync(article, 65_534, 65_534);
+      const release = path.join(project, 'release');
+      copyCampaign(path.join(project, 'campaign'), release);
+      const copy = statSync(path.join(release, 'campaign/article/article.md'));
+      assert.deepEqual([copy.mode & 0o777, copy.uid], [0o600, statSync(article).uid]);
+      assert.ok(!existsSync(path.join(release, 'campaign/unused')));
     }));
 
   it('a release is served only while its sources are unchanged', () =>

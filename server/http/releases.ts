@@ -1,6 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 
 import type { InlineHashes } from '#server/http/security-headers.ts';
 import { flushToDisk } from '#server/platform/files.ts';
@@ -131,6 +144,21 @@ export function findBuiltDesk(project: string, builtFrom: Sources): string | und
 
 /** The campaign that the release was built from. */
 export const campaignOf = ({ folder }: Pick<Release, 'folder'>): string => path.join(folder, 'campaign');
+
+/** Keeps owners and modes, because root may build for another user, and the article is not for everyone on the machine. */
+export function copyCampaign(campaign: string, release: string): void {
+  const copy = campaignOf({ folder: release });
+  cpSync(campaign, copy, {
+    recursive: true,
+    dereference: true,
+    filter: (name) => path.relative(campaign, name) !== 'unused',
+  });
+  for (const name of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
+    const { mode, uid, gid } = statSync(path.join(campaign, name));
+    chmodSync(path.join(copy, name), mode);
+    if (process.getuid?.() === 0) chownSync(path.join(copy, name), uid, gid);
+  }
+}
 
 export type FoundRelease =
   | { readonly type: 'release'; readonly release: Release }

@@ -10,7 +10,14 @@ import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { campaignOf, findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
-import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
+import {
+  asSeenFromHere,
+  openService,
+  readInstance,
+  readInstanceOrLastBuild,
+  withWarnings,
+  type Instance,
+} from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, describeRefusal } from '#server/startup/why-the-start-failed.ts';
 
@@ -31,7 +38,7 @@ const socket =
 // The check is here instead of in start.js, so --check loads and caches every file needed for a start.
 if (process.argv.includes('--check')) await check();
 
-const { instance, release, unbuilt } = readInstanceAndSite();
+const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
@@ -87,29 +94,19 @@ async function check(): Promise<never> {
   process.exit(0);
 }
 
-/**
- * Unfinished words must not keep the site from starting, such as after a power failure, so the release then uses its own copy
- * of the campaign.
- */
-function readInstanceAndSite(): {
-  instance: Instance;
-  release: Release;
-  /** Why the release uses its own copy. */
-  unbuilt: readonly string[];
-} {
-  const read = readInstance();
-  const find = (given: Instance) => findRelease(PROJECT_FOLDER, readCampaignFolder(), given.config.basePath);
-  const site = read.type === 'instance' ? find(read) : findRelease(PROJECT_FOLDER, readCampaignFolder());
-  const mistakes = [
-    ...(read.type === 'mistakes' ? read.mistakes : []),
-    ...(site.type === 'release' ? [] : [site.complaint]),
-  ];
-  if (site.type === 'complaint') return refuse(mistakes);
-  if (read.type === 'instance' && site.type === 'release')
-    return { instance: read, release: site.release, unbuilt: [] };
+/** Unfinished words must not keep the site from starting, such as after a power failure. */
+function readInstanceAndSite(): { instance: Instance; release: Release } {
+  const read = readInstanceOrLastBuild();
+  const sitePath = read.type === 'instance' ? read.config.basePath : null;
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
+  const siteMistakes = site.type === 'release' ? [] : [site.complaint];
+  if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
+  if (site.type === 'complaint') return refuse(siteMistakes);
+  if (site.type === 'release') return { instance: read, release: site.release };
   const built = readInstance(campaignOf(site.release));
-  if (built.type === 'mistakes' || find(built).type === 'complaint') return refuse(mistakes);
-  return { instance: built, release: site.release, unbuilt: mistakes };
+  if (built.type === 'mistakes') return refuse(siteMistakes);
+  const { campaign } = built;
+  return { instance: withWarnings({ ...read, campaign }, siteMistakes), release: site.release };
 }
 
 async function refuseTakenPorts(error?: unknown): Promise<void> {
@@ -138,8 +135,6 @@ async function tryMailAccount(): Promise<void> {
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
-  if (unbuilt.length > 0)
-    say(`Until the next build, the site uses the words of its last build. ${unbuilt.join(' ')}`, 'warn');
   if (config.mail.kind === 'files') {
     say(
       `SMTP_URL is not set, so e-mails are written to ${asSeenFromHere(mail.folder)}/*.eml and codes are printed here.`,

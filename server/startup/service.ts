@@ -13,9 +13,10 @@ import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.t
 import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
+import { campaignOf, distFolder, newestRelease } from '#server/http/releases.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
-import { makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
+import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
 import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
@@ -80,6 +81,25 @@ export function readInstance(
 ): ({ readonly type: 'instance' } & Instance) | Refusal {
   return instanceFrom(readSettings(), readCampaign(campaignFolder));
 }
+
+/** Reads settings and words. While the words have mistakes, those of the last build are used, and the mistakes are warnings. */
+export function readInstanceOrLastBuild(): ReturnType<typeof readInstance> {
+  const read = readInstance();
+  const release =
+    read.type === 'mistakes' ? newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder())) : null;
+  if (read.type === 'instance' || release === null) return read;
+  const built = readInstance(campaignOf(release));
+  return built.type === 'mistakes' ? read : withWarnings(built, read.mistakes);
+}
+
+/** @param reasons why the words of the last build are used */
+export const withWarnings = <Read extends Instance>(instance: Read, reasons: readonly string[]): Read => ({
+  ...instance,
+  warnings: [
+    ...instance.warnings,
+    ...reasons.map((reason) => `${reason} Until the next build, the words of the last one are used.`),
+  ],
+});
 
 export function instanceFrom(
   settings: ReturnType<typeof readSettings>,
