@@ -1,6 +1,15 @@
 // Builds the site and moves it into dist/ (server/http/releases.ts). Running servers keep the old one until they restart.
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getSystemErrorName } from 'node:util';
@@ -436,6 +445,8 @@ const pages = [
   ['site.webmanifest', renderManifest(site, SITE_PATH)],
 ] as readonly (readonly [string, string])[];
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
+// Restored campaigns are private, but the server may run as another user, and these files are public.
+for (const name of globSync(['media/*', '*.*'], { cwd: FILES })) chmodSync(path.join(FILES, name), 0o644);
 compressFiles(FILES);
 const facts: ReleaseFacts = {
   builtFrom,

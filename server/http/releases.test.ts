@@ -309,6 +309,7 @@ it(
         await late.stop('SIGINT');
       }
 
+      chmodSync(path.join(project, 'campaign/media/og.png'), 0o600);
       const killed = startBuild(project);
       const hasFiles = () =>
         readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files')));
@@ -324,6 +325,9 @@ it(
       over.abort();
       assert.ok((await visits) > 1);
 
+      const [, built = ''] = releasesIn(dist);
+      const picture = statSync(path.join(dist, 'releases', built, 'files/media/og.png'));
+      assert.equal(picture.mode & 0o777, 0o644, 'public, even if the campaign is private');
       const freshPage = await read(fresh.url);
       assert.match(freshPage, /Another Guide/);
       assert.equal(await read(old.url), oldPage);
