@@ -135,8 +135,12 @@ Example:
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
       const mailed: string[] = [];
-      for (let at = 0; at < leftOut.length; at += AT_ONCE)
-        mailed.push(...(await stillMailed(database.db, leftOut.slice(at, at + AT_ONCE))));
+      for (let at = 0; at < leftOut.length; at += AT_ONCE) {
+        const batch = leftOut
+          .slice(at, at + AT_ONCE)
+          .map((email) => ({ email, pseudonyms: pseudonymsOf(secrets, email) }));
+        mailed.push(...(await stillMailed(database.db, batch)));
+      }
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });

@@ -76,19 +76,28 @@ async function sortOut(
 }
 
 /**
- * @param emails a few hundred
- * @returns those of leads and imported people, without suppressed ones
+ * @param people a few hundred
+ * @returns addresses of leads and imported people, without suppressed ones
  */
-export async function stillMailed(db: Db, emails: readonly string[]): Promise<readonly string[]> {
-  const here = [
-    ...new Set([...(await emailsIn(db, 'leads', emails)), ...(await emailsIn(db, 'imported_leads', emails))]),
-  ];
-  if (here.length === 0) return [];
+export async function stillMailed(
+  db: Db,
+  people: readonly Pick<ImportedPerson, 'email' | 'pseudonyms'>[],
+): Promise<readonly string[]> {
+  if (people.length === 0) return [];
+  const emails = people.map(({ email }) => email);
+  const here = new Set([
+    ...(await emailsIn(db, 'leads', emails)),
+    ...(await emailsIn(db, 'imported_leads', emails)),
+  ]);
   const reasons = await suppressionReasons(
     db,
-    here.map((email) => ({ email, keys: [] })),
+    people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
   );
-  return here.filter((email) => !reasons.has(email));
+  return people
+    .filter(
+      ({ email, pseudonyms }) => here.has(email) && ![email, ...pseudonyms].some((name) => reasons.has(name)),
+    )
+    .map(({ email }) => email);
 }
 
 async function emailsIn(
