@@ -474,14 +474,18 @@ describe('import files', () => {
       };
       assert.equal(unsubscribed, out.length + named.length + twice.length);
       assert.deepEqual(statusesLeftOut.slice(0, 2), [
-        { status: 'Unsubscribed', count: 2 },
-        { status: 'Never subscribed', count: 2 },
+        { status: 'Unsubscribed', isRefusal: true, count: 2 },
+        { status: 'Never subscribed', isRefusal: true, count: 2 },
       ]);
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status\.$/m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\.$/m,
       );
+      const unclear = /^Did people with (.+) agree to receive mail\? .* --take-status "Not confirmed"\.$/m;
+      const asked = unclear.exec(first.notes)?.[1] ?? '';
+      assert.match(asked, /"Pending", /, first.notes);
+      assert.doesNotMatch(asked, /unsub|never|bounce|opted-out|cancelled|withdrawn/i);
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
       const count = out.length + twice.length;
@@ -505,7 +509,7 @@ describe('import files', () => {
         assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
         const stays = lines.some((line) => line.includes('stays@')) ? ['stays@example.com'] : [];
         assert.deepEqual(await emails(server), stays, tool);
-        const reasons = /^Left out because of their status: (.+)\. If people/m.exec(answer.notes)?.[1] ?? '';
+        const reasons = /^Left out because of their status: (.+)\.$/m.exec(answer.notes)?.[1] ?? '';
         assert.equal(reasons, left, tool);
         await server.database.db.deleteFrom('imported_leads').execute();
       }
@@ -601,7 +605,7 @@ describe('import files', () => {
       );
       const { notes } = await importFile(server, file);
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "Unsubscribed"\.$/m);
-      assert.match(notes, /^Columns not used: "CONFIRM_TIME", "Tags"\.$/m);
+      assert.match(notes, /^Columns not imported: "CONFIRM_TIME", "Tags"\.$/m);
       assert.match(
         notes,
         /^The file contains no time of consent for 2 of 3 people\. For them, only the source of consent is stored, so keep/m,

@@ -9,7 +9,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import { isGarbled, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
+import {
+  isGarbled,
+  type FoundPerson,
+  type Headings,
+  type LeftByStatus,
+  type LeftOut,
+} from '#desk/import/people.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
@@ -48,7 +54,7 @@ type LeftOutAnswers = LeftOut & {
   readonly count: number;
   readonly line: number;
 };
-type LeftOutStatus = { readonly status: string; readonly count: number };
+type LeftOutStatus = LeftByStatus & { readonly count: number };
 
 export function addImport(program: Command, desk: Desk): void {
   program
@@ -178,7 +184,7 @@ async function readWholeFile(
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${describeHeadings(found.used)}.`);
-    if (found.unused.length > 0) desk.note(`Columns not used: ${describeHeadings(found.unused)}.`);
+    if (found.unused.length > 0) desk.note(`Columns not imported: ${describeHeadings(found.unused)}.`);
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
@@ -190,8 +196,10 @@ async function readWholeFile(
       unsubscribed += 1;
       unsubscribedEmails.add(row.email);
       const key = headingKey(row.status);
-      const { status, count } = statuses.get(key) ?? { status: row.status, count: 0 };
-      if (count > 0 || statuses.size < STATUSES_MAX) statuses.set(key, { status, count: count + 1 });
+      const { status, isRefusal } = row;
+      const known = statuses.get(key) ?? { status, isRefusal, count: 0 };
+      if (known.count > 0 || statuses.size < STATUSES_MAX)
+        statuses.set(key, { ...known, count: known.count + 1 });
     } else {
       all.push(row.person);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
@@ -263,7 +271,12 @@ function noteOutcome(
     );
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out because of their status: ${describeStatuses(statusesLeftOut)}. If people with one of these statuses agreed to receive mail, add --take-status "…" with that status.`,
+      `Left out because of their status: ${describeStatuses(statusesLeftOut, ({ count }) => ` (${count})`)}.`,
+    );
+  const unclear = statusesLeftOut.filter(({ isRefusal }) => !isRefusal);
+  if (unclear.length > 0)
+    desk.note(
+      `Did people with ${describeStatuses(unclear)} agree to receive mail? To import them too, name each status that says so: --take-status ${describeStatuses(unclear.slice(0, 1))}.`,
     );
   const { stillMailed: mailed } = outcome;
   if (mailed.length > 0) {
@@ -283,10 +296,13 @@ function noteOutcome(
     );
 }
 
-function describeStatuses(statuses: readonly LeftOutStatus[]): string {
+function describeStatuses(
+  statuses: readonly LeftOutStatus[],
+  after: (status: LeftOutStatus) => string = () => '',
+): string {
   const shown = statuses
     .slice(0, STATUSES_SHOWN)
-    .map(({ status, count }) => `"${printable(status).slice(0, STATUS_MAX_LENGTH)}" (${count})`);
+    .map((one) => `"${printable(one.status).slice(0, STATUS_MAX_LENGTH)}"${after(one)}`);
   const more = statuses.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

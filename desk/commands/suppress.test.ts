@@ -177,6 +177,12 @@ for (const engine of ENGINES) {
             (await suppress(server, 'import', list)).notes,
             /the reason in line 2 of .*in\.csv is not one of/,
           );
+          const mixed = 'email,status\ngone@example.com,unsubscribed\nstays@example.com,Subscribed\n';
+          writeFileSync(list, mixed);
+          assert.match(
+            (await suppress(server, 'import', list, '--reason', 'unsubscribed')).notes,
+            /Nothing was changed, because line 3 of .*in\.csv .*\(status: Subscribed\)/,
+          );
           writeFileSync(list, '');
           assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
           writeFileSync(list, 'name\nAda\n');

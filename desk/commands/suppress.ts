@@ -17,11 +17,11 @@ import {
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
-import { printableLines } from '#desk/printable.ts';
+import { printable, printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
-import { findColumns } from '#desk/import/people.ts';
+import { findColumns, statusAgreed, type Columns } from '#desk/import/people.ts';
 import { readRows } from '#desk/import/read-rows.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
@@ -180,7 +180,7 @@ function addImportList(list: Command, desk: Desk): void {
     .addOption(reasonOption('for rows without one'))
     .addHelpText(
       'after',
-      '\nSuppresses every address in the file, whatever its status.\n\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
+      '\nSuppresses every address in the file, so it refuses files with people whose status means yes (subscribed, active, …).\n\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
     )
     .action(async (file, { reason: otherwise }) => {
       const found = await readList(file, otherwise);
@@ -210,7 +210,7 @@ async function readList(
 ): Promise<readonly { readonly email: string; readonly reason: GivenReason }[]> {
   await using handle = await openInput(file);
   const entries: { email: string; reason: GivenReason }[] = [];
-  let places: { readonly email: number; readonly reason: number } | null = null;
+  let places: { readonly columns: Columns; readonly reason: number } | null = null;
   for await (const event of readRows(handle)) {
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
@@ -220,19 +220,25 @@ async function readList(
         throw new CommandFailure(
           `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
         );
-      places = { email: columns.email, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
+      places = { columns, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
       continue;
     }
-    const typed = cells[places.email] ?? '';
+    const { columns, reason: reasonPlace } = places;
+    const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
-    const said = (cells[places.reason] ?? '').toLowerCase();
+    const said = (cells[reasonPlace] ?? '').toLowerCase();
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
+      );
+    const agreed = said === '' ? statusAgreed(cells, columns) : null;
+    if (agreed !== null)
+      throw new CommandFailure(
+        `Nothing was changed, because line ${line} of ${file} says that this person wants mail (${printable(agreed)}). Delete the lines of people who still want mail. If nobody in the file does, delete that column.`,
       );
     entries.push({ email: normaliseEmail(typed), reason });
   }

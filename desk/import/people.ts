@@ -151,6 +151,14 @@ const LEFT = `(?:(?:${LEFT_WORDS})\\S*|(?:${LEFT_STATES})\\b)`;
 /** Such as "Unsubscribed at 2024-01-01", which excludes a person in any column. */
 const LEFT_CELL = new RegExp(`^${LEFT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
 
+const LEFT_ANYWHERE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
+
+export type LeftByStatus = {
+  readonly status: string;
+  /** False for a status such as "pending", which only the operator can judge. */
+  readonly isRefusal: boolean;
+};
+
 export type LeftOut = {
   readonly id: string;
   readonly label: string;
@@ -180,7 +188,7 @@ export function readPerson(
   { dateOrder, now, form, takenStatuses }: ReadOptions,
 ):
   | { readonly type: 'person'; readonly person: FoundPerson; readonly leftOut: readonly LeftOut[] }
-  | { readonly type: 'unsubscribed'; readonly email: string; readonly status: string }
+  | (LeftByStatus & { readonly type: 'unsubscribed'; readonly email: string })
   | {
       readonly type: 'bad';
       readonly reason: string;
@@ -197,7 +205,7 @@ export function readPerson(
     return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
   const status = statusLeftOutBy(cells, columns, takenStatuses);
-  if (status !== null) return { type: 'unsubscribed', email, status };
+  if (status !== null) return { type: 'unsubscribed', email, ...status };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
@@ -224,15 +232,31 @@ function statusLeftOutBy(
   cells: readonly string[],
   { statuses }: Columns,
   takenStatuses: ReadonlySet<string>,
-): string | null {
+): LeftByStatus | null {
   for (const { place, heading, kind } of statuses) {
     const parts = (cells[place] ?? '').split(kind === 'other' ? /[,;|]/ : ';');
     for (const text of parts.map((part) => part.trim())) {
       if (text === '' || isFine(kind, text)) continue;
       // Dates and reasons would identify individuals.
       const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
-      if (!takenStatuses.has(headingKey(status))) return status;
+      if (!takenStatuses.has(headingKey(status))) return { status, isRefusal: isRefusal(kind, text) };
     }
+  }
+  return null;
+}
+
+const isRefusal = (kind: StatusColumn['kind'], text: string): boolean =>
+  kind === 'left' || LEFT_ANYWHERE.test(plainHeading(text)) || (kind === 'consent' && NO.has(headingKey(text)));
+
+/**
+ * @param columns of a list of people to suppress
+ * @returns the status of a person who agreed to receive mail, with its heading; null if nothing says so
+ */
+export function statusAgreed(cells: readonly string[], columns: Columns): string | null {
+  if (statusLeftOutBy(cells, columns, new Set()) !== null) return null;
+  for (const { place, heading, kind } of columns.statuses) {
+    const text = (cells[place] ?? '').trim();
+    if (text !== '' && (kind === 'status' || kind === 'consent')) return `${heading}: ${text}`;
   }
   return null;
 }
@@ -252,13 +276,12 @@ function isFine(kind: StatusColumn['kind'], text: string): boolean {
   }
 }
 
-const LEFT_FILE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
 /** Later in a file's name, these words say how a list was cleaned. */
 const CLEANED = / (?:cleaned|archived|deleted)\b|\b(?:without|ohne|sans) .*/g;
 
 /** Mailchimp exports the people of each status as a file, such as `unsubscribed_members_export_3f2a.csv`. */
 export function statusOfFile(name: string, takenStatuses: ReadonlySet<string>): string | null {
-  const [word] = LEFT_FILE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
+  const [word] = LEFT_ANYWHERE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
   const status = `File name: ${word}`;
   return word === undefined || takenStatuses.has(headingKey(status)) ? null : status;
 }

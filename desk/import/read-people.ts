@@ -35,7 +35,7 @@ export async function* readPeople(
     if (columns !== undefined) {
       const row = readPerson(cells, columns, options);
       yield row.type === 'person' && status !== null
-        ? { line, type: 'unsubscribed', email: row.person.email, status }
+        ? { line, type: 'unsubscribed', email: row.person.email, status, isRefusal: true }
         : { line, ...row };
       continue;
     }
