@@ -222,6 +222,12 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
 
 const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
+    'landing.yaml',
+    '  button:',
+    '    button: Get the guide',
+    '@: hero.button: the line is indented so far that it continues the text above. Correct the spaces at its beginning.',
+  ],
+  [
     'emails/code.yaml',
     'subject:',
     'subject: {code} is your code',

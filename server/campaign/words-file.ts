@@ -166,6 +166,12 @@ function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
 
 function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
   const { name, value } = place(document, issue.path);
+  const swallowed = document.hasIn(issue.path) ? null : entryWithinText(document, text, issue.path);
+  if (swallowed !== null)
+    return {
+      at: swallowed,
+      message: `${describeEntry(issue.path)}: the line is indented so far that it continues the text above. Correct the spaces at its beginning.`,
+    };
   const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
   const at = typeof about === 'string' ? text.indexOf(about, value) : value;
   const node = document.getIn(issue.path, true);
@@ -184,6 +190,20 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
     message: `${describeEntry(issue.path)}: ${message}.`,
     isInList: typeof issue.path.at(-1) === 'number',
   };
+}
+
+/** Returns the offset of the entry's line within a text of its group; null if no text contains it. */
+function entryWithinText(document: Document, text: string, path: Path): number | null {
+  const group = document.getIn(path.slice(0, -1), true);
+  for (const { value } of isMap(group) ? group.items : []) {
+    const [start, end] = (isScalar(value) ? value.range : null) ?? [0, 0];
+    const lines = text.slice(start, end).split('\n');
+    const at = lines.findIndex(
+      (line, index) => index > 0 && line.trimStart().startsWith(`${String(path.at(-1))}:`),
+    );
+    if (at > 0) return start + lines.slice(0, at).join('\n').length + 1;
+  }
+  return null;
 }
 
 const isText = (issue: z.core.$ZodIssue): boolean =>

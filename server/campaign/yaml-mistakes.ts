@@ -1,5 +1,7 @@
 import { isScalar, visit, type Document } from 'yaml';
 
+import { misindentedLine } from '#server/campaign/yaml-indentation.ts';
+
 export type YamlMistake = { readonly at: number; readonly message: string };
 
 type Place = {
@@ -27,6 +29,8 @@ export const colonMessage = (begin: string): string =>
     : `a text must not contain a colon outside quotes. ${IN_QUOTES}`;
 
 const NOT_A_DASH = 'an entry of a list begins with a hyphen and a space: "- "';
+
+const NOT_INDENTED = 'the line is not indented like the lines around it. Correct the spaces at its beginning';
 
 const KINDS: readonly Kind[] = [
   {
@@ -100,10 +104,18 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ code }) => /^(?:BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|MULTILINE_IMPLICIT_KEY)$/.test(code),
-    message: 'the line is not indented like the lines around it. Correct the spaces at its beginning',
+    message: NOT_INDENTED,
     isIndent: true,
   },
 ];
+
+const FROM_INDENTATION: ReadonlySet<string> = new Set([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'UNEXPECTED_TOKEN',
+  'MISSING_CHAR',
+]);
 
 /** Finds all mistakes, but only the first on each line. */
 export function yamlMistakes(document: Document, text: string): YamlMistake[] {
@@ -123,13 +135,21 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
         message: `cannot be read: after ${colon[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
       },
     ];
-  const found = [...parserMistakes(document, text), ...silentMistakes(document, text)].map(
+  const found = [...indentOrParserMistakes(document, text), ...silentMistakes(document, text)].map(
     ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
   );
   const lineStart = ({ at }: YamlMistake) => text.lastIndexOf('\n', at - 1);
   return found.filter(
     (mistake, index) => found.findIndex((other) => lineStart(other) === lineStart(mistake)) === index,
   );
+}
+
+function indentOrParserMistakes(document: Document, text: string): YamlMistake[] {
+  const mistakes = parserMistakes(document, text);
+  const line = document.errors.some(({ code }) => FROM_INDENTATION.has(code)) ? misindentedLine(text) : null;
+  if (line === null) return mistakes;
+  // What the parser says of the entry before and of everything after usually follows from the indentation.
+  return [...mistakes.filter(({ at }) => at < line.previous), { at: line.at, message: NOT_INDENTED }];
 }
 
 function parserMistakes(document: Document, text: string): YamlMistake[] {
