@@ -1,5 +1,5 @@
 import { startSite, type Site } from '#testing/start-site.ts';
-import { boxOf, expect, hold, listen, requestsTo, stopClock, test as base } from './fixtures.ts';
+import { boxOf, expect, hold, listen, requestsTo, resize, stopClock, test as base } from './fixtures.ts';
 
 const smtpError = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
@@ -27,7 +27,7 @@ const test = base.extend<object, { readonly site: Site }>({
 });
 
 test('the code boxes and their help fit above an open phone keyboard', async ({ page, visitor }) => {
-  await page.setViewportSize({ width: 375, height: 430 });
+  await resize(page, { width: 375, height: 430 });
   await visitor.startAtCode({ email: `somebody-with-a-long-name-${process.pid}@googlemail.com` });
   for (const part of [
     page.getByText('We sent a 6-digit code to'),

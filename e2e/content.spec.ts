@@ -6,7 +6,7 @@ import type { Locator } from '@playwright/test';
 import { renderArticle } from '#server/campaign/article.ts';
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { boxAtRest, boxOf, expect, overflow, requestsTo, test, waitForFonts } from './fixtures.ts';
+import { boxAtRest, boxOf, expect, overflow, requestsTo, resize, test, waitForFonts } from './fixtures.ts';
 
 test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
@@ -261,7 +261,7 @@ test('the formula is on one line, wider than the column, from 1024 pixels', asyn
   await waitForFonts(page);
   const formula = visitor.article.locator('[data-formula] p');
   for (const width of [1024, 1440]) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, { width, height: 800 });
     const { x, width: drawn, height } = await boxOf(formula);
     expect(height - 56, `${width} px`).toBeLessThan(50);
     expect(drawn).toBeGreaterThan((await boxOf(visitor.article)).width);
@@ -281,7 +281,7 @@ test('pictures of paper are dimmed in the dark theme', async ({ page, visitor })
 test('a line of the formula never ends with an operator, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, { width, height: 800 });
     const lines = await page
       .getByRole('article')
       .locator('blockquote[data-formula]')
@@ -387,7 +387,7 @@ test('an ended session is reported and can be replaced by entering a new code', 
 test('the right code opens the article without a further request', async ({ page, visitor }) => {
   const calls = requestsTo(page, /verify|article/);
   const paths = () => calls.map((call) => new URL(call.url()).pathname);
-  await page.setViewportSize({ width: 375, height: 667 });
+  await resize(page, { width: 375, height: 667 });
   await visitor.startAtCode();
   await visitor.openArticle();
   await expect(visitor.article).toContainText('The full guide goes on from here');

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import { becomeLead, changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
-import { overflow } from './fixtures.ts';
+import { overflow, resize } from './fixtures.ts';
 
 const PHONE = { width: 375, height: 812 };
 
@@ -36,7 +36,7 @@ const PAGES: readonly (readonly [path: string, open?: (page: Page) => Promise<un
 
 test('no desk page scrolls sideways at 375 px @layout', async ({ page, open }) => {
   test.slow();
-  await page.setViewportSize(PHONE);
+  await resize(page, PHONE);
   await page.route('**/api/doctor*', (route) => route.fulfill({ json: FOUND }));
   await page.goto('/');
   await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
@@ -88,13 +88,13 @@ test("a long e-mail address fits the desk's erase dialogue at 375 and 320 px @la
 }) => {
   const email = 'grace@marketing.industrieanlagenbau.example';
   await becomeLead(desk.site, { ...KEPT_LEAD, email });
-  await page.setViewportSize(PHONE);
+  await resize(page, PHONE);
   await open(`/leads?search=${email}`);
   await page.getByRole('link', { name: KEPT_LEAD.name }).click();
   await page.getByRole('button', { name: 'Erase' }).click();
   const dialogue = page.getByRole('alertdialog');
   for (const width of [375, 320]) {
-    await page.setViewportSize({ width, height: 812 });
+    await resize(page, { width, height: 812 });
     expect(await dialogue.evaluate((box) => box.scrollWidth - box.clientWidth), `${width} px`).toBe(0);
   }
 });

@@ -1,5 +1,6 @@
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, LOST } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
 const rows = 'rowheader';
 
@@ -56,7 +57,7 @@ test('lost leads of other days can be shown, and every state passes axe in both 
   await open('/lost');
   await expect(page.getByRole('alert')).toBeVisible();
   await expectNoViolations(page, 'lost leads that could not be read');
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('list', { name: 'People who entered no code' })).toBeVisible();
   await expectNoViolations(page, 'lost leads on a telephone');

@@ -1,5 +1,6 @@
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
 test('queued and refused mail and webhook events are listed and can be sent again', async ({
   page,
@@ -73,7 +74,7 @@ test('every state of the mail and doctor pages passes axe in both themes', async
   await open('/doctor');
   await expect(page.getByText('1 problem, 1 warning.')).toBeVisible();
   await expectNoViolations(page, 'doctor');
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await expectNoViolations(page, 'doctor on a telephone');
   await open('/mail');
   await expect(page.getByRole('list', { name: 'Addresses that get no mail' })).toBeVisible();

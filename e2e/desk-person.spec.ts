@@ -9,6 +9,7 @@ import {
   PEOPLE,
   type DeskSite,
 } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
 let people = 0;
 
@@ -228,7 +229,7 @@ test('every state of the contact page and audit log passes axe in both themes', 
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stop mail' }).click();
   await expect(page.getByRole('region', { name: /^Gets no mail/ })).toBeVisible();
   await expectNoViolations(page, 'a person who gets no mail');
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await expectNoViolations(page, 'a person on a telephone');
   await open('/log');
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
 test('the report can be limited to a source and downloaded in that form', async ({ page, open }) => {
   await open('/report');
@@ -90,7 +91,7 @@ test('a printed report shows every column and folded table', async ({ page, open
   ]);
   // A4 without its margins, in CSS pixels.
   const paper = { width: 673, height: 1_000 };
-  await page.setViewportSize(paper);
+  await resize(page, paper);
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeHidden();
   for (const table of await page.locator('table').all()) await expect(table).toBeVisible();
@@ -127,7 +128,7 @@ test('every state of the report passes axe in both themes', async ({ page, open 
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   await page.getByText('Table: By day').click();
   await expectNoViolations(page, 'report');
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await expectNoViolations(page, 'report on a telephone');
   await open('/report?source=nobody');
   await expect(page.getByRole('alert')).toBeVisible();

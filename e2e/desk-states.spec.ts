@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 
 import { expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
 const heading = (page: Page, name: string) =>
   expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
@@ -60,7 +61,7 @@ test('every state of the overview, lists and account of the desk passes axe in b
   await open('/leads?source=newsletter');
   await expect(page.getByRole('alert')).toBeVisible();
   await expectNoViolations(page, 'a failed list');
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await page.unroute('**/api/people?*');
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('list', { name: 'Leads' })).toBeVisible();
@@ -71,7 +72,7 @@ test('every state of the overview, lists and account of the desk passes axe in b
 });
 
 test('the phone menu of the desk can be used with only a keyboard', async ({ page, open }) => {
-  await page.setViewportSize({ width: 375, height: 812 });
+  await resize(page, { width: 375, height: 812 });
   await open('/');
   await heading(page, 'Today');
   await page.keyboard.press('Tab');

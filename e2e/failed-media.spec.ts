@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 
 import { contrastOf } from '#shared/colours.ts';
 
-import { expect, test } from './fixtures.ts';
+import { expect, resize, test } from './fixtures.ts';
 
 const initials = (page: Page) =>
   page.evaluate(() => {
@@ -46,7 +46,7 @@ test('initials replace pictures that fail to load, in both themes', async ({
       await page.getByRole('button', { name: 'Toggle theme' }).click();
     }
   };
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await resize(page, { width: 1440, height: 900 });
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   await page.getByRole('heading', { name: 'Proven Results From Real Teams' }).scrollIntoViewIfNeeded();

@@ -1,11 +1,11 @@
-import { boxOf, expect, requestsTo, stopClock, test } from './fixtures.ts';
+import { boxOf, expect, requestsTo, resize, stopClock, test } from './fixtures.ts';
 
 test('the film starts as a thumbnail, plays with controls and ends with a button to the form', async ({
   page,
   site,
 }) => {
   const requested = requestsTo(page, /film/);
-  await page.setViewportSize({ width: 375, height: 800 });
+  await resize(page, { width: 375, height: 800 });
   await page.goto('/');
   const play = page.getByRole('button', { name: 'Play video' });
   await play.scrollIntoViewIfNeeded();

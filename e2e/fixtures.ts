@@ -195,6 +195,17 @@ export async function openWithFonts(page: Page, url = '/'): Promise<void> {
   await waitForFonts(page);
 }
 
+/** Returns after the next frame, because sizes in `vw` keep their previous value until then. */
+export async function resize(
+  page: Page,
+  size: { readonly width: number; readonly height: number },
+): Promise<void> {
+  await page.setViewportSize(size);
+  await page.evaluate(
+    () => new Promise<void>((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn()))),
+  );
+}
+
 export type Box = {
   readonly x: number;
   readonly y: number;

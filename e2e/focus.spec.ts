@@ -1,4 +1,13 @@
-import { expect, hold, openWithFonts, test, waitForFonts, withoutArticle, type Visitor } from './fixtures.ts';
+import {
+  expect,
+  hold,
+  openWithFonts,
+  resize,
+  test,
+  waitForFonts,
+  withoutArticle,
+  type Visitor,
+} from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -103,7 +112,7 @@ test('"Wrong address?" focuses the e-mail address and keeps all input', async ({
   await page.goto('/');
   await visitor.askForCode();
   for (const height of [800, 430]) {
-    await page.setViewportSize({ width: 375, height });
+    await resize(page, { width: 375, height });
     await buttonOf(visitor, 'Wrong address?').press('Enter');
     const email = page.getByLabel('Work Email *');
     await expect(email, `height ${height}`).toBeFocused();
@@ -131,7 +140,7 @@ test('Back from the form focuses the button that opened it, in its previous plac
     ['Get Your Free Copy', 375],
   ] as const)
     await test.step(`form opened by "${name}" at ${width} px`, async () => {
-      await page.setViewportSize({ width, height: 800 });
+      await resize(page, { width, height: 800 });
       const action = buttonOf(visitor, name);
       await action.scrollIntoViewIfNeeded();
       await page.evaluate(() => window.scrollBy(0, 37));
@@ -166,7 +175,7 @@ test('Back from the form focuses the button that opened it, in its previous plac
 });
 
 test('fonts that load after Back do not move the focused button out of view', async ({ page, visitor }) => {
-  await page.setViewportSize({ width: 375, height: 800 });
+  await resize(page, { width: 375, height: 800 });
   await openWithFonts(page);
   const action = buttonOf(visitor, 'Get Your Free Copy');
   const top = () => action.evaluate((button) => Math.round(button.getBoundingClientRect().top));

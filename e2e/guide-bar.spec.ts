@@ -1,4 +1,4 @@
-import { boxOf, expect, openWithFonts, overflow, test, type Visitor } from './fixtures.ts';
+import { boxOf, expect, openWithFonts, overflow, resize, test, type Visitor } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -18,7 +18,7 @@ for (const [width, height, tag] of [
     page,
     visitor,
   }) => {
-    await page.setViewportSize({ width, height });
+    await resize(page, { width, height });
     await page.addInitScript(() => {
       let shifted = 0;
       new PerformanceObserver((list) => {
@@ -86,7 +86,7 @@ test('the guide bar stays visible while it is focused, and is not printed', asyn
 });
 
 test('the guide bar does not cover an element focused by Tab', async ({ page, visitor }) => {
-  await page.setViewportSize({ width: 375, height: 700 });
+  await resize(page, { width: 375, height: 700 });
   await page.goto('/');
   await page.mouse.move(40, 200);
   const play = page.getByRole('button', { name: 'Play video' });

@@ -1,4 +1,4 @@
-import { expect, forgetRestingPointer, requestsTo, test } from './fixtures.ts';
+import { expect, forgetRestingPointer, requestsTo, resize, test } from './fixtures.ts';
 
 test('the header stays at the top of the screen and is opaque', async ({ page }) => {
   await page.goto('/');
@@ -13,12 +13,12 @@ test('the header stays at the top of the screen and is opaque', async ({ page })
 
 test('the hero picture appears from medium screens up, with bars drawn to scale', async ({ page }) => {
   const requested = requestsTo(page, /hero/);
-  await page.setViewportSize({ width: 767, height: 800 });
+  await resize(page, { width: 767, height: 800 });
   await page.goto('/', { waitUntil: 'networkidle' });
   const hero = page.getByRole('img', { name: /^Five index cards/ });
   await expect(hero).toBeHidden();
   expect(requested).toEqual([]);
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await resize(page, { width: 1280, height: 800 });
   await expect(hero).toBeVisible();
   await expect
     .poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth))
@@ -102,7 +102,7 @@ test('an unknown path shows the 404 page with a link back', async ({ page, expec
 
 test("the guide's sample pages are shown on a phone only after a press", async ({ page }) => {
   const requested = requestsTo(page, /inside-/);
-  await page.setViewportSize({ width: 375, height: 700 });
+  await resize(page, { width: 375, height: 700 });
   await page.goto('/');
   const summary = page.getByText('Look inside');
   await summary.scrollIntoViewIfNeeded();
@@ -117,7 +117,7 @@ test("the guide's sample pages are shown on a phone only after a press", async (
       .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
       .toBeGreaterThan(300);
   }
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await resize(page, { width: 1280, height: 800 });
   await expect(summary).toBeHidden();
   await expect(pages).toHaveCount(2);
 });

@@ -1,4 +1,4 @@
-import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
+import { expect, hold, loadedFonts, resize, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });
 
@@ -28,7 +28,7 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
 
 for (const width of [375, 1440])
   test(`nothing moves at ${width} px when the text font loads late @late`, async ({ page, visitor }) => {
-    await page.setViewportSize({ width, height: 900 });
+    await resize(page, { width, height: 900 });
     const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
     const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
     await page.goto('/');
@@ -68,7 +68,7 @@ for (const width of [375, 1440])
   });
 
 test('nothing next to the form moves when the text font loads late @late', async ({ page, visitor }) => {
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await resize(page, { width: 1440, height: 900 });
   const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
   await visitor.startAtForm();
   await expect.poll(() => loadedFonts(page)).toContain('Newsreader');

@@ -1,4 +1,13 @@
-import { boxOf, expect, openWithFonts, overflow, test, waitForFonts, type Visitor } from './fixtures.ts';
+import {
+  boxOf,
+  expect,
+  openWithFonts,
+  overflow,
+  resize,
+  test,
+  waitForFonts,
+  type Visitor,
+} from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
@@ -49,7 +58,7 @@ test('no column is squeezed at medium widths or with large text @layout', async 
   const faults: string[] = [];
   for (const [letters, leastCh] of LETTERS)
     for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
+      await resize(page, { width, height: 900 });
       await setLetters(visitor, letters);
       const found = [
         ...(await narrowColumns(visitor, leastCh)),
@@ -68,7 +77,7 @@ test('the full stop stays on the same line as the end of an e-mail address of an
   await visitor.startAtCode();
   await waitForFonts(page);
   for (const width of [320, 375, 768]) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, { width, height: 800 });
     const alone = await page.evaluate(() => {
       const sentence = document.getElementById('verification-intro');
       const address = sentence?.querySelector('strong')?.firstChild;
@@ -133,9 +142,9 @@ test('every stage fits a narrow screen, wide spacing and enlarged text @layout',
   test.slow();
   const look = async (stage: string) => {
     // Equivalent to 400 % zoom on a desktop.
-    await page.setViewportSize({ width: 320, height: 640 });
+    await resize(page, { width: 320, height: 640 });
     expect(await overflow(page), `${stage} at 320 px`).toBe(0);
-    await page.setViewportSize({ width: 375, height: 667 });
+    await resize(page, { width: 375, height: 667 });
     expect(await spaceText(visitor), `${stage}, spaced`).toEqual({ cut: [], sideways: 0 });
     expect(await smallTargets(visitor), `${stage}, targets`).toEqual([]);
     if (stage === 'landing') return;
@@ -149,7 +158,7 @@ test('every stage fits a narrow screen, wide spacing and enlarged text @layout',
     }
     await setLetters(visitor, 16);
   };
-  await page.setViewportSize({ width: 375, height: 667 });
+  await resize(page, { width: 375, height: 667 });
   await openWithFonts(page);
   await look('landing');
   await visitor.openForm();

@@ -4,7 +4,7 @@ import { consentVersion } from '#server/campaign/campaign.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { expectNoViolations } from './axe.ts';
-import { expect, overflow, test } from './fixtures.ts';
+import { expect, overflow, resize, test } from './fixtures.ts';
 
 test.use({ siteOptions: { campaign: ownFieldsCampaign() } });
 
@@ -128,7 +128,7 @@ test('the form with custom questions passes axe and fits at 320 px', async ({ pa
   await visitor.sendForm();
   for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
   for (const width of [320, 768, 1440]) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, { width, height: 800 });
     await expectNoViolations(page, `${width} px`);
     expect(await overflow(page), `${width} px`).toBe(0);
   }

@@ -5,6 +5,7 @@ import {
   boxAtRest,
   boxOf,
   expect,
+  resize,
   test,
   waitForFonts,
   wrongFor,
@@ -60,7 +61,7 @@ test('the error about a refused code stays until the visitor types', async ({ pa
 });
 
 test('the toast about a refused code disappears with the next digit', async ({ page, visitor }) => {
-  await page.setViewportSize({ width: 320, height: 568 });
+  await resize(page, { width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
   const toast = await boxAtRest(visitor.toast);
@@ -132,7 +133,7 @@ test("no toast covers the form's fields or the focused element at any size", asy
   ];
   for (const [width, height] of SIZES)
     for (const body of sentences) {
-      await page.setViewportSize({ width, height });
+      await resize(page, { width, height });
       await answerOnce(page, '**/api/leads', { status: 503, body });
       await send.focus();
       await page.keyboard.press('Enter');
@@ -157,7 +158,7 @@ test('no toast covers the code boxes or the focused element at any size', async 
   await visitor.startAtCode();
   for (const [width, height] of SIZES)
     for (const body of [REFUSAL, 'x'.repeat(500)]) {
-      await page.setViewportSize({ width, height });
+      await resize(page, { width, height });
       await answerOnce(page, '**/api/verify', { status: 400, body });
       await visitor.enterCode('123456');
       await expect(visitor.toast).toContainText(`400: ${body}`);
@@ -174,7 +175,7 @@ test('no toast covers the code boxes or the focused element at any size', async 
   await page.evaluate(() => window.dispatchEvent(new Event('blur')));
   const back = page.getByRole('button', { name: 'Back' });
   for (const [width, height] of SIZES) {
-    await page.setViewportSize({ width, height });
+    await resize(page, { width, height });
     await back.blur();
     await back.focus();
     await expect

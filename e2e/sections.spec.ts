@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { createVisitor, expect, openWithFonts, overflow, test } from './fixtures.ts';
+import { createVisitor, expect, openWithFonts, overflow, resize, test } from './fixtures.ts';
 
 async function readAndComeBack(page: Page, site: Site): Promise<void> {
   const visitor = createVisitor(page, site);
@@ -91,7 +91,7 @@ test('a page without testimonials, problems and film leads to the article', asyn
 
 test('a rearranged page does not scroll sideways at 320 px @layout', async ({ page }) => {
   await using site = await startSite({ campaign: rearrangedCampaign() });
-  await page.setViewportSize({ width: 320, height: 640 });
+  await resize(page, { width: 320, height: 640 });
   await openWithFonts(page, site.url);
   expect(await headings(page)).toEqual(REARRANGED);
   expect(await overflow(page)).toBe(0);
@@ -125,9 +125,9 @@ test('a page with all sections in reverse order plays its film', async ({ page }
   await expect
     .poll(() => film.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime))
     .toBeGreaterThan(0);
-  await page.setViewportSize({ width: 320, height: 640 });
+  await resize(page, { width: 320, height: 640 });
   expect(await overflow(page)).toBe(0);
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await resize(page, { width: 1280, height: 800 });
   await readAndComeBack(page, site);
 });
 
@@ -136,9 +136,9 @@ test('a page with only the hero and the closing card leads to the article', asyn
   await using site = await startSite({ campaign: bareCampaign() });
   await page.goto(site.url);
   expect(await headings(page)).toEqual(['Ready to Master AI-Powered Outreach?']);
-  await page.setViewportSize({ width: 320, height: 640 });
+  await resize(page, { width: 320, height: 640 });
   expect(await overflow(page)).toBe(0);
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await resize(page, { width: 1280, height: 800 });
   await expectNoViolations(page, 'the landing page');
   await readAndComeBack(page, site);
 });

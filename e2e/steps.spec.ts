@@ -1,10 +1,10 @@
-import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
+import { boxOf, expect, openWithFonts, overflow, resize, test } from './fixtures.ts';
 
 test('the heading and the plate next to it stay in place from the form to the code screen @layout', async ({
   page,
   visitor,
 }) => {
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await resize(page, { width: 1440, height: 900 });
   await openWithFonts(page);
   await visitor.openForm();
   const heading = page.getByRole('heading', { level: 1 });
@@ -50,7 +50,7 @@ test('the promise is part of the lead up to 768 px, and each reassurance fits on
   await visitor.openForm();
   for (const width of [320, 375, 768])
     await test.step(`at ${width} px`, async () => {
-      await page.setViewportSize({ width, height: 800 });
+      await resize(page, { width, height: 800 });
       await expect(page.getByRole('complementary')).toHaveCount(0);
       await expect(
         page.getByText('Six chapters on emails people answer. We email you a code that opens the guide.'),
