@@ -279,7 +279,7 @@ test('a crashing application shows a notice instead of a blank page', async ({ p
   expectedErrors.push(/planted/);
   await page.goto('/');
   await page.evaluate(() => {
-    const { matchMedia } = window;
+    const matchMedia = window.matchMedia.bind(window);
     // Only the form's effect fails. An error in the press's handler would leave the landing page as it is.
     window.matchMedia = (query) => {
       if (document.querySelector('form') !== null) throw new Error('planted');

@@ -246,7 +246,9 @@ function statusLeftOutBy(
 }
 
 const isRefusal = (kind: StatusColumn['kind'], text: string): boolean =>
-  kind === 'left' || LEFT_ANYWHERE.test(plainHeading(text)) || (kind === 'consent' && NO.has(headingKey(text)));
+  kind === 'left' ||
+  LEFT_ANYWHERE.test(plainHeading(text)) ||
+  (kind === 'consent' && NO.has(headingKey(text)));
 
 /**
  * @param columns of a list of people to suppress
