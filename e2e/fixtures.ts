@@ -263,6 +263,7 @@ function forceMachineFace(): void {
 
 type Fixtures = {
   readonly machineFace: boolean;
+  readonly startOwnSite: typeof startSite;
   readonly visitor: Visitor;
   readonly expectedErrors: RegExp[];
   readonly noErrors: void;
@@ -305,6 +306,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
+  startOwnSite: async ({ page }, use) => {
+    await using sites = new AsyncDisposableStack();
+    await use(async (options) => sites.use(await startSite(options)));
+    // A page that still loads pictures would report errors once its site is gone.
+    await page.close();
+  },
   visitor: async ({ page, site }, use) => {
     await use(createVisitor(page, site));
   },

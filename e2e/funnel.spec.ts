@@ -31,7 +31,7 @@ async function readToEnd({ page, article }: Visitor): Promise<void> {
   await expect(async () => {
     await page.mouse.wheel(0, 400);
     await expect(end).toBeInViewport({ timeout: 1 });
-  }).toPass();
+  }).toPass({ intervals: [100] });
 }
 
 async function reportOf(site: Site): Promise<Report> {
@@ -84,6 +84,7 @@ test('each step of a visit is counted once unless the visitor opted out', async 
         await context.close();
       });
 
+    await page.close();
     const report = await reportOf(site);
     expect(report.funnel).toEqual([
       { step: 'seen', times: 1 },

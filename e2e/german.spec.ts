@@ -8,7 +8,6 @@ import { parse } from 'yaml';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { startSite } from '#testing/start-site.ts';
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -17,9 +16,12 @@ const site = read('site.yaml') as Site;
 const landing = read('landing.yaml') as Landing;
 const consent = read('consent.yaml') as { readonly text: string };
 
-test('a visitor to the German campaign gets from the landing page to the article', async ({ page }) => {
+test('a visitor to the German campaign gets from the landing page to the article', async ({
+  page,
+  startOwnSite,
+}) => {
   test.slow();
-  await using german = await startSite({ campaign: GERMAN_CAMPAIGN });
+  const german = await startOwnSite({ campaign: GERMAN_CAMPAIGN });
   const requested: string[] = [];
   page.on('request', (request) => requested.push(new URL(request.url()).pathname));
   await page.goto(german.url);

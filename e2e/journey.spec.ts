@@ -53,6 +53,7 @@ for (const engine of ENGINES) {
       await expect(page.getByRole('checkbox')).not.toBeChecked();
       expect(site.inbox.mails).toHaveLength(1);
     } finally {
+      await page.close();
       await site.close();
       await postgres?.stop();
     }

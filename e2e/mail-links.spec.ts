@@ -1,6 +1,6 @@
 import type { Browser, Page } from '@playwright/test';
 
-import { startSite, type Site } from '#testing/start-site.ts';
+import type { Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
@@ -18,9 +18,10 @@ const linkIn = (text: string, api: string, { url }: Site): string =>
 test('the link in the guide mail opens the guide on another device, even after a reload', async ({
   page,
   browser,
+  startOwnSite,
 }) => {
   test.slow();
-  await using site = await startSite({ env: { GUIDE_EMAIL: 'link' } });
+  const site = await startOwnSite({ env: { GUIDE_EMAIL: 'link' } });
   const visitor = createVisitor(page, site);
   await visitor.startAtArticle();
   const { text = '' } = (await site.inbox.waitForMail(visitor.email, 2)).parsed;

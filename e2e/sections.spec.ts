@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import type { Site } from '#testing/start-site.ts';
 import { expectNoViolations } from './axe.ts';
 import { createVisitor, expect, openWithFonts, overflow, resize, test } from './fixtures.ts';
 
@@ -29,9 +29,13 @@ const REARRANGED = [
   'Ready to Master AI-Powered Outreach?',
 ];
 
-test('a page without testimonials, problems and film leads to the article', async ({ page, browser }) => {
+test('a page without testimonials, problems and film leads to the article', async ({
+  page,
+  browser,
+  startOwnSite,
+}) => {
   test.slow();
-  await using site = await startSite({ campaign: rearrangedCampaign() });
+  const site = await startOwnSite({ campaign: rearrangedCampaign() });
   await page.goto(site.url);
   expect(await headings(page)).toEqual(REARRANGED);
   await expect(page.locator('figure, video')).toHaveCount(0);
@@ -89,17 +93,17 @@ test('a page without testimonials, problems and film leads to the article', asyn
   await withoutScript.close();
 });
 
-test('a rearranged page does not scroll sideways at 320 px @layout', async ({ page }) => {
-  await using site = await startSite({ campaign: rearrangedCampaign() });
+test('a rearranged page does not scroll sideways at 320 px @layout', async ({ page, startOwnSite }) => {
+  const site = await startOwnSite({ campaign: rearrangedCampaign() });
   await resize(page, { width: 320, height: 640 });
   await openWithFonts(page, site.url);
   expect(await headings(page)).toEqual(REARRANGED);
   expect(await overflow(page)).toBe(0);
 });
 
-test('a page with all sections in reverse order plays its film', async ({ page }) => {
+test('a page with all sections in reverse order plays its film', async ({ page, startOwnSite }) => {
   test.slow();
-  await using site = await startSite({ campaign: reversedCampaign() });
+  const site = await startOwnSite({ campaign: reversedCampaign() });
   await page.goto(site.url);
   expect(await headings(page)).toEqual([
     'What people ask before they read it',
@@ -131,9 +135,12 @@ test('a page with all sections in reverse order plays its film', async ({ page }
   await readAndComeBack(page, site);
 });
 
-test('a page with only the hero and the closing card leads to the article', async ({ page }) => {
+test('a page with only the hero and the closing card leads to the article', async ({
+  page,
+  startOwnSite,
+}) => {
   test.slow();
-  await using site = await startSite({ campaign: bareCampaign() });
+  const site = await startOwnSite({ campaign: bareCampaign() });
   await page.goto(site.url);
   expect(await headings(page)).toEqual(['Ready to Master AI-Powered Outreach?']);
   await resize(page, { width: 320, height: 640 });

@@ -11,8 +11,10 @@ import { createVisitor, expect, test } from './fixtures.ts';
 const HEADLINES = { a: 'Master AI-Powered Cold Outreach', b: 'Write Emails That Get Answers' } as const;
 type Name = keyof typeof HEADLINES;
 
-const startVariants = () =>
-  startSite({ campaign: variantsCampaign(), env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' } });
+const withVariants = () => ({
+  campaign: variantsCampaign(),
+  env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
+});
 
 // Headless Chromium identifies itself as a robot, which the server does not count.
 const userAgent =
@@ -71,7 +73,7 @@ function reportOf(site: Site, ...format: string[]): string {
 
 test('each browser keeps its variant, which appears in form, lead and report', async ({ browser }) => {
   test.slow();
-  await using site = await startVariants();
+  await using site = await startSite(withVariants());
   const { visits, given } = await oneOfEach(browser, site);
   for (const name of ['a', 'b'] as const) {
     const { page, reports } = visits[name];
@@ -144,9 +146,13 @@ test('each browser keeps its variant, which appears in form, lead and report', a
   for (const visit of Object.values(visits)) await visit.page.context().close();
 });
 
-test('previewing a variant counts and stores nothing, with or without scripts', async ({ page, browser }) => {
+test('previewing a variant counts and stores nothing, with or without scripts', async ({
+  page,
+  browser,
+  startOwnSite,
+}) => {
   test.slow();
-  await using site = await startVariants();
+  const site = await startOwnSite(withVariants());
   const reports = watchReports(page);
   const bodies: unknown[] = [];
   page.on('request', (request) => {
