@@ -376,13 +376,15 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await becomeLead(server, 'gus@example.com');
+        await becomeLead(server, 'hal@example.com');
         await importFile(server, 'email\nold@example.com\n');
         await desk(server.service, ['suppress', 'add', 'gus@example.com']);
         const lines = ['ada', 'gus', 'old', 'new'].map((name) => `${name}@example.com,unsubscribed\n`);
-        const { notes } = await importFile(server, `email,status\n${lines.join('')}`);
+        const unsure = 'hal@example.com,pending\n';
+        const { notes } = await importFile(server, `email,status\n${lines.join('')}${unsure}`);
         assert.match(
           notes,
-          /^2 people left out are already here and still get mail: ada@example\.com, old@example\.com\. To end that, save only these/m,
+          /^2 people left out are already here and still get mail: ada@example\.com, old@example\.com\. To end that, run "suppress import"/m,
         );
       }));
   });
@@ -577,6 +579,28 @@ describe('import files', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
+  it('an import takes a column "state" for a status if its words say so', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const states = 'active|pending|blocked|paused|Unconfirmed|CA|Bavaria|New York|';
+      const rows = states.split('|').map((state, at) => `${at}@example.com,${state}\n`);
+      const { notes } = await importFile(server, `email,state\n${rows.join('')}`);
+      const found = await emails(server);
+      assert.deepEqual(
+        found.map((email) => email[0]),
+        ['0', '5', '6', '7', '8'],
+        notes,
+      );
+    }));
+
+  it('an import names statuses in --take-status that no row has or that refuse mail', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const file = 'email,status\nada@example.com,Pending\neve@example.com,Opted out\n';
+      const options = ['pendng', 'opted out'].flatMap((status) => ['--take-status', status]);
+      const { notes } = await importFile(server, file, '--dry-run', ...options);
+      assert.match(notes, /^No line has the status "pendng"\./m);
+      assert.match(notes, /^1 person with the status "Opted out" seems to have left\./m);
+    }));
+
   it('an import of our exports leaves nobody out for a word in a link', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const query = 'utm_source=cleaned&utm_campaign=inactive&utm_term=a,unsubscribed&gclid=unsub';
@@ -596,19 +620,20 @@ describe('import files', () => {
   it('an import lists unused columns and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
-        'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
+        'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed,SMS opt-out\nada@example.com,2024-03-04,,vip,,\neve@example.com,,2024-03-05,,no,\ngus@example.com,,,,,\n';
       const dry = await importFile(server, file, '--dry-run', '--json');
       const said = JSON.parse(dry.out) as Record<string, unknown>;
       assert.deepEqual(
         [said['columnsUsed'], said['columnsNotUsed'], said['withoutConsentTime']],
-        [['Email', 'OPTIN_TIME', 'Unsubscribed'], ['CONFIRM_TIME', 'Tags'], 2],
+        [['Email', 'OPTIN_TIME', 'CONFIRM_TIME', 'Unsubscribed'], ['SMS opt-out'], 1],
       );
       const { notes } = await importFile(server, file);
-      assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "Unsubscribed"\.$/m);
-      assert.match(notes, /^Columns not imported: "CONFIRM_TIME", "Tags"\.$/m);
+      assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "CONFIRM_TIME", "Unsubscribed"\.$/m);
+      assert.match(notes, /^Columns read only for words such as "unsubscribed": "Tags"\.$/m);
+      assert.match(notes, /^Columns not used: "SMS opt-out"\.$/m);
       assert.match(
         notes,
-        /^The file contains no time of consent for 2 of 3 people\. For them, only the source of consent is stored, so keep/m,
+        /^The file contains no time of consent for 1 of 3 people\. For them, only the source of consent is stored, so keep/m,
       );
     }));
 

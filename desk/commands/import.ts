@@ -43,11 +43,12 @@ type Found = {
   readonly answersLeftOut: readonly LeftOutAnswers[];
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
+  readonly columnsSearched: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
 type Outcome = Found &
   ImportCounts & {
-    /** Left out because of their status, but already here and not suppressed. */
+    /** They left, but are already here and not suppressed. */
     readonly stillMailed: readonly string[];
   };
 type LeftOutAnswers = LeftOut & {
@@ -100,7 +101,7 @@ Example:
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
       const now = clock();
-      const { people, found, leftOut } = await readWholeFile(desk, {
+      const { people, found, left, taken } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
@@ -141,8 +142,8 @@ Example:
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
       const mailed: string[] = [];
-      for (let at = 0; at < leftOut.length; at += AT_ONCE) {
-        const batch = leftOut
+      for (let at = 0; at < left.length; at += AT_ONCE) {
+        const batch = left
           .slice(at, at + AT_ONCE)
           .map((email) => ({ email, pseudonyms: pseudonymsOf(secrets, email) }));
         mailed.push(...(await stillMailed(database.db, batch)));
@@ -150,6 +151,7 @@ Example:
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
+      noteTaken(desk, takeStatus, taken);
     });
 }
 
@@ -169,22 +171,31 @@ async function readWholeFile(
 ): Promise<{
   readonly people: readonly FoundPerson[];
   readonly found: Found;
-  /** Addresses left out because of their status. */
-  readonly leftOut: readonly string[];
+  /** Addresses of people who unsubscribed, bounced or complained. */
+  readonly left: readonly string[];
+  readonly taken: ReadonlyMap<string, LeftOutStatus>;
 }> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
-  const unsubscribedEmails = new Set<string>();
+  const [unsubscribedEmails, left] = [new Set<string>(), new Set<string>()];
   const leftOut = new Map<string, LeftOutAnswers>();
-  const statuses = new Map<string, LeftOutStatus>();
+  const [statuses, taken] = [new Map<string, LeftOutStatus>(), new Map<string, LeftOutStatus>()];
+  const countStatus = (counted: Map<string, LeftOutStatus>, { status, isRefusal }: LeftByStatus) => {
+    const key = headingKey(status);
+    const known = counted.get(key) ?? { status, isRefusal, count: 0 };
+    if (known.count > 0 || counted.size < STATUSES_MAX)
+      counted.set(key, { ...known, count: known.count + 1 });
+  };
   let garbled = { count: 0, line: 0 };
-  let headings: Headings = { used: [], unused: [] };
+  let headings: Headings = { used: [], searched: [], unused: [] };
   let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${describeHeadings(found.used)}.`);
-    if (found.unused.length > 0) desk.note(`Columns not imported: ${describeHeadings(found.unused)}.`);
+    if (found.searched.length > 0)
+      desk.note(`Columns read only for words such as "unsubscribed": ${describeHeadings(found.searched)}.`);
+    if (found.unused.length > 0) desk.note(`Columns not used: ${describeHeadings(found.unused)}.`);
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
@@ -195,13 +206,11 @@ async function readWholeFile(
     } else if (row.type === 'unsubscribed') {
       unsubscribed += 1;
       unsubscribedEmails.add(row.email);
-      const key = headingKey(row.status);
-      const { status, isRefusal } = row;
-      const known = statuses.get(key) ?? { status, isRefusal, count: 0 };
-      if (known.count > 0 || statuses.size < STATUSES_MAX)
-        statuses.set(key, { ...known, count: known.count + 1 });
+      if (row.isRefusal) left.add(row.email);
+      countStatus(statuses, row);
     } else {
       all.push(row.person);
+      for (const status of row.taken) countStatus(taken, status);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
       for (const answer of row.leftOut) {
         const key = `${answer.id} ${answer.reason}`;
@@ -219,7 +228,8 @@ async function readWholeFile(
   }
   return {
     people: [...people.values()],
-    leftOut: [...unsubscribedEmails],
+    left: [...left],
+    taken,
     found: {
       rows,
       repeated,
@@ -230,6 +240,7 @@ async function readWholeFile(
       answersLeftOut: [...leftOut.values()],
       garbled,
       columnsUsed: headings.used,
+      columnsSearched: headings.searched,
       columnsNotUsed: headings.unused,
     },
   };
@@ -282,7 +293,7 @@ function noteOutcome(
   if (mailed.length > 0) {
     const more = mailed.length - MAILED_SHOWN;
     desk.note(
-      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, save only these addresses as a file, and run "suppress import FILE --reason unsubscribed".`,
+      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, run "suppress import" with this file and --reason unsubscribed.`,
     );
   }
   const { garbled } = outcome;
@@ -294,6 +305,22 @@ function noteOutcome(
     desk.note(
       `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} was` : `${count} answers, the first in line ${line}, were`} left out.`,
     );
+}
+
+function noteTaken(
+  desk: Desk,
+  takeStatus: readonly string[],
+  taken: ReadonlyMap<string, LeftOutStatus>,
+): void {
+  for (const typed of takeStatus) {
+    const found = taken.get(headingKey(typed.trim()));
+    if (found === undefined)
+      desk.note(`No line has the status "${printable(typed)}". Write it as the file does, in --take-status.`);
+    else if (found.isRefusal)
+      desk.note(
+        `${found.count === 1 ? '1 person' : `${found.count} people`} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
+      );
+  }
 }
 
 function describeStatuses(

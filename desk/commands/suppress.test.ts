@@ -177,18 +177,48 @@ for (const engine of ENGINES) {
             (await suppress(server, 'import', list)).notes,
             /the reason in line 2 of .*in\.csv is not one of/,
           );
-          const mixed = 'email,status\ngone@example.com,unsubscribed\nstays@example.com,Subscribed\n';
-          writeFileSync(list, mixed);
-          assert.match(
-            (await suppress(server, 'import', list, '--reason', 'unsubscribed')).notes,
-            /Nothing was changed, because line 3 of .*in\.csv .*\(status: Subscribed\)/,
-          );
           writeFileSync(list, '');
           assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
           writeFileSync(list, 'name\nAda\n');
           assert.match((await suppress(server, 'import', list)).notes, /no column of addresses/);
           assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
           assert.deepEqual(await listed(server), before);
+        }),
+      ));
+
+    it('a list import suppresses only people who left, if the file says so of anyone', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          for (const [name, rows, expected] of [
+            ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending', 'b c'],
+            ['hubspot.csv', 'Email,Unsubscribed from all email/a,true/b,false/c,', 'a'],
+            ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED/a,true/b,false', 'a'],
+            ['salesforce.csv', 'Email,Email Opt Out/a,1/b,0', 'a'],
+            ['mailchimp.csv', 'Email Address,UNSUB_TIME/a,2025-01-01 10:00:00/b,', 'a'],
+            ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b c'],
+            ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Pending', 'a'],
+            ['subscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,2025-01-01 10:00:00', ''],
+            ['unsubscribed_members_export_3f2a.csv', 'Email Address,UNSUB_TIME/a,/b,', 'a b'],
+            ['plain.csv', 'email,name/a,Ada/b,Bob', 'a b'],
+          ] as const) {
+            const list = path.join(folder, name);
+            const people = rows.replaceAll(/\/(\w),?/g, '\n$1@tool.example,');
+            writeFileSync(list, people);
+            const tried = await suppress(server, 'import', list, '--dry-run');
+            assert.deepEqual(await listed(server), [], `${name}: ${tried.notes}`);
+            const { notes } = await suppress(server, 'import', list, '--reason', 'unsubscribed');
+            const found = (await listed(server)).map((entry) => entry[0]);
+            assert.equal(found.join(' '), expected, `${name}: ${notes}`);
+            const all = people.split('\n').length - 1;
+            assert.match(tried.notes, new RegExp(`^${found.length} address(?:es)? would be suppressed`, 'm'));
+            if (found.length < all)
+              assert.match(
+                notes,
+                new RegExp(`^${all - found.length} (?:line does|lines do) not say`, 'm'),
+                name,
+              );
+            await server.database.db.deleteFrom('suppressions').execute();
+          }
         }),
       ));
 

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
@@ -17,16 +19,24 @@ import {
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
-import { printable, printableLines } from '#desk/printable.ts';
+import { printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
-import { findColumns, statusAgreed, type Columns } from '#desk/import/people.ts';
+import {
+  findColumns,
+  hasLeft,
+  isFileOfSubscribed,
+  saysWhoLeft,
+  statusOfFile,
+  type Columns,
+} from '#desk/import/people.ts';
 import { readRows } from '#desk/import/read-rows.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 const WIDTHS = [16, 32, 14] as const;
+const SHOWN = 20;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 
 export function addSuppress(program: Command, desk: Desk): void {
@@ -175,18 +185,24 @@ function addExportList(list: Command, desk: Desk): void {
 function addImportList(list: Command, desk: Desk): void {
   list
     .command('import')
-    .description('suppress the addresses in a CSV file with a column "email" and optionally "reason"')
+    .description('suppress the addresses in a CSV file')
     .argument('<file>')
-    .addOption(reasonOption('for rows without one'))
+    .addOption(reasonOption('for lines without a "reason"'))
+    .option('--dry-run', 'show what would happen, and change nothing')
     .addHelpText(
       'after',
-      '\nSuppresses every address in the file, so it refuses files with people whose status means yes (subscribed, active, …).\n\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
+      `
+The first line names the columns: e-mail address, and optionally "reason". If the file says of anyone that they unsubscribed, bounced
+or complained, in a column or its name, only these people are suppressed, recognised as in "import". Otherwise, everyone is.
+
+Example:
+  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed`,
     )
-    .action(async (file, { reason: otherwise }) => {
-      const found = await readList(file, otherwise);
+    .action(async (file, { reason: otherwise, dryRun = false }) => {
+      const { leaving, staying } = await readList(file, otherwise);
       const service = await desk.service();
       let added = 0;
-      for (const { email, reason } of found) {
+      for (const { email, reason } of dryRun ? [] : leaving) {
         desk.signal.throwIfAborted();
         const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
           if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
@@ -195,21 +211,37 @@ function addImportList(list: Command, desk: Desk): void {
           return true;
         });
         if (isNew) added += 1;
-        desk.progress(`${added} of ${found.length} …`);
+        desk.progress(`${added} of ${leaving.length} …`);
       }
+      const addresses = `${leaving.length} ${leaving.length === 1 ? 'address' : 'addresses'}`;
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed.${added < found.length ? ' The others were already suppressed.' : ''}`,
+        dryRun
+          ? `${addresses} would be suppressed${leaving.length > 0 ? `: ${listedUpTo(SHOWN, leaving)}` : ''}. Nothing was changed.`
+          : `${added} of ${addresses} suppressed.${added < leaving.length ? ' The others were already suppressed.' : ''}`,
       );
+      const [first] = staying;
+      if (first !== undefined)
+        desk.note(
+          `${staying.length === 1 ? '1 line does' : `${staying.length} lines do`} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
+        );
     });
 }
+
+const listedUpTo = (most: number, lines: readonly ListLine[]): string =>
+  lines
+    .slice(0, most)
+    .map(({ email }) => email)
+    .join(', ') + (lines.length > most ? ` and ${lines.length - most} more` : '');
+
+type ListLine = { readonly email: string; readonly reason: GivenReason; readonly line: number };
 
 /** Reads the whole file before changing anything. */
 async function readList(
   file: string,
   otherwise: GivenReason,
-): Promise<readonly { readonly email: string; readonly reason: GivenReason }[]> {
+): Promise<Readonly<Record<'leaving' | 'staying', readonly ListLine[]>>> {
   await using handle = await openInput(file);
-  const entries: { email: string; reason: GivenReason }[] = [];
+  const lines: (ListLine & { readonly left: boolean })[] = [];
   let places: { readonly columns: Columns; readonly reason: number } | null = null;
   for await (const event of readRows(handle)) {
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
@@ -220,30 +252,35 @@ async function readList(
         throw new CommandFailure(
           `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
         );
-      places = { columns, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
+      const reason = cells.findIndex((cell) => cell.toLowerCase() === 'reason');
+      const statuses = columns.statuses.filter(({ place }) => place !== reason);
+      places = { columns: { ...columns, statuses }, reason };
       continue;
     }
-    const { columns, reason: reasonPlace } = places;
+    const { columns } = places;
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
-    const said = (cells[reasonPlace] ?? '').toLowerCase();
+    const said = (cells[places.reason] ?? '').toLowerCase();
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
       );
-    const agreed = said === '' ? statusAgreed(cells, columns) : null;
-    if (agreed !== null)
-      throw new CommandFailure(
-        `Nothing was changed, because line ${line} of ${file} says that this person wants mail (${printable(agreed)}). Delete the lines of people who still want mail. If nobody in the file does, delete that column.`,
-      );
-    entries.push({ email: normaliseEmail(typed), reason });
+    lines.push({ email: normaliseEmail(typed), reason, line, left: hasLeft(cells, columns) });
   }
   if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
-  return entries;
+  const name = path.basename(file);
+  const isMixed =
+    statusOfFile(name) === null &&
+    (isFileOfSubscribed(name) || saysWhoLeft(places.columns) || lines.some(({ left }) => left));
+  const { true: leaving = [], false: staying = [] } = Object.groupBy(
+    lines,
+    ({ left }) => `${left || !isMixed}`,
+  );
+  return { leaving, staying };
 }
 
 type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };

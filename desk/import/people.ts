@@ -19,10 +19,14 @@ import { answerSchema, answersText, labelledAnswers, splitChoices } from '#share
 import { TOOL_NAMES, TOOLS } from '#shared/tools.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;
-const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];
+const ANSWERS: readonly Answer[] = ['name', 'firstName', 'lastName', 'company'];
 
-export type Columns = Readonly<Partial<Record<Field, number>>> & {
+type Answer = Exclude<Field, 'email' | 'consentGivenAt'>;
+
+export type Columns = Readonly<Partial<Record<Answer, number>>> & {
   readonly email: number;
+  /** The first one with a time counts. */
+  readonly consentTimes: readonly number[];
   readonly count: number;
   readonly own: Readonly<Record<string, number>>;
   readonly statuses: readonly StatusColumn[];
@@ -31,10 +35,12 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
 type StatusColumn = {
   readonly place: number;
   readonly heading: string;
-  readonly kind: StatusKind | 'other';
+  /** `state`: of a subscription or a country. */
+  readonly kind: StatusKind | 'state' | 'other';
 };
 
-export type Headings = { readonly used: readonly string[]; readonly unused: readonly string[] };
+/** `searched`: read only for words such as "unsubscribed". */
+export type Headings = Readonly<Record<'used' | 'searched' | 'unused', readonly string[]>>;
 
 /** The order of day and month in a date such as 3/4/2024. */
 type DateOrder = 'dmy' | 'mdy';
@@ -59,13 +65,17 @@ export function findColumns(
   { fields }: Pick<OwnForm, 'fields'>,
 ): ({ readonly columns: Columns } & Headings) | null {
   const keys = headings.map(headingKey);
-  const places = FIELDS.flatMap((field) => {
-    const key = IMPORT_HEADINGS[field].map(headingKey).find((one) => keys.includes(one));
-    return key === undefined ? [] : [[field, keys.indexOf(key)] as const];
-  });
-  const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
+  const placesOf = (field: Field) =>
+    IMPORT_HEADINGS[field].map((name) => keys.indexOf(headingKey(name))).filter((place) => place >= 0);
+  const [email] = placesOf('email');
   if (email === undefined) return null;
-  const taken = new Set(places.map(([, place]) => place));
+  const consentTimes = placesOf('consentGivenAt');
+  const answers = ANSWERS.flatMap((field) =>
+    placesOf(field)
+      .slice(0, 1)
+      .map((place) => [field, place] as const),
+  );
+  const taken = new Set([email, ...consentTimes, ...answers.map(([, place]) => place)]);
   const own = fields.flatMap(({ id, label, properties = {} }): (readonly [id: string, place: number])[] => {
     // A status column remains a status column even if a question is mapped to it.
     const inPrograms = Object.values(properties).flatMap((name = '') =>
@@ -78,14 +88,24 @@ export function findColumns(
   for (const [, place] of own) taken.add(place);
   const statuses = headings.flatMap((heading, place): StatusColumn[] => {
     if (taken.has(place) || !isAboutMail(heading)) return [];
-    const kind = statusKind(heading) ?? 'other';
+    const kind = statusKind(heading) ?? (headingKey(heading) === 'state' ? 'state' : 'other');
     return kind === 'other' && isFromVisitors(heading, place, headings) ? [] : [{ place, heading, kind }];
   });
-  for (const { place, kind } of statuses) if (kind !== 'other') taken.add(place);
+  for (const { place, kind } of statuses) if (isAboutStatus(kind)) taken.add(place);
+  const searched = new Set(statuses.map(({ place }) => place));
+  const rest = headings.filter((heading, place) => heading !== '' && !taken.has(place));
   return {
-    columns: { email, ...others, count: headings.length, own: Object.fromEntries(own), statuses },
+    columns: {
+      email,
+      consentTimes,
+      ...Object.fromEntries(answers),
+      count: headings.length,
+      own: Object.fromEntries(own),
+      statuses,
+    },
     used: [...taken].map((place) => headings[place]!),
-    unused: headings.filter((heading, place) => heading !== '' && !taken.has(place)),
+    searched: rest.filter((heading) => searched.has(headings.indexOf(heading))),
+    unused: rest.filter((heading) => !searched.has(headings.indexOf(heading))),
   };
 }
 
@@ -151,6 +171,8 @@ const LEFT = `(?:(?:${LEFT_WORDS})\\S*|(?:${LEFT_STATES})\\b)`;
 /** Such as "Unsubscribed at 2024-01-01", which excludes a person in any column. */
 const LEFT_CELL = new RegExp(`^${LEFT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
 
+/** Of Kit. They name no part of a country. */
+const UNSURE_STATES = keysOf(['pending', 'blocked', 'paused']);
 const LEFT_ANYWHERE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
 
 export type LeftByStatus = {
@@ -187,7 +209,13 @@ export function readPerson(
   columns: Columns,
   { dateOrder, now, form, takenStatuses }: ReadOptions,
 ):
-  | { readonly type: 'person'; readonly person: FoundPerson; readonly leftOut: readonly LeftOut[] }
+  | {
+      readonly type: 'person';
+      readonly person: FoundPerson;
+      readonly leftOut: readonly LeftOut[];
+      /** Statuses that the operator takes. */
+      readonly taken: readonly LeftByStatus[];
+    }
   | (LeftByStatus & { readonly type: 'unsubscribed'; readonly email: string })
   | {
       readonly type: 'bad';
@@ -196,16 +224,17 @@ export function readPerson(
       readonly emails: readonly string[];
     } {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
-  const cell = (field: Field): string => cells[columns[field] ?? -1] ?? '';
+  const cell = (field: Answer): string => cells[columns[field] ?? -1] ?? '';
   if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, but the file has ${columns.count} headings`);
-  const address = cell('email').trim();
+  const address = (cells[columns.email] ?? '').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
-  const status = statusLeftOutBy(cells, columns, takenStatuses);
-  if (status !== null) return { type: 'unsubscribed', email, ...status };
+  const statuses = statusesLeftOutBy(cells, columns);
+  const left = statuses.find(({ status }) => !takenStatuses.has(headingKey(status)));
+  if (left !== undefined) return { type: 'unsubscribed', email, ...left };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
@@ -215,7 +244,7 @@ export function readPerson(
     const mark = notPlain(text);
     if (mark !== null) return bad(`has a ${what} ${mark}`);
   }
-  const date = cell('consentGivenAt');
+  const date = columns.consentTimes.map((place) => cells[place] ?? '').find((text) => text !== '') ?? '';
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous') return bad('has an ambiguous date (use --date-order dmy or mdy)');
   if (consentGivenAt === 'none') return bad('has an invalid date of consent');
@@ -225,24 +254,22 @@ export function readPerson(
     type: 'person',
     person: { email, ...answers, answers: own.answers, consentGivenAt },
     leftOut: own.leftOut,
+    taken: statuses,
   };
 }
 
-function statusLeftOutBy(
-  cells: readonly string[],
-  { statuses }: Columns,
-  takenStatuses: ReadonlySet<string>,
-): LeftByStatus | null {
-  for (const { place, heading, kind } of statuses) {
-    const parts = (cells[place] ?? '').split(kind === 'other' ? /[,;|]/ : ';');
-    for (const text of parts.map((part) => part.trim())) {
-      if (text === '' || isFine(kind, text)) continue;
-      // Dates and reasons would identify individuals.
-      const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
-      if (!takenStatuses.has(headingKey(status))) return { status, isRefusal: isRefusal(kind, text) };
-    }
-  }
-  return null;
+function statusesLeftOutBy(cells: readonly string[], { statuses }: Columns): LeftByStatus[] {
+  return statuses.flatMap(({ place, heading, kind }) =>
+    (cells[place] ?? '')
+      .split(kind === 'other' ? /[,;|]/ : ';')
+      .map((part) => part.trim())
+      .filter((text) => text !== '' && !isFine(kind, text))
+      .map((text) => ({
+        // Dates and reasons would identify individuals.
+        status: kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`,
+        isRefusal: isRefusal(kind, text),
+      })),
+  );
 }
 
 const isRefusal = (kind: StatusColumn['kind'], text: string): boolean =>
@@ -250,18 +277,14 @@ const isRefusal = (kind: StatusColumn['kind'], text: string): boolean =>
   LEFT_ANYWHERE.test(plainHeading(text)) ||
   (kind === 'consent' && NO.has(headingKey(text)));
 
-/**
- * @param columns of a list of people to suppress
- * @returns the status of a person who agreed to receive mail, with its heading; null if nothing says so
- */
-export function statusAgreed(cells: readonly string[], columns: Columns): string | null {
-  if (statusLeftOutBy(cells, columns, new Set()) !== null) return null;
-  for (const { place, heading, kind } of columns.statuses) {
-    const text = (cells[place] ?? '').trim();
-    if (text !== '' && (kind === 'status' || kind === 'consent')) return `${heading}: ${text}`;
-  }
-  return null;
-}
+export const hasLeft = (cells: readonly string[], columns: Columns): boolean =>
+  statusesLeftOutBy(cells, columns).some((status) => status.isRefusal);
+
+const isAboutStatus = (kind: StatusColumn['kind']): boolean => kind !== 'other' && kind !== 'state';
+
+/** Whether a line of the file without a refusal belongs to a person who did not leave. */
+export const saysWhoLeft = ({ statuses }: Columns): boolean =>
+  statuses.some(({ kind }) => isAboutStatus(kind));
 
 function isFine(kind: StatusColumn['kind'], text: string): boolean {
   const plain = plainHeading(text);
@@ -273,6 +296,8 @@ function isFine(kind: StatusColumn['kind'], text: string): boolean {
       return AGREED.has(key) || YES.has(key) || DATE.test(plain) || MAIL_CHANNEL.test(plain);
     case 'left':
       return NO.has(key) || ZERO.test(key) || OTHER_CHANNELS.test(plain) || key.startsWith('http');
+    case 'state':
+      return !LEFT_CELL.test(plain) && !UNSURE_STATES.has(key);
     case 'other':
       return !LEFT_CELL.test(plain);
   }
@@ -282,11 +307,12 @@ function isFine(kind: StatusColumn['kind'], text: string): boolean {
 const CLEANED = / (?:cleaned|archived|deleted)\b|\b(?:without|ohne|sans) .*/g;
 
 /** Mailchimp exports the people of each status as a file, such as `unsubscribed_members_export_3f2a.csv`. */
-export function statusOfFile(name: string, takenStatuses: ReadonlySet<string>): string | null {
+export function statusOfFile(name: string): string | null {
   const [word] = LEFT_ANYWHERE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
-  const status = `File name: ${word}`;
-  return word === undefined || takenStatuses.has(headingKey(status)) ? null : status;
+  return word === undefined ? null : `File name: ${word}`;
 }
+
+export const isFileOfSubscribed = (name: string): boolean => /^subscribed\b/.test(plainHeading(name));
 
 function notPlain(text: string): string | null {
   const mark = Array.from(text).find((one) => !isSingleLine(one));

@@ -12,6 +12,7 @@ import {
   type ReadOptions,
 } from '#desk/import/people.ts';
 import { readRows } from '#desk/import/read-rows.ts';
+import { headingKey } from '#shared/import-headings.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 export type PeopleFile = ReadOptions & {
@@ -27,16 +28,17 @@ export async function* readPeople(
   onColumns: (headings: Headings) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
   let columns: Columns | undefined;
-  const status = statusOfFile(path.basename(file), options.takenStatuses);
+  const status = statusOfFile(path.basename(file));
+  const isTaken = status !== null && options.takenStatuses.has(headingKey(status));
   for await (const event of readRows(handle)) {
     signal.throwIfAborted();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {
       const row = readPerson(cells, columns, options);
-      yield row.type === 'person' && status !== null
-        ? { line, type: 'unsubscribed', email: row.person.email, status, isRefusal: true }
-        : { line, ...row };
+      if (row.type !== 'person' || status === null) yield { line, ...row };
+      else if (isTaken) yield { line, ...row, taken: [...row.taken, { status, isRefusal: true }] };
+      else yield { line, type: 'unsubscribed', email: row.person.email, status, isRefusal: true };
       continue;
     }
     const found = findColumns(cells, options.form);
