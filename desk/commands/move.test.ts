@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { Client } from 'pg';
 
+import { mustBeAlone } from '#desk/commands/move.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -46,6 +48,15 @@ describe('moving the database', () => {
       ] as const)
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
+
+  it('a move waits for connections that a stopped site has not ended yet', async () => {
+    const url = await createPostgresDatabase();
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const end = setTimeout(300).then(() => client.end());
+    await mustBeAlone({ engine: 'postgres', url });
+    await end;
+  });
 
   it('"desk move" names the incorrect option if PostgreSQL is unusable', () =>
     inFolder(async (folder) => {

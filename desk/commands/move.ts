@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
@@ -81,6 +82,9 @@ Examples:
     });
 }
 
+const LEAVING_TRIES = 10;
+const LEAVING_PAUSE_MS = 100;
+
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
@@ -98,7 +102,12 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
 export async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
-    const others = await otherConnections(alone.db);
+    let others = await otherConnections(alone.db);
+    // PostgreSQL ends the connections of a site that just stopped a moment later.
+    for (let tries = 0; others > 0 && tries < LEAVING_TRIES; tries += 1) {
+      await setTimeout(LEAVING_PAUSE_MS);
+      others = await otherConnections(alone.db);
+    }
     if (others > 0)
       throw new CommandFailure(
         `PostgreSQL at ${describeHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
