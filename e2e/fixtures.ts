@@ -195,15 +195,18 @@ export async function openWithFonts(page: Page, url = '/'): Promise<void> {
   await waitForFonts(page);
 }
 
-/** Returns after the next frame, because sizes in `vw` keep their previous value until then. */
+/** Sizes in `vw`, and parts outside the window, change only with the next frame. */
+export const nextFrame = (page: Page): Promise<void> =>
+  page.evaluate(
+    () => new Promise<void>((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn()))),
+  );
+
 export async function resize(
   page: Page,
   size: { readonly width: number; readonly height: number },
 ): Promise<void> {
   await page.setViewportSize(size);
-  await page.evaluate(
-    () => new Promise<void>((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn()))),
-  );
+  await nextFrame(page);
 }
 
 export type Box = {

@@ -1,6 +1,7 @@
 import {
   boxOf,
   expect,
+  nextFrame,
   openWithFonts,
   overflow,
   resize,
@@ -19,10 +20,12 @@ const LETTERS = [
   [32, 15],
 ] as const;
 
-const setLetters = (visitor: Visitor, pixels: number) =>
-  visitor.page.evaluate((size) => {
+async function setLetters({ page }: Visitor, pixels: number): Promise<void> {
+  await page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
   }, pixels);
+  await nextFrame(page);
+}
 
 const narrowColumns = (visitor: Visitor, least: number) =>
   visitor.page.evaluate((leastCh) => {
