@@ -29,10 +29,11 @@ import {
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
-import { campaignMistakes } from '#server/campaign/campaign.ts';
+import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
+import { readWordSettings } from '#server/settings/env-file.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { makeHeadlineFont, textWidth } from '#build/headline-font.ts';
 import {
@@ -55,7 +56,10 @@ const NOTHING_CHANGED =
     ? 'The site was not built.'
     : 'Nothing was changed: the site goes on with the words of its last build.';
 // A stack trace would not help the author of the campaign.
-const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
+const mistakes = [
+  ...campaignMistakes(CAMPAIGN_FOLDER),
+  ...wordsMissingFor(readWordSettings(), readCampaign(CAMPAIGN_FOLDER)),
+];
 if (mistakes.length > 0) {
   const these = mistakes.length === 1 ? 'this mistake' : `these ${mistakes.length} mistakes`;
   process.stderr.write(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -208,6 +208,31 @@ describe('doctor runs', () => {
       assert.match(sentence, /postalAddress/);
       assert.deepEqual(others, []);
     }));
+
+  it('the doctor reports words that a setting needs, like the start', () =>
+    withInstance({ engine: 'sqlite' }, (instance) =>
+      withLastingCampaignCopy(async (folder) => {
+        const words = path.join(folder, 'emails/new-lead.yaml');
+        writeFileSync(words, readFileSync(words, 'utf8').replace(/^week:\n(?: .*\n)+/m, ''));
+        const env = {
+          ...instance.env,
+          GUIDE_EMAIL: 'attachment',
+          NEW_LEAD_EMAIL: 'weekly',
+          OPERATOR_EMAIL: 'you@example.com',
+        };
+        const { exitCode, out } = await doctor(patientOf(instance, env, folder), []);
+        assert.equal(exitCode, 1);
+        assert.match(
+          out,
+          /^problem +settings +GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
+        );
+        assert.match(
+          out,
+          /^problem +settings +NEW_LEAD_EMAIL is weekly, but emails\/new-lead\.yaml has no words/m,
+        );
+        assert.doesNotMatch(out, /All settings are valid/);
+      }),
+    ));
 
   it('the doctor warns about afterCode if no mail brings visitors back to the guide', () =>
     withInstance({ engine: 'sqlite' }, (instance) =>

@@ -2,7 +2,12 @@
 import path from 'node:path';
 import { isIP } from 'node:net';
 
-import { campaignMistakes, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
+import {
+  campaignMistakes,
+  readCampaign,
+  wordsMissingFor,
+  type CampaignResult,
+} from '#server/campaign/campaign.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -40,7 +45,7 @@ type Examination = readonly [check: string, result: Findings | Promise<Findings>
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
-  const first = [...judgeSettings(settings), ...judgeWords(words, campaignFolder)];
+  const first = [...judgeSettings(settings, words), ...judgeWords(words, campaignFolder)];
   if (settings.type === 'mistakes')
     return [
       ...first,
@@ -103,11 +108,14 @@ async function lookAround(
   }
 }
 
-function judgeSettings(settings: Patient['settings']): Finding[] {
+function judgeSettings(settings: Patient['settings'], words: CampaignResult): Finding[] {
   const { ok, warning, problem } = about('settings');
   if (settings.type === 'mistakes') return settings.mistakes.map((mistake) => problem(mistake));
   const { config, warnings } = settings;
-  const findings = warnings.map((sentence) => warning(sentence));
+  const findings = [
+    ...wordsMissingFor(config, words).map((sentence) => problem(sentence)),
+    ...warnings.map((sentence) => warning(sentence)),
+  ];
   if (!config.secure && !isLoopback(new URL(config.publicUrl).hostname))
     findings.push(
       warning(

@@ -103,6 +103,27 @@ export function readCampaign(folder: string): CampaignResult {
   };
 }
 
+/** Words that a setting needs. The start, the doctor and the build report them. */
+export function wordsMissingFor(
+  settings: { readonly guideEmail?: string | undefined; readonly newLeadEmail?: string | undefined },
+  words: CampaignResult,
+): string[] {
+  if (words.type === 'mistakes') return [];
+  const { guideFile, newLeadEmail } = words.campaign;
+  return [
+    ...(settings.guideEmail === 'attachment' && guideFile === null
+      ? [
+          'GUIDE_EMAIL is attachment, but emails/guide.yaml names no file. Put the file into the campaign’s article/ folder, and add "attachment: guide.pdf" with its name to guide.yaml.',
+        ]
+      : []),
+    ...(settings.newLeadEmail === 'weekly' && newLeadEmail.week === undefined
+      ? [
+          'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
+        ]
+      : []),
+  ];
+}
+
 function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
   readonly [Name in keyof Words]: ReadWords<Words[Name]>;
 }): ReadWords<Words> {

@@ -156,6 +156,18 @@ describe('failed builds', () => {
       }
     }));
 
+  it('npm run build refuses words that lack what a setting needs', () =>
+    inFolder((folder) => {
+      const campaign = path.join(folder, 'campaign');
+      cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+      const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'attachment' });
+      assert.equal(built.status, 1);
+      assert.match(
+        built.stderr,
+        /^ {2}- GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
+      );
+    }));
+
   it('npm run build and npm run picture distinguish an invalid picture from a failed write', () =>
     inFolder((folder) => {
       const picture = (file: string) =>

@@ -8,7 +8,7 @@ import { openToOthers, PROJECT_FOLDER, describeOpenToOthers } from '#server/plat
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
-import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
+import { isSettingName, SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
 import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
 import { isTimeZone } from '#shared/days.ts';
 
@@ -168,7 +168,13 @@ export function readTimeZone(): string {
 export const readSitePath = (): string =>
   (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
-function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL' | 'TIME_ZONE'): string | undefined {
+/** The settings that need words, for the build. */
+export const readWordSettings = () => ({
+  guideEmail: readOne('GUIDE_EMAIL'),
+  newLeadEmail: readOne('NEW_LEAD_EMAIL'),
+});
+
+function readOne(setting: SettingName): string | undefined {
   try {
     return (process.env[setting] ?? parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting])?.trim();
   } catch {

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
+import { type Campaign, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
 import { keepChainSigned } from '#server/consent/chain.ts';
 import { type Db, openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -106,24 +106,13 @@ export function instanceFrom(
   words: ReturnType<typeof readCampaign>,
 ): ReturnType<typeof readInstance> {
   const mistakes = [
-    ...(settings.type === 'mistakes' ? settings.mistakes : []),
+    ...(settings.type === 'mistakes' ? settings.mistakes : wordsMissingFor(settings.config, words)),
     ...(words.type === 'mistakes' ? words.mistakes : []),
   ];
-  if (settings.type !== 'settings' || words.type !== 'campaign') return { type: 'mistakes', mistakes };
+  if (settings.type === 'mistakes' || words.type === 'mistakes' || mistakes.length > 0)
+    return { type: 'mistakes', mistakes };
   const { config, folder, warnings } = settings;
   const { campaign } = words;
-  if (config.guideEmail === 'attachment' && campaign.guideFile === null) {
-    mistakes.push(
-      'GUIDE_EMAIL is attachment, but emails/guide.yaml names no file. Put the file into the campaign’s article/ folder, and add "attachment: guide.pdf" with its name to guide.yaml.',
-    );
-    return { type: 'mistakes', mistakes };
-  }
-  if (config.newLeadEmail === 'weekly' && campaign.newLeadEmail.week === undefined) {
-    mistakes.push(
-      'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
-    );
-    return { type: 'mistakes', mistakes };
-  }
   return { type: 'instance', config, folder, warnings, campaign };
 }
 
