@@ -45,10 +45,10 @@ export function addExport(program: Command, desk: Desk): void {
     ),
     desk,
   )
-    .addOption(new Option('--format <format>', 'see below').choices(FORMAT_NAMES).default('csv' as const))
+    .addOption(new Option('--format <format>', 'see below; default: csv').choices(FORMAT_NAMES))
     .option('--out <file>', 'file to write; default: standard output')
     .option('--since-last <name>', 'only leads not yet exported under this name; records them as exported')
-    .option('--again <name>', 'repeat the last export under this name')
+    .option('--again <name>', 'repeat the last export under this name; needs its --format')
     .option('--list', 'list the names used so far; writes no leads')
     .option('--json', 'with --list: as one JSON document')
     .option('--bom', 'add a byte order mark, for spreadsheets that show é as Ã©')
@@ -69,17 +69,24 @@ Examples:
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
   $ npm run -s desk -- export --format jsonl --since 7d | jq .email`,
     )
-    .action(async ({ format, out, sinceLast, again, list, json, bom, conversionName, ...selection }) => {
+    .action(async ({ out, sinceLast, again, list, json, bom, conversionName, ...rest }) => {
       if (list) return printExports(desk, json === true);
       if (json) throw new CommandFailure('--json requires --list. For leads as JSON, use --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
         throw new CommandFailure('Use either --since-last for new leads or --again for the last export.', 2);
+      const { format = 'csv', ...selection } = rest;
       const { state, source, campaign: campaignName } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
         throw new CommandFailure(
           '--since-last and --again only apply to verified leads. Use --since instead.',
+          2,
+        );
+      // Only the leads of an export are remembered, not its format.
+      if (again !== undefined && rest.format === undefined)
+        throw new CommandFailure(
+          '--again needs the format of that export. Add it, such as --format hubspot.',
           2,
         );
       const { database, campaign, clock, ...service } = await desk.service();

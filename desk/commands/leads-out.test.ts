@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
             .map(([email]) => email);
         };
         assert.equal((await run('--list')).notes, '0 names.');
-        assert.match((await run('--again', 'crm')).notes, /No export has a name/);
+        assert.match((await run('--again', 'crm', '--format', 'csv')).notes, /No export has a name/);
         const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
         await becomeLead(server, { email: ada });
         await run('--since-last', 'crm');
@@ -233,8 +233,10 @@ for (const engine of ENGINES) {
         await run('--since-last', 'ads', '--format', 'meta');
 
         const before = await server.countRows('exported_leads');
-        assert.deepEqual(emails(await run('--again', 'crm')), [eve, gus]);
-        assert.deepEqual(emails(await run('--again', 'ads')), [ada, eve, gus]);
+        assert.deepEqual(emails(await run('--again', 'crm', '--format', 'csv')), [eve, gus]);
+        const again = await run('--again', 'ads', '--format', 'meta');
+        assert.equal(rowsOf(again.out)[0]?.[3], 'event_name');
+        assert.equal(rowsOf(again.out).length, 4);
         assert.equal(await server.countRows('exported_leads'), before);
         assert.deepEqual(JSON.parse((await run('--list', '--json')).out), [
           { name: 'ads', last_at: '2026-11-20T14:00:00.000Z', last_leads: 3, leads: 3 },
@@ -248,11 +250,12 @@ for (const engine of ENGINES) {
         assert.equal(listed.notes, '2 names.');
 
         await desk(server.service, ['suppress', 'add', eve]);
-        const fewer = await run('--again', 'crm');
+        const fewer = await run('--again', 'crm', '--format', 'csv');
         assert.deepEqual(emails(fewer), [gus]);
         assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
-          [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn'],
+          [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn', '--format', 'csv'],
+          [/^--again needs the format of that export\. Add it, such as --format hubspot\./, '--again', 'ads'],
           [/Use either --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
           [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
