@@ -26,7 +26,7 @@ import { listExports, type NamedExport, rememberExported } from '#server/db/quer
 import type { Db } from '#server/db/engine/connect.ts';
 import { FORMAT_NAMES, FORMATS, headRowsOf, labelsWithoutProperty } from '#desk/export/export-columns.ts';
 import { hasNews } from '#desk/people/selection.ts';
-import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
+import { checkFormat } from '#desk/export/check-format.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { rowCounter } from '#shared/row-counter.ts';
 
@@ -77,7 +77,7 @@ Examples:
       const { format = 'csv', ...selection } = rest;
       const { state, source, campaign: campaignName } = selection;
       checkSelection(selection);
-      refuseUnproven({ state, format });
+      checkFormat(format, { state, conversionName });
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
         throw new CommandFailure(
           '--since-last and --again only apply to verified leads. Use --since instead.',

@@ -379,8 +379,8 @@ for (const engine of ENGINES) {
         );
 
         const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-        const file = async (format: string) =>
-          (await desk(server.service, ['export', '--format', format, '--conversion-name', 'Guide'])).out;
+        const file = async (format: string, name = 'Guide') =>
+          (await desk(server.service, ['export', '--format', format, '--conversion-name', name])).out;
         const google = rowsOf(await file('google-ads'));
         assert.deepEqual(google[0], ['Parameters:TimeZone=+0000']);
         const byHeading = (rows: string[][], at: number) =>
@@ -402,12 +402,12 @@ for (const engine of ENGINES) {
           [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
           [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
         );
-        assert.deepEqual(rowsOf(await file('linkedin')).slice(0, 2), [
+        assert.deepEqual(rowsOf(await file('linkedin', 'Sign up')).slice(0, 2), [
           ['email', 'timestamp', 'eventtype', 'amount', 'currency'],
-          [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'GUIDE', '1', 'USD'],
+          [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'SIGN_UP', '1', 'USD'],
         ]);
         for (const format of ['google-ads', 'microsoft-ads', 'meta', 'linkedin'])
-          assert.doesNotMatch(await file(format), /@|unsubscribe|spring/i, format);
+          assert.doesNotMatch(await file(format, 'Lead'), /@|unsubscribe|spring/i, format);
       }));
   });
 }
@@ -447,6 +447,10 @@ describe('command-line arguments', () => {
         /^The format hubspot only takes verified leads, because it has no column for unverified people\./,
       ],
       [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
+      [
+        ['export', '--format', 'linkedin', '--conversion-name', 'Guide'],
+        /^LinkedIn has no conversion type “Guide”\. Set --conversion-name to one of: .*DOWNLOAD, .*LEAD, .*SIGN_UP/,
+      ],
       [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
       [['leads', '--limit', '0'], /Use a number of 1 or more\./],

@@ -171,11 +171,12 @@ export const FORMATS = {
     kind: 'csv',
     title: 'LinkedIn Ads',
     about: 'offline conversions, addresses hashed',
-    // https://www.linkedin.com/help/lms/answer/a530615 has the headings. LinkedIn requires an amount, and 1 if it is unknown.
+    // https://www.linkedin.com/help/lms/answer/a530615 has the headings, none of them for li_fat_id. LinkedIn requires an amount,
+    // and 1 if it is unknown.
     columns: [
       ['email', (lead) => sha256(lead.email)],
       ['timestamp', (lead) => String(Date.parse(lead.first_verified_at))],
-      ['eventtype', (_, conversion) => conversion.name.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_')],
+      ['eventtype', (_, conversion) => linkedinType(conversion.name)],
       ['amount', () => '1'],
       ['currency', () => 'USD'],
     ],
@@ -183,6 +184,22 @@ export const FORMATS = {
 } as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
 
 export type FormatName = keyof typeof FORMATS;
+
+export const LINKEDIN_TYPES: readonly string[] = [
+  'ADD_TO_CART',
+  'DOWNLOAD',
+  'INSTALL',
+  'KEY_PAGE_VIEW',
+  'LEAD',
+  'OTHER',
+  'PURCHASE',
+  'QUALIFIED_LEAD',
+  'SIGN_UP',
+  'SUBMIT_APPLICATION',
+];
+
+/** Example: SIGN_UP for Sign up */
+export const linkedinType = (name: string): string => name.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_');
 
 const isTool = (name: string): name is ToolName => name in TOOLS;
 

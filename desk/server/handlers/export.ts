@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 import { EXPORT_PATH, Filter, HEAD_ROWS_HEADER, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
-import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
+import { checkFormat } from '#desk/export/check-format.ts';
 import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
@@ -22,7 +22,7 @@ export const exported: FileCall = {
   handle: async ({ service, note, signal }, query) => {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter, service.config);
-    refuseUnproven({ state: selection.state, format });
+    checkFormat(format, { state: selection.state, conversionName: conversion });
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);
     // Logged first, because an interrupted export has already disclosed some people.
