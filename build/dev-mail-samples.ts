@@ -27,9 +27,10 @@ const lead = (name: string, company: string, email: string, minute: number, flag
   company,
   answers: null,
   email,
-  attribution: JSON.stringify({ utm_source: 'newsletter' }),
+  attribution: JSON.stringify({ utm_source: 'newsletter', utm_campaign: 'spring' }),
   flags,
   first_verified_at: NOON + minute * 60_000,
+  news: 0,
 });
 const ADA = lead('Ada Lovelace', 'Analytical Engines', 'ada@example.com', 5);
 const OTHERS = [

@@ -695,13 +695,15 @@ export const NewLeadEmail = z.strictObject({
       text: wordsWith('week', 'before', 'title', 'host'),
     }),
   ),
+  /** The optional words are absent from campaigns written before they existed. */
   labels: z.strictObject({
     source: plain,
+    campaign: z.optional(plain),
     verified: plain,
     remarks: plain,
   }),
   sources: z.strictObject({ direct: plain, others: plain, erased: plain }),
-  remarks: z.strictObject({ freeMail: plain, disposable: plain }),
+  remarks: z.strictObject({ freeMail: plain, disposable: plain, news: z.optional(plain) }),
   more: countedWords('count'),
   why: z.strictObject({ each: ofNewLead, day: ofNewLead, week: ofNewLead }),
 });

@@ -176,6 +176,11 @@ const isNotWithdrawn = sql`and not exists (
   )
 )`;
 
+/** 1 or 0 */
+export const agreedToNews = (leadId: string): RawBuilder<number> => sql`case when exists (
+  select 1 from consent_receipts c where c.lead_id = ${sql.ref(leadId)} and c.purpose = 'news' ${isNotWithdrawn}
+) then 1 else 0 end`;
+
 const LEADS = {
   table: 'leads',
   column: 'first_verified_at',

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Selectable } from 'kysely';
 
 import type { ConsentPurpose, Schema } from '#server/db/all-tables.ts';
+import { agreedToNews } from '#server/db/contacts/people.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt, newIdAt } from '#server/db/engine/ids.ts';
 import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
@@ -118,10 +119,10 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
   );
 }
 
-export type NewLead = Pick<
-  Selectable<Schema['leads']>,
-  keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at'
->;
+type ShownColumn = keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at';
+
+/** news: 1 or 0 */
+export type NewLead = Pick<Selectable<Schema['leads']>, ShownColumn> & { readonly news: number };
 
 const SHOWN = [
   'l.name',
@@ -131,7 +132,8 @@ const SHOWN = [
   'l.attribution',
   'l.flags',
   'l.first_verified_at',
-] as const satisfies readonly `l.${keyof NewLead}`[];
+  agreedToNews('l.id').as('news'),
+] as const;
 
 /** A lead's first receipt is as old as the lead, and its ID sorts by time, so leads need no index by time. */
 const inSpan = (db: Db, { from, to }: Span) =>

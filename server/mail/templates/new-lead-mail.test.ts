@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
+import { consentVersion } from '#server/campaign/campaign.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -150,6 +153,39 @@ for (const engine of ENGINES) {
           );
           assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
         });
+      }));
+
+    it("the operator's mails about new leads name the campaign and the consent to news", () =>
+      inFolder(async (folder) => {
+        const campaign = campaignAsking(folder, '');
+        appendFileSync(path.join(campaign, 'consent.yaml'), 'newsConsent: Send me news.\n');
+        const form = { newsConsentVersion: consentVersion('Send me news.') };
+        for (const [env, lines] of [
+          [
+            EACH,
+            [
+              'Source    newsletter',
+              'Campaign  spring',
+              'Verified  November 20, 2026 at 12:00 PM UTC',
+              'Remarks   agreed to get news',
+            ],
+          ],
+          [DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
+        ] as const)
+          await withServer({ engine, env: { ...env, CAMPAIGN_FOLDER: campaign } }, async (server) => {
+            await becomeLead(server, 'ada@example.com', 1, {
+              form,
+              headers: {
+                [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
+                [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
+              },
+            });
+            await server.advance(19 * 3_600);
+            await newsOf(server)();
+            server.wakeWorker();
+            const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+            assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
+          });
       }));
 
     it("a lead is stored only if the operator's mail about it can be queued", () =>

@@ -6,6 +6,7 @@ import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
 import {
+  campaignOf,
   DIRECT,
   ERASED,
   OTHERS,
@@ -162,6 +163,7 @@ export function composeNewLeadEmail(
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
   const source = sourceIn(words, lead);
+  const campaign = campaignIn(words, lead);
   const remarks = remarksOf(words, lead);
   // Mail programs answer the lead instead of the site. Otherwise, the address would have to be copied.
   const replyTo = asciiAddress(email);
@@ -175,6 +177,7 @@ export function composeNewLeadEmail(
       details(language, [
         ...Object.entries(answersByLabel(lead.answers)),
         [labels.source, source],
+        ...(labels.campaign === undefined || campaign === '' ? [] : [[labels.campaign, campaign] as const]),
         [labels.verified, momentIn(about, at)],
         ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
       ]),
@@ -259,6 +262,7 @@ export function listOf(
       const { name, company, email } = lead;
       const facts = [
         sourceIn(words, lead),
+        campaignIn(words, lead),
         timeIn(about, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
@@ -297,12 +301,19 @@ export const sourceNamed = (words: NewLeadEmail, source: string): string => {
 const sourceIn = (words: NewLeadEmail, { attribution }: NewLead): string =>
   sourceNamed(words, shownSource(sourceOf(readAttribution(attribution))));
 
-const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
-  flags
-    .split(' ')
-    .flatMap((flag) =>
-      flag === 'free-mail' ? [remarks.freeMail] : flag === 'disposable' ? [remarks.disposable] : [],
-    )
+/** Empty without a campaign. */
+function campaignIn(words: NewLeadEmail, { attribution }: NewLead): string {
+  const campaign = campaignOf(readAttribution(attribution));
+  return campaign === undefined ? '' : sourceNamed(words, shownSource(campaign));
+}
+
+const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string =>
+  [
+    flags.includes('free-mail') && remarks.freeMail,
+    flags.includes('disposable') && remarks.disposable,
+    news === 1 && remarks.news,
+  ]
+    .filter(Boolean)
     .join(', ');
 
 /** Example: 14:05 UTC */
