@@ -156,7 +156,7 @@ describe('failed builds', () => {
       }
     }));
 
-  it('npm run build refuses words that lack what a setting needs', () =>
+  it('npm run build refuses a campaign without the words for a setting', () =>
     inFolder((folder) => {
       const campaign = path.join(folder, 'campaign');
       cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
