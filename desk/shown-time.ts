@@ -1,7 +1,7 @@
 import { clockTime } from '#shared/days.ts';
 
 /** Example: 2026-11-21 09:30 */
-export const minuteOf = (iso: string, timeZone = 'UTC'): string => secondOf(iso, timeZone).slice(0, 16);
+export const minuteOf = (iso: string, timeZone: string): string => secondOf(iso, timeZone).slice(0, 16);
 
 /** Example: 2026-11-21 09:30:05 */
 export function secondOf(iso: string, timeZone = 'UTC'): string {

@@ -216,7 +216,7 @@ async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
 const WIDTHS = [24, 16, 10] as const;
 
 async function printExports(desk: Desk, json: boolean): Promise<void> {
-  const { database } = await desk.service();
+  const { database, config } = await desk.service();
   const exports = await listExports(database.db);
   const rows = exports.map(({ name, last, leads }) => ({
     name,
@@ -230,7 +230,7 @@ async function printExports(desk: Desk, json: boolean): Promise<void> {
     widths: WIDTHS,
     cells: ({ name, last_at: at, last_leads: inLast, leads }) => [
       name,
-      minuteOf(at),
+      minuteOf(at, config.timeZone),
       String(inLast),
       String(leads),
     ],

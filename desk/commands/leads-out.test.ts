@@ -211,7 +211,7 @@ for (const engine of ENGINES) {
       ));
 
     it('the leads of a named export can be listed, and the last export can be repeated', () =>
-      withServer({ engine }, async (server) => {
+      withServer({ engine, env: { TIME_ZONE: 'Europe/Berlin' } }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
           assert.equal(exitCode, 0, notes);
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         const listed = await run('--list');
         assert.match(
           listed.out,
-          /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 13:00 +2 +3\n$/,
+          /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 14:00 +2 +3\n$/,
         );
         assert.equal(listed.notes, '2 names.');
 

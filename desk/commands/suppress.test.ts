@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
       }));
 
     it('removing a mistaken suppression seals the reason in the consent chain', () =>
-      withServer({ engine }, async (server) => {
+      withServer({ engine, env: { TIME_ZONE: 'Europe/Berlin' } }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'telephone');
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         assert.equal(asked.exitCode, 1);
         assert.match(
           asked.notes,
-          /Nothing was changed.*unsubscribed since 2026-11-20 12:10, “telephone”.*--yes/,
+          /Nothing was changed.*unsubscribed since 2026-11-20 13:10, “telephone”.*--yes/,
         );
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
 

@@ -12,7 +12,7 @@ import { readAddress } from '#desk/people/held-data.ts';
 import {
   findMistakes,
   GIVEN_REASONS,
-  describeEntry,
+  listEntries,
   sealBeforeRemoval,
   suppressAddress,
   undoMistakes,
@@ -105,11 +105,11 @@ function addRemove(list: Command, desk: Desk): void {
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${describeEntry(noted)}). Was this a mistake, and may this address get mail again? (y/N) `,
+          `You noted that ${email} unsubscribed (${listEntries([noted], service.config)}). Was this a mistake, and may this address get mail again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
-          `Nothing was changed. You noted that ${email} unsubscribed (${describeEntry(noted)}). To undo this, answer "y" when asked, or use --yes.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${listEntries([noted], service.config)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
@@ -118,11 +118,11 @@ function addRemove(list: Command, desk: Desk): void {
         return result;
       });
       const { removed, left, position } = undoing!;
-      const undone = removed.map(describeEntry).join('; ');
+      const undone = listEntries(removed, service.config);
       desk.note(
         left.length === 0
           ? `${email} is no longer suppressed (${undone}).`
-          : `${email} is still suppressed (${left.map(describeEntry).join('; ')}). Removed: ${undone}.`,
+          : `${email} is still suppressed (${listEntries(left, service.config)}). Removed: ${undone}.`,
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)

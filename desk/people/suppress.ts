@@ -11,6 +11,7 @@ import {
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
@@ -61,12 +62,12 @@ export const isMistake = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason
 /** @param note why the suppressions were mistakes, or null */
 export async function findMistakes(
   db: Db,
-  service: Pick<Service, 'secrets'>,
+  service: Pick<Service, 'secrets' | 'config'>,
   { email, note }: { email: string; note: string | null },
 ): Promise<readonly ListedSuppression[]> {
   const entries = await entriesOf(db, service, email);
   const mistakes = entries.filter((entry) => isMistake(entry, note !== null));
-  if (mistakes.length === 0) throw nothingToRemove(email, entries);
+  if (mistakes.length === 0) throw nothingToRemove(email, entries, service.config);
   return mistakes;
 }
 
@@ -81,7 +82,7 @@ export async function sealBeforeRemoval(
 /** @param tx must have locked the e-mail address */
 export async function undoMistakes(
   tx: Db,
-  { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
+  { database, secrets, clock, config }: Pick<Service, 'database' | 'secrets' | 'clock' | 'config'>,
   { email, mistakes, note }: { email: string; mistakes: readonly ListedSuppression[]; note: string | null },
 ): ReturnType<typeof undoSuppressions> {
   const result = await undoSuppressions(tx, database.engine, {
@@ -91,17 +92,29 @@ export async function undoMistakes(
     secrets,
     now: clock(),
   });
-  if (result.removed.length === 0) throw nothingToRemove(email, result.left);
+  if (result.removed.length === 0) throw nothingToRemove(email, result.left, config);
   return result;
 }
 
-export const describeEntry = ({ reason, since, note }: ListedSuppression): string =>
-  `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
+export const listEntries = (
+  entries: readonly ListedSuppression[],
+  { timeZone }: Pick<Config, 'timeZone'>,
+): string =>
+  entries
+    .map(
+      ({ reason, since, note }) =>
+        `${reason} since ${minuteOf(isoTime(since), timeZone)}${note === null ? '' : `, “${note}”`}`,
+    )
+    .join('; ');
 
-function nothingToRemove(email: string, entries: readonly ListedSuppression[]): CommandFailure {
+function nothingToRemove(
+  email: string,
+  entries: readonly ListedSuppression[],
+  config: Config,
+): CommandFailure {
   if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is suppressed: ${entries.map(describeEntry).join('; ')}.`;
+  const stands = `${email} is suppressed: ${listEntries(entries, config)}.`;
   return new CommandFailure(
     noted === undefined
       ? `${stands} This was the person’s own decision, so only a newly verified consent can lift the suppression.`
