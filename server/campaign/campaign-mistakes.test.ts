@@ -38,6 +38,11 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     `@:12: ${NOT_READ} a text that begins with * must be in quotes (there is no earlier &us).`,
   ],
   ['publisher: !us and them', `@:12: ${NOT_READ} a text must not begin with ! outside quotes. ${QUOTES}`],
+  ...(['& Us', '&us and them', '! us', '? us'] as const).map((text): Case => [
+    `publisher: ${text}`,
+    `@:12: ${NOT_READ} a text must not begin with ${text.charAt(0)} outside quotes. ${QUOTES}`,
+  ]),
+  [`publisher: &us Us\npostalAddress: *us`],
   [
     'publisher: &nbsp; Us',
     `@:19: ${NOT_READ} &nbsp; is not replaced by a character here. Type the character itself.`,
@@ -85,6 +90,7 @@ const FOR_THE_COPYRIGHT: readonly Case[] = [
 
 const FOR_THE_TRUST_LINES: readonly Case[] = [
   ['    * Trusted', `@:5: ${NOT_READ} an entry of a list begins with a hyphen and a space: "- ".`],
+  ['    - &more leads', `@:7: ${NOT_READ} a text must not begin with & outside quotes. ${QUOTES}`],
   [
     '    - Trusted\n      - by hundreds',
     `@+1:1: ${NOT_READ} the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning.`,

@@ -28,6 +28,9 @@ export const colonMessage = (begin: string): string =>
     ? `curly quotes do not count as quotes here. Put the whole text in straight quotes`
     : `a text must not contain a colon outside quotes. ${IN_QUOTES}`;
 
+const beginMessage = (sign: string): string =>
+  `a text must not begin with ${sign} outside quotes. ${IN_QUOTES}`;
+
 const NOT_A_DASH = 'an entry of a list begins with a hyphen and a space: "- "';
 
 const NOT_INDENTED = 'the line is not indented like the lines around it. Correct the spaces at its beginning';
@@ -87,8 +90,8 @@ const KINDS: readonly Kind[] = [
       `the ${bracket} has no matching ${bracket === '[' ? ']' : '}'}, or a # is not in quotes`,
   },
   {
-    matches: ({ value }) => /^[{*&!|>@%`]/.test(value) && !/^[|>][-+\d]*$/.test(value),
-    message: ({ value: [first] }) => `a text must not begin with ${first} outside quotes. ${IN_QUOTES}`,
+    matches: ({ value }) => /^(?:[{*&!|>@%`]|\? )/.test(value) && !/^[|>][-+\d]*$/.test(value),
+    message: ({ value: [first = ''] }) => beginMessage(first),
   },
   {
     matches: ({ value }) => value.startsWith('- '),
@@ -192,6 +195,8 @@ function openQuoteBefore(document: Document, offset: number): number | null {
 /** Returns mistakes that the parser accepts. */
 function silentMistakes(document: Document, text: string): YamlMistake[] {
   const found: YamlMistake[] = [];
+  const aliases = new Set<string>();
+  visit(document, { Alias: (_key, { source }) => void aliases.add(source) });
   visit(document, {
     Alias: (_key, alias) => {
       if (alias.resolve(document) === undefined)
@@ -207,6 +212,10 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
           at: start,
           message: `&${scalar.anchor} is not replaced by a character here. Type the character itself`,
         });
+      else if (scalar.anchor !== undefined && !aliases.has(scalar.anchor))
+        found.push({ at: text.lastIndexOf('&', start - 1), message: beginMessage('&') });
+      else if (scalar.tag === '!')
+        found.push({ at: text.lastIndexOf('!', start - 1), message: beginMessage('!') });
       if (scalar.type === 'PLAIN' && /^[–—•·▪]\s/.test(text.slice(start))) {
         found.push({ at: start, message: NOT_A_DASH });
         return;
