@@ -50,7 +50,7 @@ function pictureOf(
   scale: (natural: { width: number; height: number }) => number,
 ): Picture | undefined {
   if (logo === undefined) return undefined;
-  const size = logo.endsWith('.svg') ? svgSize(folder, logo) : sizeInName(logo);
+  const size = logo.endsWith('.svg') ? svgSize(path.join(folder, 'media', logo)) : sizeInName(logo);
   if (size === null) throw new Error(`media/${logo} has no viewBox. Export the SVG with a viewBox.`);
   const factor = scale(size);
   return {

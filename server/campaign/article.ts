@@ -6,7 +6,7 @@ import { gfmFootnote, gfmFootnoteHtml } from 'micromark-extension-gfm-footnote';
 import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
-import { mistakesInFile } from '#server/campaign/pictures.ts';
+import { mistakesInFile, missingSizeWarning } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
@@ -38,12 +38,7 @@ export function readArticle(folder: string): ReadArticle {
   }
   const interfaceWords = readWords(folder, 'interface.yaml', Interface);
   const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
-  const pictures = namesIn(path.join(folder, 'media'));
-  const found = mistakesInBody(parts.body, (name) =>
-    pictures.includes(name)
-      ? (mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null)
-      : 'does not exist. Put a file with exactly this name into the campaign’s media/ folder',
-  );
+  const found = mistakesInBody(parts.body, folder);
   const article = renderArticle(read.text, words ?? {});
   const notesMistakes =
     words && !words.notes && article?.html.includes('<section data-footnotes')
@@ -228,7 +223,7 @@ const LEFTOVERS: readonly Leftover[] = [
 ];
 
 /** Finds text that would not be shown as intended, in line order. */
-function mistakesInBody(body: string, mistakeInPicture: (name: string) => string | null): BodyMistake[] {
+function mistakesInBody(body: string, folder: string): BodyMistake[] {
   const found: BodyMistake[] = [];
   const add = (line: number, phrase: string, isWarning = false) => found.push({ line, phrase, isWarning });
   const events = postprocess(
@@ -284,8 +279,11 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
         );
       level = Math.max(2, written);
     } else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
-      const mistake = inImage > 0 ? pictureMistake(text(), mistakeInPicture) : linkMistake(text(), []);
-      if (mistake !== null) add(line, `${text()} ${mistake}`);
+      const mistake = inImage > 0 ? pictureMistake(folder, text()) : linkMistake(text(), []);
+      const warning =
+        inImage > 0 && mistake === null ? missingSizeWarning(folder, path.basename(text())) : null;
+      const phrase = mistake ?? warning;
+      if (phrase !== null) add(line, `${text()} ${phrase}`, mistake === null);
     } else if (type === 'image' && /^!\[\s*\]/.test(text()))
       add(
         line,
@@ -304,11 +302,15 @@ function mistakesInBody(body: string, mistakeInPicture: (name: string) => string
 const lineBefore = (body: string, offset: number): string =>
   body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
 
-function pictureMistake(href: string, mistakeInPicture: (name: string) => string | null): string | null {
+function pictureMistake(folder: string, href: string): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
     return 'is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name';
-  return mistakeInPicture(name);
+  if (!/\.(?:svg|webp|avif|png|jpe?g)$/.test(name))
+    return 'must end with .svg, .webp, .avif, .png or .jpg. Save the picture in one of these formats';
+  if (!namesIn(path.join(folder, 'media')).includes(name))
+    return 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
+  return mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null;
 }
 
 /** Keeps one mistake per line, because the others, and the same mistake on the next line, usually follow from it. */

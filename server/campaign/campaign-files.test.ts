@@ -317,6 +317,12 @@ const SMALL: readonly (readonly [file: string, width: number, height: number, wa
     140,
     'has 320 × 140 pixels, but its name says 640 × 280 pixels. Use a larger picture, or correct its name.',
   ],
+  [
+    'chart-640x280.webp',
+    1200,
+    600,
+    'has 1200 × 600 pixels, but its name says 640 × 280 pixels, so the text moves when the picture appears. Rename it to chart-640x320.webp, also where it is used.',
+  ],
 ];
 
 describe('unused files and small pictures', () => {
@@ -363,7 +369,7 @@ describe('unused files and small pictures', () => {
     }));
 
   for (const [file, width, height, warning] of SMALL)
-    it(`${file} smaller than its place is reported`, () =>
+    it(`${file} with ${width} × ${height} pixels is reported`, () =>
       withLastingCampaignCopy(async (folder) => {
         const article = path.join(folder, 'article/article.md');
         writeFileSync(article, '# Title\n\n![A chart](media/chart-640x280.webp)\n');
@@ -371,6 +377,22 @@ describe('unused files and small pictures', () => {
         assert.deepEqual(campaignWarnings(folder), []);
         await drawPicture(path.join(folder, 'media', file), width, height);
         assert.deepEqual(called(folder, campaignWarnings(folder)), [`campaign/media/${file}: ${warning}`]);
+      }));
+
+  for (const format of ['webp', 'avif', 'png', 'jpg', 'svg'])
+    it(`a picture of the article without its size in its name, chart.${format}, is reported`, () =>
+      withLastingCampaignCopy(async (folder) => {
+        const picture = path.join(folder, `media/chart.${format}`);
+        if (format === 'svg')
+          writeFileSync(picture, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 280"/>');
+        else await drawPicture(picture, 640, 280);
+        writeFileSync(
+          path.join(folder, 'article/article.md'),
+          `# Title\n\n![A chart](media/chart.${format})\n`,
+        );
+        assert.deepEqual(called(folder, campaignWarnings(folder)), [
+          `campaign/article/article.md:3: media/chart.${format} moves the text when the picture appears, because its name does not contain its size. Rename it to chart-640x280.${format}, here and in media/.`,
+        ]);
       }));
 });
 

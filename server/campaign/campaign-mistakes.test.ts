@@ -524,6 +524,10 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     'media/chart.png does not exist. Put a file with exactly this name into the campaign’s media/ folder',
   ],
   [
+    '![A chart](media/chart.heic)',
+    'media/chart.heic must end with .svg, .webp, .avif, .png or .jpg. Save the picture in one of these formats',
+  ],
+  [
     '![](media/og.png)',
     'this picture has no description for people who cannot see it. Write ![description](media/…)',
   ],

@@ -30,10 +30,10 @@ export function sizeInName(file: string): Size | null {
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-export function svgSize(folder: string, file: string): Size | null {
+export function svgSize(file: string): Size | null {
   const [, width, height] =
     /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
-      readFileSync(path.join(folder, 'media', file), 'utf8'),
+      readFileSync(file, 'utf8'),
     ) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
@@ -88,12 +88,13 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
 /** @returns phrases with the name of the file */
 export function mistakesInFile(folder: string, file: string): string[] {
   const wanted = WANTED[path.extname(file)];
-  const begin = beginOf(path.join(folder, 'media', file));
+  const place = path.join(folder, 'media', file);
+  const begin = beginOf(place);
   if (begin === '') return [`media/${file} is empty. Copy the file there again`];
   const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
   if (wanted !== undefined && found !== wanted)
     return [`media/${file} contains ${found ?? 'another format'}. Save the file as ${wanted}`];
-  return wanted === 'SVG' && svgSize(folder, file) === null
+  return wanted === 'SVG' && svgSize(place) === null
     ? [`media/${file} has no viewBox. Export the SVG with a viewBox`]
     : [];
 }
@@ -130,9 +131,9 @@ const RATIOS: Readonly<Record<string, number>> = {
   inside: 16 / 11,
 };
 
-/** @returns a phrase if the picture is smaller than its place on the page, and would be blurred */
+/** @returns a phrase if the picture is smaller than its place on the page, and would be blurred, or has another shape */
 export function sizeWarning(file: string): string | null {
-  const has = pixelsIn(file);
+  const has = sizeIn(file);
   const name = path.basename(file);
   const [, place = '', kind = '', width] =
     /^((hero|poster|guide|inside)(?:-\d+)?)-(\d+)\.\w+$/.exec(name) ?? [];
@@ -141,16 +142,35 @@ export function sizeWarning(file: string): string | null {
     width !== undefined
       ? { width: Number(width), height: Math.round(Number(width) / (RATIOS[kind] ?? 1)) }
       : (named ?? (name === 'og.png' ? { width: 1200, height: 630 } : null));
-  if (has === null || needed === null || (has.width >= needed.width && has.height >= needed.height))
-    return null;
+  if (has === null || needed === null) return null;
   const say = (size: Size) => `${size.width} × ${size.height} pixels`;
+  if (name.endsWith('.svg') || (has.width >= needed.width && has.height >= needed.height)) {
+    const height = Math.round((needed.width * has.height) / has.width);
+    return named === null || Math.abs(height - named.height) <= 1
+      ? null
+      : `has ${say(has)}, but its name says ${say(named)}, so the text moves when the picture appears. Rename it to ${nameWithSize(name, { width: named.width, height })}, also where it is used`;
+  }
   return named === null
     ? `has ${say(has)}, but its place needs ${say(needed)}. Run "npm run picture -- ${place === '' ? 'og' : place} FILE" with a larger picture`
     : `has ${say(has)}, but its name says ${say(needed)}. Use a larger picture, or correct its name`;
 }
 
-/** Reads the size from the head of a PNG, WebP or AVIF file. */
-function pixelsIn(file: string): Size | null {
+function nameWithSize(file: string, size: Size | null): string {
+  const { name, ext } = path.parse(file);
+  const said = size === null ? 'WIDTHxHEIGHT' : `${Math.round(size.width)}x${Math.round(size.height)}`;
+  return `${name.replace(/-\d+x\d+$/, '')}-${said}${ext}`;
+}
+
+/** @returns a phrase if the page cannot reserve space for a picture of the article */
+export function missingSizeWarning(folder: string, file: string): string | null {
+  if (sizeInName(file) !== null) return null;
+  const name = nameWithSize(file, sizeIn(path.join(folder, 'media', file)));
+  return `moves the text when the picture appears, because its name does not contain its size. Rename it to ${name}, here and in media/`;
+}
+
+/** Reads the size from the head of a PNG, WebP, AVIF, JPEG or SVG file. */
+function sizeIn(file: string): Size | null {
+  if (file.endsWith('.svg')) return svgSize(file);
   const content = readFileSync(file);
   const kind = content.toString('latin1', 8, 16);
   if (content.length < 64) return null;
@@ -164,10 +184,23 @@ function pixelsIn(file: string): Size | null {
     const bits = content.readUInt32LE(21);
     return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
   }
+  if (content.readUInt16BE(0) === 0xffd8) return sizeInJpeg(content);
   const at = content.toString('latin1', 4, 8) === 'ftyp' ? content.indexOf('ispe') : -1;
   return at < 0 || at + 16 > content.length
     ? null
     : { width: content.readUInt32BE(at + 8), height: content.readUInt32BE(at + 12) };
+}
+
+/** @returns null for photos with camera data, because these may say that the picture is to be turned */
+function sizeInJpeg(content: Buffer): Size | null {
+  for (let at = 2; at + 9 <= content.length; at += 2 + content.readUInt16BE(at + 2)) {
+    const marker = content[at + 1] ?? 0;
+    if (content.toString('latin1', at + 4, at + 8) === 'Exif') return null;
+    // The frame header; C4, C8 and CC are tables.
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
+      return { width: content.readUInt16BE(at + 7), height: content.readUInt16BE(at + 5) };
+  }
+  return null;
 }
 
 type IconSet = {
