@@ -20,7 +20,37 @@ const NOT_OURS = 'consent.yaml';
 const NEUTRAL: ReadonlySet<string> = new Set([
   ...SAMPLE.figures.map((figure) => figure.replace(/^>/, '')),
   ...SAMPLE.people,
-  ...`A film without sound, with captions
+  ...`All rights reserved.
+Available now
+Get the guide
+Get Your Free Copy
+Get Your Free Copy Now
+It has five parts.
+Look inside
+Play video
+Privacy Policy
+Real Case Studies
+See How It Works
+See How It Works, the film
+Terms of Service
+The guide is free.
+The Solution
+What You Will Have
+What You'll Learn
+31 %
+Alle Rechte vorbehalten.
+Die Lösung
+Ergebnisse aus echten Teams
+Fälle aus der Praxis
+Jetzt kostenlos lesen
+Kostenlos zu lesen
+Leitfaden kostenlos holen
+Sie hat fünf Teile.
+So funktioniert es
+Was Sie in der Hand haben
+Was Sie lernen
+Zum Leitfaden
+A film without sound, with captions
 The film cannot be played here.
 The numbered points say the same.
 Proven Results From Real Teams
@@ -44,9 +74,7 @@ function contentsOf(folder: string, file: string): (string | Buffer)[] {
   return textsIn(folder, file)
     .flatMap(sentencesIn)
     .map(({ text }) => text)
-    .filter(
-      (text) => / /.test(text) && !NEUTRAL.has(text) && (ABOUT_THE_SUBJECT.test(file) || SUBJECT.test(text)),
-    );
+    .filter((text) => !NEUTRAL.has(text) && (ABOUT_THE_SUBJECT.test(file) || SUBJECT.test(text)));
 }
 
 const found = CAMPAIGNS.flatMap((name) => {

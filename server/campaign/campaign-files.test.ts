@@ -445,7 +445,7 @@ describe('sample campaign', () => {
     for (const [campaign, places] of [
       [
         TEST_CAMPAIGN,
-        ['article/article.md:3', 'emails/guide.yaml:8', 'landing.yaml:6', 'media/film.vtt:4', 'site.yaml:7'],
+        ['article/article.md:1', 'emails/guide.yaml:8', 'landing.yaml:5', 'media/film.vtt:4', 'site.yaml:4'],
       ],
       [GERMAN_CAMPAIGN, ['article/article.md:1', 'emails/guide.yaml:3', 'landing.yaml:6', 'site.yaml:4']],
     ] as const) {
@@ -465,7 +465,7 @@ describe('sample campaign', () => {
       for (const sentence of sentences)
         assert.match(
           sentence,
-          /: \d+ of the sample’s sentences are still here: “.*Write them for your own guide\.$/,
+          /: \d+ of the sample’s texts are still here: “.*Write them for your own guide\.$/,
         );
     }
   });
@@ -475,30 +475,61 @@ describe('sample campaign', () => {
       'an earlier text of the block below the article',
       'interface.yaml',
       'content:\n  endTitle: Worth passing on?\n  endText: Send the page to a colleague who writes cold emails. It is free for them, too.\n',
-      'campaign/interface.yaml:3: “Send the page to a colleague who writes cold emails.” is still the sample’s sentence. Write it for your own guide.',
+      'campaign/interface.yaml:3: “Send the page to a colleague who writes cold emails.” is still the sample’s text. Write it for your own guide.',
     ],
     [
       'one of two sentences of a text',
       'emails/guide.yaml',
       'inside: >-\n  Inside are ten tariffs for pallets. We will write to you when the\n  next chapter opens.\n',
-      'campaign/emails/guide.yaml:1: “We will write to you when the next chapter opens.” is still the sample’s sentence. Write it for your own guide.',
+      'campaign/emails/guide.yaml:1: “We will write to you when the next chapter opens.” is still the sample’s text. Write it for your own guide.',
     ],
     [
       'a sentence in a variant',
       'variants/b/landing.yaml',
       'hero:\n  headline: Master AI-Powered Cold Outreach\n',
-      'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s sentence. Write it for your own guide.',
+      'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s text. Write it for your own guide.',
     ],
     [
       'a sentence of the article with other words before it',
       'article/article.md',
       '# Freight\n\n## Pallets\n\nAsk first.\nA cold email is a stranger asking\nfor a minute. Load later.\n',
-      'campaign/article/article.md:6: “A cold email is a stranger asking for a minute.” is still the sample’s sentence. Write it for your own guide.',
+      'campaign/article/article.md:6: “A cold email is a stranger asking for a minute.” is still the sample’s text. Write it for your own guide.',
+    ],
+    [
+      'short texts about the subject, with all their lines',
+      'landing.yaml',
+      `problems:
+  title: Why Most Cold Outreach Fails
+benefits:
+  title: Six lorries
+  cards:
+    - title: Deliverability Mastery
+    - title: Campaign Optimisation
+figures:
+  - label: another team’s ROI
+    from: from 4:1
+solution:
+  letter: { paragraphs: [{ text: 'Dear Marta,' }] }
+`,
+      'campaign/landing.yaml:2: 6 of the sample’s texts are still here: “Why Most Cold Outreach Fails” (line 2), “Deliverability Mastery” (line 6), “Campaign Optimisation” (line 7) and 3 more (lines 9, 10, 12). Write them for your own guide.',
+    ],
+    [
+      'neutral texts of sections, buttons and links',
+      'landing.yaml',
+      `hero:
+  button: Get Your Free Copy
+benefits:
+  title: What You'll Learn
+  cards: [{ note: Available now }]
+inside: { title: Look inside }
+howItWorks: { title: See How It Works }
+solution: { title: The Solution, qualities: [{ title: Measurable }] }
+`,
     ],
     [
       'words quoted by the specification',
       'interface.yaml',
-      'form:\n  title: Get Your Free Copy\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
+      'form:\n  title: Get Your Free Copy\n  name: Full Name *\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
     ],
     [
       'a guide on the same subject in other words',

@@ -62,9 +62,9 @@ export function sampleOnPage(folder: string): string[] {
         sampleSentences(all.filter((text) => !publisher.includes(text))),
         (list, count) =>
           count === 1
-            ? `${list} is still the sample’s sentence. Write it for your own guide.`
-            : `${count} of the sample’s sentences are still here: ${list}. Write them for your own guide.`,
-        MOST_LISTED.sentences,
+            ? `${list} is still the sample’s text. Write it for your own guide.`
+            : `${count} of the sample’s texts are still here: ${list}. Write them for your own guide.`,
+        MOST_QUOTED.sentences,
       ),
     ),
     samplePictures(folder, [...texts.keys()]),
@@ -109,9 +109,7 @@ function textsInYaml(yaml: string): Text[] {
   return found;
 }
 
-/** Shorter sentences could be anybody's. */
-const LEAST_LETTERS = 30;
-
+/** Returns sentences of two or more words. Single words could be anybody's. */
 export function sentencesIn({ text, line }: Text): Text[] {
   let at = 0;
   let reached = line;
@@ -125,7 +123,7 @@ export function sentencesIn({ text, line }: Text): Text[] {
         .trim(),
       line: reached,
     };
-  }).filter(({ text: { length } }) => length >= LEAST_LETTERS);
+  }).filter(({ text }) => text.includes(' '));
 }
 
 export const fingerprint = (content: string | Buffer): string =>
@@ -153,25 +151,27 @@ const partsIn = (texts: readonly Text[], parts: readonly string[]): Found[] =>
     return place === undefined ? [] : [{ part, line: place.line }];
   });
 
-/** The sample has six figures; more places would not be read. */
-const MOST_LISTED = { figures: 6, sentences: 3 };
+/** The sample has six figures. Further places are listed by line. */
+const MOST_QUOTED = { figures: 6, sentences: 3 };
 
 function leftover(
   file: string,
   found: readonly Found[],
   message: (list: string, count: number) => string,
-  mostListed = MOST_LISTED.figures,
+  mostQuoted = MOST_QUOTED.figures,
 ): Mistake | null {
   const [first] = found;
   if (first === undefined) return null;
   const list = found
-    .slice(0, mostListed)
+    .slice(0, mostQuoted)
     .map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
-  const more = found.length - list.length;
+  const more = found.slice(mostQuoted);
+  const lines = [...new Set(more.map(({ line }) => line))];
+  const others = ` and ${more.length} more (${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')})`;
   return {
     file,
     line: first.line,
-    message: message(list.join(', ') + (more > 0 ? ` and ${more} more` : ''), found.length),
+    message: message(list.join(', ') + (more.length > 0 ? others : ''), found.length),
   };
 }
 
