@@ -28,7 +28,7 @@ export type Report = {
   /** Absent without multiple-choice questions. */
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
-  readonly byVariant?: Comparison;
+  readonly byVariant?: readonly Comparison[];
   readonly only?: Only;
 } & Figures;
 
@@ -64,8 +64,8 @@ export async function gatherReport(
   // Views per variant are stored without their source.
   const byVariant =
     only === undefined
-      ? await compareVariants(database, { to, timeZone }, variants, () => onProgress(counted))
-      : null;
+      ? await compareVariants(database, { from, to, timeZone }, variants, () => onProgress(counted))
+      : [];
   // A partial previous period cannot be compared with a whole one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
@@ -89,7 +89,7 @@ export async function gatherReport(
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     ...(byAnswer.length > 0 && { byAnswer }),
-    ...(byVariant !== null && { byVariant }),
+    ...(byVariant.length > 0 && { byVariant }),
     before: {
       name: period.beforeName,
       from: isoTime(before.from),

@@ -48,7 +48,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   ...(report.only?.source === undefined ? [sourceSection(report)] : []),
   platformSection(report),
   ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),
-  ...(report.byVariant === undefined ? [] : [variantSection(report.byVariant)]),
+  ...(report.byVariant ?? []).map((comparison) => variantSection(comparison, report.timeZone)),
 ];
 
 /** Views have a separate scale, because they would dwarf the later steps. */
@@ -181,11 +181,13 @@ function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
   };
 }
 
-function variantSection(comparison: Comparison): Section {
+function variantSection(comparison: Comparison, timeZone: string): Section {
+  const names = comparison.variants.map(({ name }) => name);
   return {
     kind: 'variant',
-    title: 'Variants of the page',
-    sentence: variantSentence(comparison),
+    title:
+      comparison.until === null ? 'Variants of the page' : `Finished comparison of ${names.join(' and ')}`,
+    sentence: variantSentence(comparison, timeZone),
     legend: { value: 'New leads from first views', rest: null },
     columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],
     groups: ungrouped(

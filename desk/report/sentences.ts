@@ -99,7 +99,12 @@ export const longDay = (iso: string, timeZone: string): string =>
 export const shortDay = (day: string): string =>
   new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-function spanInWords({ period: { from, to }, timeZone }: Pick<Report, 'period' | 'timeZone'>): string {
+type Scope = {
+  readonly period: { readonly from: string; readonly to: string };
+  readonly timeZone: string;
+};
+
+function spanInWords({ period: { from, to }, timeZone }: Scope): string {
   const first = longDay(from, timeZone);
   const last = longDay(isoTime(Date.parse(to) - 1), timeZone);
   if (first === last) return first;
@@ -342,34 +347,38 @@ export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 export const interval = ({ low, high }: ShareOfViews): string =>
   `${(100 * low).toFixed(1)} to ${tenths(high)}`;
 
-export function variantSentence({ since, variants, verdicts }: Comparison): string {
+export function variantSentence({ since, until, variants, verdicts }: Comparison, timeZone: string): string {
   const [own] = variants;
-  if (since === null || own === undefined) {
-    const unseen = variants.filter(({ views }) => views === 0).map(({ name }) => name);
-    return `There is nothing to compare yet, because ${unseen.join(' and ')} ${unseen.length === 1 ? 'has' : 'have'} not been seen so far.`;
-  }
+  if (since === null || own === undefined)
+    return `There is nothing to compare yet, because ${variants.map(({ name }) => name).join(' and ')} have not all been seen so far.`;
+  if (variants.every(({ views }) => views === 0))
+    return `The comparison begins on ${longDay(since, timeZone)}, because visitors also saw other pages on the day before.`;
+  const yet = until === null ? ' yet' : '';
+  const counted =
+    until === null
+      ? `since ${longDay(since, timeZone)}`
+      : `on these days: ${spanInWords({ period: { from: since, to: until }, timeZone })}`;
   const shareOf = (name: string) => {
     const found = variants.find((variant) => variant.name === name)?.share;
     return found ? tenths(found.share) : '–';
   };
-  return verdicts
-    .map((verdict) => {
-      const { variant } = verdict;
-      const both = `${own.name} ${shareOf(own.name)}, ${variant} ${shareOf(variant)}`;
-      switch (verdict.type) {
-        case 'nothing yet':
-          return `Neither ${own.name} nor ${variant} has brought a lead yet.`;
-        case 'uneven':
-          return `${own.name} and ${variant} cannot be compared, because visitors were distributed more unevenly than chance would explain. Check whether there is a cache in front of the site.`;
-        case 'differ':
-          return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
-        case 'open':
-          return verdict.leading === null
-            ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
-            : `It is not clear yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
-      }
-    })
-    .join(' ');
+  const sentences = verdicts.map((verdict) => {
+    const { variant } = verdict;
+    const both = `${own.name} ${shareOf(own.name)}, ${variant} ${shareOf(variant)}`;
+    switch (verdict.type) {
+      case 'nothing yet':
+        return `Neither ${own.name} nor ${variant} has brought a lead${yet}.`;
+      case 'uneven':
+        return `${own.name} and ${variant} cannot be compared, because visitors were distributed more unevenly than chance would explain. Check whether there is a cache in front of the site.`;
+      case 'differ':
+        return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
+      case 'open':
+        return verdict.leading === null
+          ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
+          : `It is not clear${yet} which of ${own.name} and ${variant} is better (${both}).${until === null ? ` ${waitingFor(verdict.moreViews)}` : ''}`;
+    }
+  });
+  return [...sentences, `Counted ${counted}.`].join(' ');
 }
 
 const waitingFor = (moreViews: number | null): string =>
@@ -413,7 +422,7 @@ export function notes({
       : [
           `Views are only known from ${longDay(viewsFrom, timeZone)} on, because they were not counted before.`,
         ]),
-    ...(byVariant === undefined ? [] : variantNotes(byVariant, timeZone)),
+    ...(byVariant === undefined ? [] : variantNotes(byVariant)),
     ...(only?.campaign === undefined
       ? []
       : ['Views are counted by source, not by campaign, so they are left out.']),
@@ -427,12 +436,12 @@ export function notes({
   ];
 }
 
-function variantNotes({ since, variants }: Comparison, timeZone: string): string[] {
-  const from = since === null ? '' : `, since ${longDay(since, timeZone)}, regardless of the report’s period`;
+function variantNotes(comparisons: readonly Comparison[]): string[] {
+  const variants = comparisons.find(({ until }) => until === null)?.variants ?? [];
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
-    `Variants are compared as a whole${from}. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,
-    ...(wordings.size === 1
+    `Variants are compared as a whole, on all days on which visitors saw exactly these, regardless of the report’s period. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,
+    ...(wordings.size <= 1
       ? []
       : [
           `The consent wording differs between the variants (${variants.map(({ name, consentVersion }) => `${name}: ${consentVersion}`).join(', ')}), which may explain part of the difference.`,

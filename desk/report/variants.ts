@@ -1,9 +1,10 @@
-// Compares variants from the day on which the newest one was first seen. A moving period would be a new sample on each
+// Compares variants over the whole time in which all of them were shown, because a moving period would be a new sample on each
 // check.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
-import { variantGroups } from '#server/db/queries/report-figures.ts';
+import { OWN_PAGE } from '#server/campaign/campaign-folder.ts';
+import { variantGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { variantDays } from '#server/db/tables/counts.ts';
+import { variantDays, type VariantCount } from '#server/db/tables/counts.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { dayOf, startOfDay } from '#shared/days.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
@@ -14,57 +15,107 @@ type ComparedVariant = {
   readonly leads: number;
   /** Leads per first view, from 0 to 1; null without views. */
   readonly share: Share | null;
-  readonly consentVersion: string;
+  /** Null for the variants of a finished comparison. */
+  readonly consentVersion: string | null;
 };
 
 export type Comparison = {
-  /** First day of the comparison, ISO 8601 in UTC; null if a variant was never seen. */
+  /** First day of the comparison, ISO 8601 in UTC; null if a variant was never seen. May be in the future. */
   readonly since: string | null;
+  /** Null while visitors are shown these variants; otherwise the end, excluded. */
+  readonly until: string | null;
   readonly variants: readonly ComparedVariant[];
   /** Compares each variant with the campaign's own page. */
   readonly verdicts: readonly (Verdict & { readonly variant: string })[];
 };
 
-/**
- * @param to milliseconds since 1970, excluded
- * @returns null without variants
- */
+type Named = Pick<ComparedVariant, 'name' | 'consentVersion'>;
+
+type VariantDay = Omit<VariantCount, 'step'>;
+
+/** @returns the comparison of the campaign's variants, and one for each removed variant that was seen in the period */
 export async function compareVariants(
   database: Pick<OpenDatabase, 'db'>,
-  { to, timeZone }: { readonly to: number; readonly timeZone: string },
-  variants: readonly { readonly name: string; readonly consentVersion: string }[],
+  { from, to, timeZone }: Span & { readonly timeZone: string },
+  variants: readonly Named[],
   onCounted: (people: number) => void,
-): Promise<Comparison | null> {
-  const [own, ...others] = variants;
-  if (own === undefined || others.length === 0) return null;
-  const names = variants.map(({ name }) => name);
-  const lastDay = dayOf(to - 1, timeZone);
-  const days = (await variantDays(database.db, FIRST_SEEN, names)).filter(({ day }) => day <= lastDay);
-  const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
-  const since = firstDays.includes(undefined) ? null : Math.max(...firstDays.map((day) => day ?? 0));
-  const views = new Map<string, number>();
-  const leads = new Map<string, number>();
-  const add = (sums: Map<string, number>, name: string, count: number) =>
-    sums.set(name, (sums.get(name) ?? 0) + count);
-  if (since !== null) {
-    for (const { day, variant, count } of days) if (day >= since) add(views, variant, count);
-    for await (const groups of variantGroups(database, { from: startOfDay(since, timeZone), to }))
-      for (const { variant, people } of groups) {
-        onCounted(people);
-        add(leads, variant, people);
-      }
+): Promise<readonly Comparison[]> {
+  const [firstDay, lastDay] = [dayOf(from, timeZone), dayOf(to - 1, timeZone)];
+  const days = (await variantDays(database.db, FIRST_SEEN)).filter(({ day }) => day <= lastDay);
+  const shown = new Set([OWN_PAGE, ...variants.map(({ name }) => name)]);
+  const removed = new Set(
+    days.filter(({ day, variant }) => day >= firstDay && !shown.has(variant)).map(({ variant }) => variant),
+  );
+  const compared: readonly { readonly among: readonly Named[]; readonly end: number | null }[] = [
+    ...(variants.length > 1 ? [{ among: variants, end: null }] : []),
+    ...Array.from(removed, (name) => ({
+      among: [OWN_PAGE, name].map((one) => ({ name: one, consentVersion: null })),
+      end: endOf(days, name),
+    })),
+  ];
+  const timeOf = (day: number) => startOfDay(day, timeZone);
+  const comparisons: Comparison[] = [];
+  for (const { among, end } of compared) {
+    const since = firstWholeDay(days, among);
+    if (end !== null && (since === null || since >= end)) continue;
+    const span = since === null ? null : { from: timeOf(since), to: end === null ? to : timeOf(end) };
+    const counted = days.filter(({ day }) => since !== null && day >= since && (end === null || day < end));
+    comparisons.push({
+      since: span === null ? null : isoTime(span.from),
+      until: end === null ? null : isoTime(timeOf(end)),
+      ...compare(among, counted, await countLeads(database, span, onCounted)),
+    });
   }
-  const figures = (name: string) => ({ name, views: views.get(name) ?? 0, leads: leads.get(name) ?? 0 });
+  return comparisons;
+}
+
+/** Skips the first day of the newest variant if visitors also saw pages of an earlier comparison on this day. */
+function firstWholeDay(days: readonly VariantDay[], variants: readonly Named[]): number | null {
+  const names = variants.map(({ name }) => name);
+  const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
+  if (firstDays.includes(undefined)) return null;
+  const newest = Math.max(...firstDays.map((day) => day ?? 0));
+  const isMixed = days.some(
+    ({ day, variant }) => day < newest || (day === newest && !names.includes(variant)),
+  );
+  return isMixed ? newest + 1 : newest;
+}
+
+/** @returns the day after a removed variant's last one; the last one if visitors also saw other variants on this day */
+function endOf(days: readonly VariantDay[], name: string): number {
+  const last = days.findLast(({ variant }) => variant === name)?.day ?? 0;
+  const isMixed = days.some(({ day, variant }) => day === last && ![OWN_PAGE, name].includes(variant));
+  return isMixed ? last : last + 1;
+}
+
+async function countLeads(
+  database: Pick<OpenDatabase, 'db'>,
+  span: Span | null,
+  onCounted: (people: number) => void,
+): Promise<ReadonlyMap<string, number>> {
+  const leads = new Map<string, number>();
+  if (span === null) return leads;
+  for await (const groups of variantGroups(database, span))
+    for (const { variant, people } of groups) {
+      onCounted(people);
+      leads.set(variant, (leads.get(variant) ?? 0) + people);
+    }
+  return leads;
+}
+
+function compare(
+  variants: readonly Named[],
+  days: readonly VariantDay[],
+  leads: ReadonlyMap<string, number>,
+): Pick<Comparison, 'variants' | 'verdicts'> {
+  const figures = variants.map((variant) => ({
+    ...variant,
+    views: days.reduce((sum, day) => (day.variant === variant.name ? sum + day.count : sum), 0),
+    leads: leads.get(variant.name) ?? 0,
+  }));
+  const [own, ...others] = figures;
   return {
-    since: since === null ? null : isoTime(startOfDay(since, timeZone)),
-    variants: variants.map(({ name, consentVersion }) => ({
-      ...figures(name),
-      share: shareOf(figures(name)),
-      consentVersion,
-    })),
-    verdicts: others.map(({ name }) => ({
-      variant: name,
-      ...compareTwo(figures(own.name), figures(name), others.length),
-    })),
+    variants: figures.map((one) => ({ ...one, share: shareOf(one) })),
+    verdicts: others.map((other) => ({ variant: other.name, ...compareTwo(own!, other, others.length) })),
   };
 }

@@ -123,7 +123,7 @@ export function sentencesIn({ text, line }: Text): Text[] {
         .trim(),
       line: reached,
     };
-  }).filter(({ text }) => text.includes(' '));
+  }).filter((sentence) => sentence.text.includes(' '));
 }
 
 export const fingerprint = (content: string | Buffer): string =>

@@ -131,16 +131,11 @@ export async function addVariantCounts(db: Db, counts: readonly VariantCount[]):
     .execute();
 }
 
-export async function variantDays(
-  db: Db,
-  step: VariantStep,
-  variants: readonly string[],
-): Promise<readonly { readonly day: number; readonly variant: string; readonly count: number }[]> {
+export async function variantDays(db: Db, step: VariantStep): Promise<readonly Omit<VariantCount, 'step'>[]> {
   return db
     .selectFrom('variant_counts')
     .select(['day', 'variant', 'count'])
     .where('step', '=', step)
-    .where('variant', 'in', variants)
     .orderBy('day')
     .execute();
 }
