@@ -19,6 +19,7 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type 
 
 import {
   beginRelease,
+  campaignOf,
   copyCampaign,
   distFolder,
   findBuiltDesk,
@@ -31,7 +32,7 @@ import {
 } from '#server/http/releases.ts';
 import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
-import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, changedVariants, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import { readWordSettings } from '#server/settings/env-file.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
@@ -51,8 +52,9 @@ import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/doc
 
 endWithSentence();
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
+const LAST_RELEASE = newestRelease(DIST);
 const NOTHING_CHANGED =
-  newestRelease(DIST) === null
+  LAST_RELEASE === null
     ? 'The site was not built.'
     : 'Nothing was changed: the site goes on with the words of its last build.';
 // A stack trace would not help the author of the campaign.
@@ -71,6 +73,7 @@ for (const warning of [
   ...campaignWarnings(CAMPAIGN_FOLDER),
   ...sampleOnPage(CAMPAIGN_FOLDER),
   ...unlistedPage(CAMPAIGN_FOLDER),
+  ...(LAST_RELEASE === null ? [] : changedVariants(CAMPAIGN_FOLDER, campaignOf(LAST_RELEASE))),
 ])
   process.stdout.write(`Warning: ${warning}\n`);
 

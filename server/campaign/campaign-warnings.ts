@@ -80,6 +80,23 @@ export function unlistedPage(folder: string): string[] {
   ];
 }
 
+/** The report counts by name, so it would mix the figures of old and new words. */
+export function changedVariants(folder: string, builtFolder: string): string[] {
+  const built = variantsIn(builtFolder);
+  const isChanged = (name: string) =>
+    VARIANT_FILES.map((file) => inVariant(name, file)).some(
+      (file) => !isDeepStrictEqual(readText(folder, file), readText(builtFolder, file)),
+    );
+  return variantsIn(folder)
+    .filter((name) => built.includes(name) && isChanged(name))
+    .map((name) =>
+      describeMistake({
+        file: nameOf(folder, `variants/${name}`),
+        message: `has other words than in the last build, but the report counts both as ${name}. If visitors have seen the last build, give the folder a new name.`,
+      }),
+    );
+}
+
 function variantWarnings(
   { folder, consent, variants: withConsents }: Campaign,
   page: PageWords,
