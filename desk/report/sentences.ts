@@ -440,7 +440,7 @@ function variantNotes(comparisons: readonly Comparison[]): string[] {
   const variants = comparisons.find(({ until }) => until === null)?.variants ?? [];
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
-    `Variants are compared as a whole, on all days on which visitors saw exactly these, regardless of the report’s period. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,
+    `Variants are compared as a whole, from their first complete day on, regardless of the report’s period. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,
     ...(wordings.size <= 1
       ? []
       : [

@@ -61,7 +61,7 @@ const CASES: readonly (readonly [
     'a 200/8, b 200/8. So far a and b have brought the same number of leads (a 4.0%, b 4.0%). Counted on these days: 1 November to 2 November 2026.',
   ],
   [
-    'leaves out a comparison that was finished before the period',
+    'leaves out a comparison finished before the period',
     ['a', 'c'],
     9,
     { a: [EACH], b: [EACH], c: [] },

@@ -1,5 +1,4 @@
-// Compares variants over the whole time in which all of them were shown, because a moving period would be a new sample on each
-// check.
+// Compares variants from the first day that showed them all, because a moving period would be a new sample on each check.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { OWN_PAGE } from '#server/campaign/campaign-folder.ts';
 import { variantGroups, type Span } from '#server/db/queries/report-figures.ts';
@@ -33,7 +32,7 @@ type Named = Pick<ComparedVariant, 'name' | 'consentVersion'>;
 
 type VariantDay = Omit<VariantCount, 'step'>;
 
-/** @returns the comparison of the campaign's variants, and one for each removed variant that was seen in the period */
+/** @returns the comparison of the campaign's variants, and one for each removed variant seen in the period */
 export async function compareVariants(
   database: Pick<OpenDatabase, 'db'>,
   { from, to, timeZone }: Span & { readonly timeZone: string },
