@@ -8,7 +8,7 @@ import { run } from 'node:test';
 
 import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
-import { FAULTS, type PlantedFault } from '#testing/planted-faults.ts';
+import { FAULTS, plantedSource, type PlantedFault } from '#testing/planted-faults.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -81,16 +81,6 @@ async function proveOne(copy: string, fault: PlantedFault): Promise<Outcome> {
   } finally {
     writeFileSync(file, original);
   }
-}
-
-function plantedSource(folder: string, { file, find, replace, promise }: PlantedFault): string {
-  const source = readFileSync(path.join(folder, file), 'utf8');
-  const parts = source.split(find);
-  if (parts.length !== 2)
-    throw new Error(
-      `${file} contains the text to replace ${parts.length - 1} times, expected once ("${promise}"):\n${find}\nChange the row in testing/planted-faults.ts.`,
-    );
-  return parts.join(replace);
 }
 
 type Ran = { readonly title: string; readonly passed: boolean };
