@@ -78,7 +78,6 @@ function homeMeta(site: Site, hasPicture: boolean): string {
     name: site.pageTitle,
     description: site.description,
     url: `${ORIGIN}/`,
-    inLanguage: site.language,
     publisher: { '@type': 'Organization', name: site.publisher, url: `${ORIGIN}/` },
   };
   return [
