@@ -56,6 +56,7 @@ const DESK = [
   'desk/commands/suppress',
   'desk/desk',
   'desk/doctor/data-folder',
+  'desk/report/variants',
   'desk/server/handlers/changes',
   'desk/server/handlers/figures',
   'desk/server/handlers/people',

@@ -9,6 +9,7 @@ import { addVariantCounts } from '#server/db/tables/counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { startOfDay } from '#shared/days.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 /** Per variant, the first views and leads on each day from 1 to 9 November 2026. */
@@ -69,47 +70,50 @@ const CASES: readonly (readonly [
   ],
 ];
 
-describe('comparison of variants over time', () => {
-  for (const [title, shown, lastDay, days, ...expected] of CASES)
-    it(`the report ${title}`, () =>
-      withServer({ engine: 'sqlite' }, async ({ database }) => {
-        for (const [variant, figures] of Object.entries(days))
-          for (const [at, figure] of figures.entries()) {
-            if (figure === null) continue;
-            const [count, leads] = figure;
-            const day = FIRST_DAY + at;
-            await addVariantCounts(database.db, [{ day, step: FIRST_SEEN, variant, count }]);
-            const verifiedAt = startOfDay(day, 'UTC') + 1_000;
-            for (let lead = 0; lead < leads; lead += 1)
-              await database.db
-                .insertInto('leads')
-                .values({
-                  id: uuid({ msecs: verifiedAt }),
-                  email: `${variant}${day}-${lead}@example.com`,
-                  name: 'Ada Lovelace',
-                  company: 'Analytical Engines',
-                  answers: null,
-                  first_verified_at: verifiedAt,
-                  last_verified_at: verifiedAt,
-                  attribution: '{}',
-                  flags: '',
-                  variant,
-                })
-                .execute();
-          }
-        const to = startOfDay(FIRST_DAY + lastDay, 'UTC');
-        const found = await compareVariants(
-          database,
-          { from: to - 8 * DAY_MS, to, timeZone: 'UTC' },
-          shown.map((name) => ({ name, consentVersion: '' })),
-          () => {},
-        );
-        assert.deepEqual(
-          found.map((comparison) => {
-            const figures = comparison.variants.map(({ name, views, leads }) => `${name} ${views}/${leads}`);
-            return `${figures.join(', ')}. ${variantSentence(comparison, 'UTC')}`;
-          }),
-          expected,
-        );
-      }));
-});
+for (const engine of ENGINES)
+  describe(`comparison of variants over time on ${engine}`, () => {
+    for (const [title, shown, lastDay, days, ...expected] of CASES)
+      it(`the report ${title}`, () =>
+        withServer({ engine }, async ({ database }) => {
+          for (const [variant, figures] of Object.entries(days))
+            for (const [at, figure] of figures.entries()) {
+              if (figure === null) continue;
+              const [count, leads] = figure;
+              const day = FIRST_DAY + at;
+              await addVariantCounts(database.db, [{ day, step: FIRST_SEEN, variant, count }]);
+              const verifiedAt = startOfDay(day, 'UTC') + 1_000;
+              for (let lead = 0; lead < leads; lead += 1)
+                await database.db
+                  .insertInto('leads')
+                  .values({
+                    id: uuid({ msecs: verifiedAt }),
+                    email: `${variant}${day}-${lead}@example.com`,
+                    name: 'Ada Lovelace',
+                    company: 'Analytical Engines',
+                    answers: null,
+                    first_verified_at: verifiedAt,
+                    last_verified_at: verifiedAt,
+                    attribution: '{}',
+                    flags: '',
+                    variant,
+                  })
+                  .execute();
+            }
+          const to = startOfDay(FIRST_DAY + lastDay, 'UTC');
+          const found = await compareVariants(
+            database,
+            { from: to - 8 * DAY_MS, to, timeZone: 'UTC' },
+            shown.map((name) => ({ name, consentVersion: '' })),
+            () => {},
+          );
+          assert.deepEqual(
+            found.map((comparison) => {
+              const figures = comparison.variants.map(
+                ({ name, views, leads }) => `${name} ${views}/${leads}`,
+              );
+              return `${figures.join(', ')}. ${variantSentence(comparison, 'UTC')}`;
+            }),
+            expected,
+          );
+        }));
+  });
