@@ -43,7 +43,7 @@ id,email,name,note,subscribed_to_emails,complimentary_plan,stripe_customer_id,cr
 1,gone1@example.com,Dorothy,,false,false,,2024-01-15T10:00:00.000Z,,,
 2,gone2@example.com,Del,,true,false,,2024-01-15T10:00:00.000Z,2024-09-01T00:00:00.000Z,,
 3,stays@example.com,Sue,,true,false,,2024-01-15T10:00:00.000Z,,,
-# HubSpot: "Non-marketing contact" (1), "Opted out of email: Marketing" (1), "Email hard bounce reason" (1), "Email Address Quarantined" (1)
+# HubSpot: "Unsubscribed from all email" (1), "Opted out of email: Marketing" (1), "Email hard bounce reason" (1), "Email Address Quarantined" (1)
 Email,Marketing contact status,Marketing emails bounced,Opted out of SMS,Unsubscribed from all email,Opted out of email: Marketing,Email hard bounce reason,Email Address Quarantined
 gone1@example.com,Non-marketing contact,0,false,true,,,
 gone2@example.com,Marketing contact,0,false,,TRUE,,false
@@ -96,7 +96,7 @@ Email address,Subscribe state
 gone1@example.com,Unsubscribed
 gone2@example.com,Bounced
 stays@example.com,Active
-# Kit: "state: cancelled" (1), "state: complained" (1), "state: bounced" (1), "state: inactive" (1)
+# Kit: "cancelled" (1), "complained" (1), "bounced" (1), "inactive" (1)
 id,first_name,email_address,state,created_at
 1,Ada,gone1@example.com,cancelled,2023-01-27T11:43:55Z
 2,Eve,gone2@example.com,complained,2023-01-27T11:43:55Z
@@ -476,18 +476,19 @@ describe('import files', () => {
       };
       assert.equal(unsubscribed, out.length + named.length + twice.length);
       assert.deepEqual(statusesLeftOut.slice(0, 2), [
-        { status: 'Unsubscribed', isRefusal: true, count: 2 },
-        { status: 'Never subscribed', isRefusal: true, count: 2 },
+        { status: 'Unsubscribed', refusal: 'unsubscribed', count: 2 },
+        { status: 'Never subscribed', refusal: null, count: 2 },
       ]);
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
         /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\.$/m,
       );
-      const unclear = /^Did people with (.+) agree to receive mail\? .* --take-status "Not confirmed"\.$/m;
+      const unclear = /^Did people with (.+) agree to receive mail\? .* --take-status "Never subscribed"\.$/m;
       const asked = unclear.exec(first.notes)?.[1] ?? '';
       assert.match(asked, /"Pending", /, first.notes);
-      assert.doesNotMatch(asked, /unsub|never|bounce|opted-out|cancelled|withdrawn/i);
+      assert.match(asked, /"Never subscribed"/);
+      assert.doesNotMatch(asked, /unsub|bounce|opted-out|cancelled|withdrawn/i);
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
       const count = out.length + twice.length;
@@ -590,6 +591,9 @@ describe('import files', () => {
         ['0', '5', '6', '7', '8'],
         notes,
       );
+      const file = 'email,state\nada@example.com,pending\n';
+      assert.equal((await importFile(server, file, '--take-status', 'pending')).exitCode, 0);
+      assert.ok((await emails(server)).includes('ada@example.com'));
     }));
 
   it('an import names statuses in --take-status that no row has or that refuse mail', () =>
@@ -634,6 +638,16 @@ describe('import files', () => {
       assert.match(
         notes,
         /^The file contains no time of consent for 1 of 3 people\. For them, only the source of consent is stored, so keep/m,
+      );
+    }));
+
+  it('an import says how to save a spreadsheet', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { exitCode, notes } = await importFile(server, 'PK\u0003\u0004\u0014');
+      assert.equal(exitCode, 1);
+      assert.match(
+        notes,
+        /list\.csv is a spreadsheet or a ZIP file\. Save it as CSV, or unpack it first\.$/m,
       );
     }));
 

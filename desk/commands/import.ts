@@ -7,7 +7,7 @@ import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { openInput } from '#desk/commands/input-file.ts';
+import { openInput, savedAt } from '#desk/commands/input-file.ts';
 import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import {
   isGarbled,
@@ -146,7 +146,7 @@ Example:
         const batch = left
           .slice(at, at + AT_ONCE)
           .map((email) => ({ email, pseudonyms: pseudonymsOf(secrets, email) }));
-        mailed.push(...(await stillMailed(database.db, batch)));
+        mailed.push(...(await stillMailed(database.db, batch, await savedAt(handle))));
       }
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
@@ -181,9 +181,9 @@ async function readWholeFile(
   const [unsubscribedEmails, left] = [new Set<string>(), new Set<string>()];
   const leftOut = new Map<string, LeftOutAnswers>();
   const [statuses, taken] = [new Map<string, LeftOutStatus>(), new Map<string, LeftOutStatus>()];
-  const countStatus = (counted: Map<string, LeftOutStatus>, { status, isRefusal }: LeftByStatus) => {
+  const countStatus = (counted: Map<string, LeftOutStatus>, { status, refusal }: LeftByStatus) => {
     const key = headingKey(status);
-    const known = counted.get(key) ?? { status, isRefusal, count: 0 };
+    const known = counted.get(key) ?? { status, refusal, count: 0 };
     if (known.count > 0 || counted.size < STATUSES_MAX)
       counted.set(key, { ...known, count: known.count + 1 });
   };
@@ -206,7 +206,7 @@ async function readWholeFile(
     } else if (row.type === 'unsubscribed') {
       unsubscribed += 1;
       unsubscribedEmails.add(row.email);
-      if (row.isRefusal) left.add(row.email);
+      if (row.refusal !== null) left.add(row.email);
       countStatus(statuses, row);
     } else {
       all.push(row.person);
@@ -284,7 +284,7 @@ function noteOutcome(
     desk.note(
       `Left out because of their status: ${describeStatuses(statusesLeftOut, ({ count }) => ` (${count})`)}.`,
     );
-  const unclear = statusesLeftOut.filter(({ isRefusal }) => !isRefusal);
+  const unclear = statusesLeftOut.filter(({ refusal }) => refusal === null);
   if (unclear.length > 0)
     desk.note(
       `Did people with ${describeStatuses(unclear)} agree to receive mail? To import them too, name each status that says so: --take-status ${describeStatuses(unclear.slice(0, 1))}.`,
@@ -293,7 +293,7 @@ function noteOutcome(
   if (mailed.length > 0) {
     const more = mailed.length - MAILED_SHOWN;
     desk.note(
-      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, run "suppress import" with this file and --reason unsubscribed.`,
+      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, run "suppress import" with this file.`,
     );
   }
   const { garbled } = outcome;
@@ -316,7 +316,7 @@ function noteTaken(
     const found = taken.get(headingKey(typed.trim()));
     if (found === undefined)
       desk.note(`No line has the status "${printable(typed)}". Write it as the file does, in --take-status.`);
-    else if (found.isRefusal)
+    else if (found.refusal !== null)
       desk.note(
         `${found.count === 1 ? '1 person' : `${found.count} people`} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
       );

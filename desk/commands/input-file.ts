@@ -17,3 +17,7 @@ export async function openInput(file: string): Promise<FileHandle> {
   }
   throw new CommandFailure(`${file} is not a regular file. Name a file instead of a pipe or folder.`);
 }
+
+/** Returns milliseconds since 1970. */
+export const savedAt = async (handle: FileHandle): Promise<number> =>
+  Math.trunc((await handle.stat()).mtimeMs);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -190,24 +190,34 @@ for (const engine of ENGINES) {
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           for (const [name, rows, expected] of [
-            ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending', 'b c'],
-            ['hubspot.csv', 'Email,Unsubscribed from all email/a,true/b,false/c,', 'a'],
-            ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED/a,true/b,false', 'a'],
-            ['salesforce.csv', 'Email,Email Opt Out/a,1/b,0', 'a'],
-            ['mailchimp.csv', 'Email Address,UNSUB_TIME/a,2025-01-01 10:00:00/b,', 'a'],
-            ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b c'],
-            ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Pending', 'a'],
+            ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending/e,complained', 'b- c! e?'],
+            [
+              'hubspot.csv',
+              'Email,Unsubscribed from all email,Email hard bounce reason/a,true,/b,false,/c,,OTHER',
+              'a- c!',
+            ],
+            ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED,DOUBLE_OPT-IN/a,true,Yes/b,false,Yes/c,false,No', 'a-'],
+            ['salesforce.csv', 'Email,Email Opt Out/a,1/b,0', 'a-'],
+            ['ghost.csv', 'email,subscribed_to_emails/a,false/b,true', 'a-'],
+            ['mailchimp.csv', 'Email Address,UNSUB_TIME/a,2025-01-01 10:00:00/b,', 'a-'],
+            ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b- c-'],
+            ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Unconfirmed/d,Never subscribed', 'a-'],
             ['subscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,2025-01-01 10:00:00', ''],
-            ['unsubscribed_members_export_3f2a.csv', 'Email Address,UNSUB_TIME/a,/b,', 'a b'],
-            ['plain.csv', 'email,name/a,Ada/b,Bob', 'a b'],
+            ['nonsubscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,', ''],
+            ['unsubscribed_members_export_3f2a.csv', 'Email Address,UNSUB_TIME/a,/b,', 'a- b-'],
+            ['cleaned_members_export_3f2a.csv', 'Email Address,CLEAN_TIME/a,2025-01-01 10:00:00', 'a!'],
+            ['plain.csv', 'email,name/a,Ada/b,Bob', 'a. b.'],
           ] as const) {
             const list = path.join(folder, name);
             const people = rows.replaceAll(/\/(\w),?/g, '\n$1@tool.example,');
             writeFileSync(list, people);
             const tried = await suppress(server, 'import', list, '--dry-run');
             assert.deepEqual(await listed(server), [], `${name}: ${tried.notes}`);
-            const { notes } = await suppress(server, 'import', list, '--reason', 'unsubscribed');
-            const found = (await listed(server)).map((entry) => entry[0]);
+            const { notes } = await suppress(server, 'import', list);
+            const marks = { unsubscribed: '-', bounced: '!', complained: '?', 'by-hand': '.' };
+            const found = (await listed(server)).map(
+              (entry) => `${entry[0]}${marks[entry.split(' ')[1] as keyof typeof marks]}`,
+            );
             assert.equal(found.join(' '), expected, `${name}: ${notes}`);
             const all = people.split('\n').length - 1;
             assert.match(tried.notes, new RegExp(`^${found.length} address(?:es)? would be suppressed`, 'm'));
@@ -219,6 +229,24 @@ for (const engine of ENGINES) {
               );
             await server.database.db.deleteFrom('suppressions').execute();
           }
+        }),
+      ));
+
+    it('a list import keeps people who verified after the file was saved', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          await becomeLead(server, ADA);
+          const list = path.join(folder, 'list.csv');
+          writeFileSync(list, `email,status\n${ADA},unsubscribed\n${EVE},unsubscribed\n`);
+          utimesSync(list, 0, 0);
+          const { notes } = await suppress(server, 'import', list);
+          assert.deepEqual(await listed(server), [`${EVE} unsubscribed`]);
+          assert.match(
+            notes,
+            /^1 person verified here after the file was saved, and still gets mail: ada@example\.com\./m,
+          );
+          const imported = await desk(server.service, ['import', list, '--consent-source', 'Mailchimp']);
+          assert.doesNotMatch(imported.notes, /still get/);
         }),
       ));
 

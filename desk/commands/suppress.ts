@@ -6,7 +6,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { printList } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { openInput } from '#desk/commands/input-file.ts';
+import { openInput, savedAt } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import {
@@ -21,12 +21,13 @@ import {
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
 import { printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
+import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   findColumns,
-  hasLeft,
   isFileOfSubscribed,
+  refusalOf,
   saysWhoLeft,
   statusOfFile,
   type Columns,
@@ -37,6 +38,7 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 const WIDTHS = [16, 32, 14] as const;
 const SHOWN = 20;
+const AT_ONCE = 500;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 
 export function addSuppress(program: Command, desk: Desk): void {
@@ -194,13 +196,16 @@ function addImportList(list: Command, desk: Desk): void {
       `
 The first line names the columns: e-mail address, and optionally "reason". If the file says of anyone that they unsubscribed, bounced
 or complained, in a column or its name, only these people are suppressed, recognised as in "import". Otherwise, everyone is.
+People who verified here after the file was saved are not.
 
 Example:
   $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed`,
     )
     .action(async (file, { reason: otherwise, dryRun = false }) => {
-      const { leaving, staying } = await readList(file, otherwise);
+      const { leaving: listed, staying, writtenAt } = await readList(file, otherwise);
       const service = await desk.service();
+      const since = await verifiedSince(service, listed, writtenAt);
+      const leaving = listed.filter(({ email }) => !since.has(email));
       let added = 0;
       for (const { email, reason } of dryRun ? [] : leaving) {
         desk.signal.throwIfAborted();
@@ -216,9 +221,20 @@ Example:
       const addresses = `${leaving.length} ${leaving.length === 1 ? 'address' : 'addresses'}`;
       desk.note(
         dryRun
-          ? `${addresses} would be suppressed${leaving.length > 0 ? `: ${listedUpTo(SHOWN, leaving)}` : ''}. Nothing was changed.`
+          ? `${addresses} would be suppressed${
+              leaving.length > 0
+                ? `: ${listedUpTo(
+                    SHOWN,
+                    leaving.map(({ email }) => email),
+                  )}`
+                : ''
+            }. Nothing was changed.`
           : `${added} of ${addresses} suppressed.${added < leaving.length ? ' The others were already suppressed.' : ''}`,
       );
+      if (since.size > 0)
+        desk.note(
+          `${since.size === 1 ? '1 person' : `${since.size} people`} verified here after the file was saved, and still ${since.size === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, [...since])}. To end that, use "suppress add".`,
+        );
       const [first] = staying;
       if (first !== undefined)
         desk.note(
@@ -227,11 +243,21 @@ Example:
     });
 }
 
-const listedUpTo = (most: number, lines: readonly ListLine[]): string =>
-  lines
-    .slice(0, most)
-    .map(({ email }) => email)
-    .join(', ') + (lines.length > most ? ` and ${lines.length - most} more` : '');
+const listedUpTo = (most: number, emails: readonly string[]): string =>
+  emails.slice(0, most).join(', ') + (emails.length > most ? ` and ${emails.length - most} more` : '');
+
+async function verifiedSince(
+  { database }: Pick<Service, 'database'>,
+  lines: readonly ListLine[],
+  savedAt: number,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let at = 0; at < lines.length; at += AT_ONCE) {
+    const emails = lines.slice(at, at + AT_ONCE).map(({ email }) => email);
+    for (const email of await verifiedAfter(database.db, emails, savedAt)) found.add(email);
+  }
+  return found;
+}
 
 type ListLine = { readonly email: string; readonly reason: GivenReason; readonly line: number };
 
@@ -239,9 +265,15 @@ type ListLine = { readonly email: string; readonly reason: GivenReason; readonly
 async function readList(
   file: string,
   otherwise: GivenReason,
-): Promise<Readonly<Record<'leaving' | 'staying', readonly ListLine[]>>> {
+): Promise<{
+  readonly leaving: readonly ListLine[];
+  readonly staying: readonly ListLine[];
+  readonly writtenAt: number;
+}> {
   await using handle = await openInput(file);
-  const lines: (ListLine & { readonly left: boolean })[] = [];
+  const name = path.basename(file);
+  const fileStatus = statusOfFile(name);
+  const lines: (ListLine & { readonly left: boolean; readonly hasReason: boolean })[] = [];
   let places: { readonly columns: Columns; readonly reason: number } | null = null;
   for await (const event of readRows(handle)) {
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
@@ -269,18 +301,26 @@ async function readList(
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
       );
-    lines.push({ email: normaliseEmail(typed), reason, line, left: hasLeft(cells, columns) });
+    const refusal = refusalOf(cells, columns) ?? fileStatus?.refusal ?? null;
+    lines.push({
+      email: normaliseEmail(typed),
+      reason: said === '' ? (refusal ?? reason) : reason,
+      line,
+      left: refusal !== null,
+      hasReason: said !== '',
+    });
   }
   if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
-  const name = path.basename(file);
   const isMixed =
-    statusOfFile(name) === null &&
-    (isFileOfSubscribed(name) || saysWhoLeft(places.columns) || lines.some(({ left }) => left));
+    fileStatus !== null ||
+    isFileOfSubscribed(name) ||
+    saysWhoLeft(places.columns) ||
+    lines.some(({ left }) => left);
   const { true: leaving = [], false: staying = [] } = Object.groupBy(
     lines,
-    ({ left }) => `${left || !isMixed}`,
+    ({ left, hasReason }) => `${left || hasReason || !isMixed}`,
   );
-  return { leaving, staying };
+  return { leaving, staying, writtenAt: await savedAt(handle) };
 }
 
 type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };

@@ -173,12 +173,15 @@ const LEFT_CELL = new RegExp(`^${LEFT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
 
 /** Of Kit. They name no part of a country. */
 const UNSURE_STATES = keysOf(['pending', 'blocked', 'paused']);
+const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
 const LEFT_ANYWHERE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
+
+export type Refusal = 'unsubscribed' | 'bounced' | 'complained';
 
 export type LeftByStatus = {
   readonly status: string;
-  /** False for a status such as "pending", which only the operator can judge. */
-  readonly isRefusal: boolean;
+  /** Null for a status such as "pending", which only the operator can judge. */
+  readonly refusal: Refusal | null;
 };
 
 export type LeftOut = {
@@ -233,7 +236,8 @@ export function readPerson(
     return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
   const statuses = statusesLeftOutBy(cells, columns);
-  const left = statuses.find(({ status }) => !takenStatuses.has(headingKey(status)));
+  const notTaken = statuses.filter(({ status }) => !takenStatuses.has(headingKey(status)));
+  const left = notTaken.find(({ refusal }) => refusal !== null) ?? notTaken[0];
   if (left !== undefined) return { type: 'unsubscribed', email, ...left };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
@@ -266,19 +270,33 @@ function statusesLeftOutBy(cells: readonly string[], { statuses }: Columns): Lef
       .filter((text) => text !== '' && !isFine(kind, text))
       .map((text) => ({
         // Dates and reasons would identify individuals.
-        status: kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`,
-        isRefusal: isRefusal(kind, text),
+        status:
+          kind === 'status' || kind === 'state' ? text : kind === 'left' ? heading : `${heading}: ${text}`,
+        refusal: refusalIn(kind, heading, text),
       })),
   );
 }
 
-const isRefusal = (kind: StatusColumn['kind'], text: string): boolean =>
-  kind === 'left' ||
-  LEFT_ANYWHERE.test(plainHeading(text)) ||
-  (kind === 'consent' && NO.has(headingKey(text)));
+function refusalIn(kind: StatusColumn['kind'], heading: string, text: string): Refusal | null {
+  if (kind === 'left') return refusalNamed(plainHeading(heading));
+  const plain = plainHeading(text);
+  if (kind === 'consent' && NO.has(headingKey(text)))
+    return /opt in|confirmed/.test(plainHeading(heading)) ? null : 'unsubscribed';
+  return LEFT_ANYWHERE.test(plain) && !NOT_YET.test(plain) ? refusalNamed(plain) : null;
+}
 
-export const hasLeft = (cells: readonly string[], columns: Columns): boolean =>
-  statusesLeftOutBy(cells, columns).some((status) => status.isRefusal);
+function refusalNamed(plain: string): Refusal {
+  if (/complain|spam|abuse/.test(plain)) return 'complained';
+  return /bounce|\bclean|invalid|bad address|quarantine|mail disabled/.test(plain)
+    ? 'bounced'
+    : 'unsubscribed';
+}
+
+/** Returns why a person left, or null; a bounce counts least, because people can end it themselves. */
+export function refusalOf(cells: readonly string[], columns: Columns): Refusal | null {
+  const found = statusesLeftOutBy(cells, columns).map(({ refusal }) => refusal);
+  return (['complained', 'unsubscribed', 'bounced'] as const).find((one) => found.includes(one)) ?? null;
+}
 
 const isAboutStatus = (kind: StatusColumn['kind']): boolean => kind !== 'other' && kind !== 'state';
 
@@ -307,9 +325,10 @@ function isFine(kind: StatusColumn['kind'], text: string): boolean {
 const CLEANED = / (?:cleaned|archived|deleted)\b|\b(?:without|ohne|sans) .*/g;
 
 /** Mailchimp exports the people of each status as a file, such as `unsubscribed_members_export_3f2a.csv`. */
-export function statusOfFile(name: string): string | null {
+export function statusOfFile(name: string): LeftByStatus | null {
   const [word] = LEFT_ANYWHERE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
-  return word === undefined ? null : `File name: ${word}`;
+  if (word === undefined) return null;
+  return { status: `File name: ${word}`, refusal: NOT_YET.test(word) ? null : refusalNamed(word) };
 }
 
 export const isFileOfSubscribed = (name: string): boolean => /^subscribed\b/.test(plainHeading(name));

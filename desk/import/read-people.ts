@@ -29,7 +29,7 @@ export async function* readPeople(
 ): AsyncGenerator<ReadRow, void, void> {
   let columns: Columns | undefined;
   const status = statusOfFile(path.basename(file));
-  const isTaken = status !== null && options.takenStatuses.has(headingKey(status));
+  const isTaken = status !== null && options.takenStatuses.has(headingKey(status.status));
   for await (const event of readRows(handle)) {
     signal.throwIfAborted();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
@@ -37,8 +37,8 @@ export async function* readPeople(
     if (columns !== undefined) {
       const row = readPerson(cells, columns, options);
       if (row.type !== 'person' || status === null) yield { line, ...row };
-      else if (isTaken) yield { line, ...row, taken: [...row.taken, { status, isRefusal: true }] };
-      else yield { line, type: 'unsubscribed', email: row.person.email, status, isRefusal: true };
+      else if (isTaken) yield { line, ...row, taken: [...row.taken, status] };
+      else yield { line, type: 'unsubscribed', email: row.person.email, ...status };
       continue;
     }
     const found = findColumns(cells, options.form);

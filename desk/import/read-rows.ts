@@ -25,6 +25,13 @@ const HEAD_LENGTH = 64_000;
 
 export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void, void> {
   try {
+    if (await isZip(file)) {
+      yield {
+        type: 'fault',
+        sentence: 'is a spreadsheet or a ZIP file. Save it as CSV, or unpack it first.',
+      };
+      return;
+    }
     const encoding = await encodingOf(file);
     const texts = decode(file, encoding);
     const first = await texts.next();
@@ -81,6 +88,11 @@ async function* decode(file: FileHandle, encoding: string): AsyncGenerator<strin
 }
 
 /** Detects the encoding. Without a byte order mark, zero bytes reveal UTF-16. */
+async function isZip(file: FileHandle): Promise<boolean> {
+  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+  return buffer.toString('latin1') === 'PK\u0003\u0004';
+}
+
 async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf-16be'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
   if (bytesRead < 2) return 'utf-8';

@@ -76,19 +76,23 @@ async function sortOut(
 }
 
 /**
- * @param people a few hundred
- * @returns addresses of leads and imported people, without suppressed ones
+ * @param people a few hundred who left
+ * @param savedAt when they had left
+ * @returns addresses of leads and imported people, without suppressed ones and leads who verified since
  */
 export async function stillMailed(
   db: Db,
   people: readonly Pick<ImportedPerson, 'email' | 'pseudonyms'>[],
+  savedAt: number,
 ): Promise<readonly string[]> {
   if (people.length === 0) return [];
   const emails = people.map(({ email }) => email);
-  const here = new Set([
-    ...(await emailsIn(db, 'leads', emails)),
-    ...(await emailsIn(db, 'imported_leads', emails)),
-  ]);
+  const verifiedSince = await verifiedAfter(db, emails, savedAt);
+  const here = new Set(
+    [...(await emailsIn(db, 'leads', emails)), ...(await emailsIn(db, 'imported_leads', emails))].filter(
+      (email) => !verifiedSince.has(email),
+    ),
+  );
   const reasons = await suppressionReasons(
     db,
     people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
@@ -98,6 +102,21 @@ export async function stillMailed(
       ({ email, pseudonyms }) => here.has(email) && ![email, ...pseudonyms].some((name) => reasons.has(name)),
     )
     .map(({ email }) => email);
+}
+
+/** @param emails a few hundred */
+export async function verifiedAfter(
+  db: Db,
+  emails: readonly string[],
+  time: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('leads')
+    .select('email')
+    .where('email', 'in', emails)
+    .where('last_verified_at', '>', time)
+    .execute();
+  return new Set(rows.map(({ email }) => email));
 }
 
 async function emailsIn(
