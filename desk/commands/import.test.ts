@@ -125,7 +125,7 @@ stays@example.com,Allow
 email,reason,since,note
 gone1@example.com,unsubscribed,2026-11-22T01:05:00.000Z,
 gone2@example.com,by-hand,2026-11-22T01:05:00.000Z,
-# our own leads: "state: suppressed" (1), "state: unverified" (1)
+# our own leads: "suppressed" (1), "unverified" (1)
 email,state,unsubscribe_url
 gone1@example.com,suppressed,https://guide.example.com/unsubscribe?t=1
 gone2@example.com,unverified,
