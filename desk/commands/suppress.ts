@@ -249,12 +249,12 @@ const listedUpTo = (most: number, emails: readonly string[]): string =>
 async function verifiedSince(
   { database }: Pick<Service, 'database'>,
   lines: readonly ListLine[],
-  savedAt: number,
+  writtenAt: number,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let at = 0; at < lines.length; at += AT_ONCE) {
     const emails = lines.slice(at, at + AT_ONCE).map(({ email }) => email);
-    for (const email of await verifiedAfter(database.db, emails, savedAt)) found.add(email);
+    for (const email of await verifiedAfter(database.db, emails, writtenAt)) found.add(email);
   }
   return found;
 }
