@@ -294,8 +294,8 @@ function refusalNamed(plain: string): Refusal {
 
 /** Returns why a person left, or null; a bounce counts least, because people can end it themselves. */
 export function refusalOf(cells: readonly string[], columns: Columns): Refusal | null {
-  const found = statusesLeftOutBy(cells, columns).map(({ refusal }) => refusal);
-  return (['complained', 'unsubscribed', 'bounced'] as const).find((one) => found.includes(one)) ?? null;
+  const found = new Set(statusesLeftOutBy(cells, columns).map(({ refusal }) => refusal));
+  return (['complained', 'unsubscribed', 'bounced'] as const).find((one) => found.has(one)) ?? null;
 }
 
 const isAboutStatus = (kind: StatusColumn['kind']): boolean => kind !== 'other' && kind !== 'state';
