@@ -235,6 +235,7 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
   const rest = body.split('');
   let level = 1;
   let inImage = 0;
+  let columns = 0;
   const called = new Set<string>();
   const defined = new Map<string, number>();
   for (const [way, token, context] of events) {
@@ -260,7 +261,15 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
       defined.set(name, line);
     } else if (type === 'atxHeading' && !/[^#\s]/.test(text().replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')))
       add(line, 'a heading needs words, because links lead to it');
-    else if (type === 'codeIndented')
+    else if (type === 'table') columns = token._align?.length ?? 0;
+    else if (type === 'tableRow') {
+      const cells = cellsIn(text());
+      if (cells > columns)
+        add(
+          line,
+          `the row has ${cells} cells, but the table’s heading has only ${columns}, so the rest is not shown. Add a column to the first two lines, or write \\| for a | within a cell`,
+        );
+    } else if (type === 'codeIndented')
       add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
     else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))
       add(line, 'the block that begins here does not end. Add a line with ``` below it');
@@ -301,6 +310,13 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
 
 const lineBefore = (body: string, offset: number): string =>
   body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
+
+/** Empty cells at the end of a row are not counted, and neither is an escaped pipe. */
+const cellsIn = (row: string): number =>
+  row
+    .replaceAll(/\\[\\|]/g, '_')
+    .replaceAll(/^\s*\||[|\s]+$/g, '')
+    .split('|').length;
 
 function pictureMistake(folder: string, href: string): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];

@@ -485,6 +485,21 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('\n\nNo title here'),
     '3: must begin with a title, such as "# Title".',
   ],
+  ...(
+    [
+      ['| 1 | 2 | THIRD |', 3],
+      ['1 | \\| | `a` | |THIRD', 5],
+      ['| 1 || THIRD | |', 3],
+    ] as const
+  ).map(
+    ([row, cells]) =>
+      [
+        'article/article.md',
+        '',
+        Buffer.from(`# Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n${row}\n`),
+        `6: the row has ${cells} cells, but the table’s heading has only 2, so the rest is not shown. Add a column to the first two lines, or write \\| for a | within a cell.`,
+      ] as const,
+  ),
 ];
 
 const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]])[] = [
@@ -515,6 +530,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '| a | b |\n| c | d |',
     'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
   ],
+  ['| a | b |\n| --- | --- |\n| c |\n| d \\| e | `f \\| g` |\n| h | i | |'],
   [
     '![A chart](https://example.com/chart.png)',
     'https://example.com/chart.png is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name',
