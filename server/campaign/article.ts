@@ -203,6 +203,10 @@ const LEFTOVERS: readonly Leftover[] = [
   ],
   [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a space is missing after the # of "${found.trim()}"`],
   [
+    tightEntries(),
+    (found) => `a space is missing after the ${/[^\p{L}]+/u.exec(found.trim())?.[0]} of "${found.trim()}"`,
+  ],
+  [
     /^ {0,3}\|.*\|\s*$/gm,
     () => 'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
   ],
@@ -221,6 +225,14 @@ const LEFTOVERS: readonly Leftover[] = [
   [/(?<![\w/:])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, (found) => `${found} is not a link. Write <${found}>`, true],
   [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} is not a link. Write <${found}>`, true],
 ];
+
+/** Matches list entries without a space, next to another entry. A single line can begin with a dash or a footnote's asterisk. */
+function tightEntries(): RegExp {
+  const mark = String.raw`(?:[-*+]|\d+[.)])`;
+  const tight = String.raw`${mark}\p{L}.*`;
+  const entry = String.raw`${mark}[ \p{L}].*`;
+  return new RegExp(String.raw`^( {0,3})${tight}(?=\n\1${entry})|(?<=^( {0,3})${entry}\n)\2${tight}`, 'gmu');
+}
 
 /** Finds text that would not be shown as intended, in line order. */
 function mistakesInBody(body: string, folder: string): BodyMistake[] {

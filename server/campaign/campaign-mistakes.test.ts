@@ -482,6 +482,20 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'article/article.md',
     '',
+    Buffer.from('# Title\n\nIntro:\n-one\n-two\n\n- One\n-two\n- Three\n\n1.one\n2.two\n'),
+    ...(
+      [
+        [4, '-', '-one'],
+        [5, '-', '-two'],
+        [8, '-', '-two'],
+        [11, '1.', '1.one'],
+        [12, '2.', '2.two'],
+      ] as const
+    ).map(([line, mark, text]) => `${line}: a space is missing after the ${mark} of "${text}".`),
+  ],
+  [
+    'article/article.md',
+    '',
     Buffer.from('\n\nNo title here'),
     '3: must begin with a title, such as "# Title".',
   ],
@@ -550,6 +564,20 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['The offer\n– as everybody knows – counts.'],
   ['## ![A chart](media/og.png)', 'a heading needs words, because links lead to it'],
   ['[^1]: One.\n\n[^1]: Another.\n\nAs shown.[^1]', 'the note [^1] is here twice. Keep one of the two'],
+  ...(
+    [
+      ['-First', '- Second', '-'],
+      ['*First', '* Second', '*'],
+      ['1.First', '2. Second', '1.'],
+      ['12)Eins', '13) Zwei', '12)'],
+    ] as const
+  ).map(
+    ([first, second, mark]) =>
+      [`${first}\n${second}`, `a space is missing after the ${mark} of "${first}"`] as const,
+  ),
+  ['-5 degrees\n-6 degrees\n\n2.5 times\n3.5 times'],
+  ['*Emphasis*\n*again*\n\n**Strong**\n**again**\n\n-a\n\n---\n\n\\-a\n\\-b'],
+  ['```\n-a\n-b\n```\n\n- Planung und\n  -steuerung\n\nAngebote\n-einmal'],
   ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
