@@ -217,6 +217,28 @@ const DOUBTFUL: readonly (readonly [file: string, from: RegExp, to: string, ...w
     ':5: TODO looks like a placeholder. Replace it with your own words.',
   ],
   ['landing.yaml', /^ {2}badge: .*/m, '  badge: Guía para todo el equipo 🚀'],
+  [
+    'landing.yaml',
+    /^ {2}badge: .*/m,
+    '  badge: We cut # of pallets',
+    ':5: “# of pallets” is a comment, so the page does not show it. If it belongs to the text, put the whole text in quotes.',
+  ],
+  [
+    'landing.yaml',
+    /^ {2}badge: .*/m,
+    '  badge: We\n    cut # 2 pallets',
+    ':5: “# 2 pallets” is a comment, so the page does not show it. If it belongs to the text, put the whole text in quotes.',
+  ],
+  ...[
+    'We cut pallets. # optional',
+    'We say “pallets” # optional',
+    "'We cut' # optional",
+    "'We cut # of pallets'",
+    'We cut # Optional',
+    'We cut\n  # of pallets',
+    'Pallets # of ours',
+    'Pallets cut #',
+  ].map((badge) => ['landing.yaml', /^ {2}badge: .*/m, `  badge: ${badge}`] as const),
   ['consent.yaml', /this guide/, '[this guide](https://acme.com/guide)'],
   [
     'site.yaml',

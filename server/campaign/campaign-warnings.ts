@@ -253,16 +253,22 @@ function doubtfulTexts({ folder, site: { language } }: Campaign): Mistake[] {
   return filesIn(folder)
     .filter((file) => file.endsWith('.yaml'))
     .flatMap((file) => textsIn(folder, file).map((text) => ({ ...text, file })))
-    .flatMap(({ text, line, entry, file }) => {
+    .flatMap(({ text, line, entry, comment = '', file }) => {
       const hasFigures = /^(?:figures|solution|testimonials)$/.test(entry ?? '');
-      return [...DOUBTS, ...(hasFigures ? [wrongDecimal(language)] : [])].flatMap(([looksLike, phrase]) => {
-        const [found] = looksLike.exec(text) ?? [];
-        return found === undefined
-          ? []
-          : [{ file: nameOf(folder, file), line, message: `${phrase(found)}.` }];
-      });
+      const doubts = [...DOUBTS, ...(hasFigures ? [wrongDecimal(language)] : [])];
+      const phrases = doubts.flatMap(
+        ([looksLike, phrase]) => looksLike.exec(text)?.slice(0, 1).map(phrase) ?? [],
+      );
+      if (isUnfinished(text) && /^# *[\p{Ll}\d]/u.test(comment))
+        phrases.push(
+          `“${comment}” is a comment, so the page does not show it. If it belongs to the text, put the whole text in quotes`,
+        );
+      return phrases.map((phrase) => ({ file: nameOf(folder, file), line, message: `${phrase}.` }));
     });
 }
+
+/** True if a comment after the text could be its continuation, as in "We cut # of pallets". */
+const isUnfinished = (text: string): boolean => /\s\S*[^.!?"'”“’‘»«]$/.test(text);
 
 function wrongDecimal(language: string): Doubt {
   const parts = new Intl.NumberFormat(language).formatToParts(1.5);

@@ -78,6 +78,8 @@ type Text = {
   readonly line: number;
   /** The name of the outermost group or text in a YAML file. */
   readonly entry?: string;
+  /** Begins with #. Absent after a text in quotes. */
+  readonly comment?: string;
 };
 
 /** Returns the texts of a YAML, Markdown or caption file, and none of a file that cannot be read. */
@@ -98,12 +100,15 @@ function textsInYaml(yaml: string): Text[] {
   for (const { key, value } of document.contents.items)
     visit(value, {
       Scalar: (role, scalar) => {
-        if (role !== 'key' && typeof scalar.value === 'string')
-          found.push({
-            text: scalar.value,
-            line: lines.linePos(scalar.range?.[0] ?? 0).line,
-            ...(isScalar(key) && { entry: String(key.value) }),
-          });
+        if (role === 'key' || typeof scalar.value !== 'string') return;
+        const [start = 0, end = 0] = scalar.range ?? [];
+        const [, comment] = /^[ \t]+(#.*)/.exec(yaml.slice(end)) ?? [];
+        found.push({
+          text: scalar.value,
+          line: lines.linePos(start).line,
+          ...(isScalar(key) && { entry: String(key.value) }),
+          ...(comment !== undefined && scalar.type === 'PLAIN' && { comment: comment.trim() }),
+        });
       },
     });
   return found;
