@@ -1,12 +1,15 @@
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
-import type { NewLead } from '#server/db/tables/leads.ts';
 import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
-import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/templates/new-lead-mail.ts';
+import {
+  composeNewLeadEmail,
+  composeNewLeadsEmail,
+  type NamedLead,
+} from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
 import { answersText, sampleAnswers } from '#shared/own-fields.ts';
 
@@ -22,7 +25,7 @@ const HOST = 'guide.example.com';
 const DESK_URL = 'https://desk.example.com';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 
-const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
+const lead = (name: string, company: string, email: string, minute: number, flags = ''): NamedLead => ({
   name,
   company,
   answers: null,
@@ -31,6 +34,7 @@ const lead = (name: string, company: string, email: string, minute: number, flag
   flags,
   first_verified_at: NOON + minute * 60_000,
   news: 0,
+  suppressions: [],
 });
 const ADA = lead('Ada Lovelace', 'Analytical Engines', 'ada@example.com', 5);
 const OTHERS = [

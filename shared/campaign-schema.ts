@@ -703,7 +703,21 @@ export const NewLeadEmail = z.strictObject({
     remarks: plain,
   }),
   sources: z.strictObject({ direct: plain, others: plain, erased: plain }),
-  remarks: z.strictObject({ freeMail: plain, disposable: plain, news: z.optional(plain) }),
+  remarks: z.strictObject({
+    freeMail: plain,
+    disposable: plain,
+    news: z.optional(plain),
+    noMail: z.optional(
+      z.strictObject({
+        text: wordsWithAll('reasons'),
+        unsubscribed: plain,
+        complained: plain,
+        bounced: plain,
+        byHand: plain,
+        erased: plain,
+      }),
+    ),
+  }),
   more: countedWords('count'),
   why: z.strictObject({ each: ofNewLead, day: ofNewLead, week: ofNewLead }),
 });

@@ -2,7 +2,6 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   type AboutPage,
@@ -12,6 +11,7 @@ import {
   daysIn,
   idOfPeriod,
   listOf,
+  type NamedLead,
   namedLeads,
   sourceNamed,
   why,
@@ -78,9 +78,9 @@ export const digestKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
+  compose: async ({ newLeadEmail: words, ...parts }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const named = await namedLeads(db, figures);
+    const named = await namedLeads(parts, figures);
     if (named.count === 0) return null;
     return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
   },
@@ -104,7 +104,7 @@ export function composeDigestEmail(
   words: NewLeadEmail,
   facts: AboutPage & {
     readonly figures: PeriodFigures;
-    readonly leads: readonly NewLead[];
+    readonly leads: readonly NamedLead[];
     readonly count: number;
   },
 ): Letter {

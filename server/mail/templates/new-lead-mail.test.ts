@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
+import { suppress } from '#server/db/tables/suppressions.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -34,6 +37,15 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
+
+async function suppressed(
+  { database, service, now }: ServerUnderTest,
+  email: string,
+  reason: SuppressionReason,
+  keys: readonly [string, ...string[]] = pseudonymsOf(service.secrets, email),
+): Promise<void> {
+  await suppress(database.db, { keys, reason, email, now: now() });
+}
 
 for (const engine of ENGINES) {
   describe(`new-lead mail on ${engine}`, () => {
@@ -188,6 +200,57 @@ for (const engine of ENGINES) {
           });
       }));
 
+    it("the operator's mail about a new lead says that the lead gets no mail, if the campaign has words for it", () =>
+      inFolder(async (folder) => {
+        const older = campaignAsking(folder, '');
+        const file = path.join(older, 'emails/new-lead.yaml');
+        writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}noMail:\n(?: {4}.*\n)+/m, ''));
+        for (const [env, remark] of [
+          [{}, 'Remarks   gets no mail (stopped by hand)\n'],
+          [{ CAMPAIGN_FOLDER: older }, '\n'],
+        ] as const)
+          await withServer({ engine, env: { ...EACH, ...env } }, async (server) => {
+            await becomeLead(server, 'ada@example.com', 1, {
+              beforeCode: () => suppressed(server, 'ada@example.com', 'by-hand'),
+            });
+            const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+            assert.ok(text.replaceAll('\u202F', ' ').includes(`at 12:00 PM UTC\n${remark}`), text);
+          });
+      }));
+
+    it('the daily mail says which new leads get no mail, and why', () =>
+      withServer({ engine, env: DAILY }, async (server) => {
+        for (const [email, ...reasons] of [
+          ['ada@example.com'],
+          ['grace@example.com', 'unsubscribed', 'bounced'],
+          ['alan@example.com', 'complained'],
+          ['mary@example.com'],
+        ] as const) {
+          await becomeLead(server, email);
+          for (const reason of reasons) {
+            await suppressed(server, email, reason);
+            await server.advance(1);
+          }
+        }
+        await suppressed(server, 'mary@example.com', 'by-hand', ['of a lost secret']);
+        await server.database.db
+          .updateTable('suppressions')
+          .set({ email: null })
+          .where('email', '=', 'alan@example.com')
+          .execute();
+        await server.advance(19 * 3_600);
+        await newsOf(server)();
+        server.wakeWorker();
+        const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+        const facts = [...text.matchAll(/^(\w+@example\.com)\ndirect · [^·\n]+(.*)$/gm)];
+        assert.deepEqual(Object.fromEntries(facts.map(([, email, remark]) => [email, remark])), {
+          'ada@example.com': '',
+          'grace@example.com': '· gets no mail (unsubscribed, mail came back)',
+          'alan@example.com': '· gets no mail (reported as spam)',
+          'mary@example.com': '· gets no mail (stopped by hand)',
+        });
+      }));
+
     it("a lead is stored only if the operator's mail about it can be queued", () =>
       withServer({ engine, env: EACH }, async (server) => {
         const { db } = server.database;
@@ -228,11 +291,23 @@ for (const engine of ENGINES) {
         },
       ));
 
+    it('the operator gets no daily mail if all its leads are erased before it is sent', () =>
+      withServer({ engine, env: DAILY }, async (server) => {
+        await becomeLead(server, 'ada@example.com');
+        await server.advance(19 * 3_600);
+        await newsOf(server)();
+        await erasePerson(server);
+        server.wakeWorker();
+        await until(async () => (await rowsOf(server, 'digest'))[0]?.state === 'dropped');
+        assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
+      }));
+
     it('the operator gets ten new-lead mails an hour, and one mail about all later leads', () =>
       withServer({ engine, env: { ...EACH, ...DESK } }, async (server) => {
         const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
         for (const email of emails) await becomeLead(server, email);
         await server.inbox.waitForMail(OPERATOR, 10);
+        await suppressed(server, 'lead-0@example.com', 'unsubscribed');
         const processes = [newsOf(server), newsOf(server)];
         const look = () => Promise.all(processes.map((news) => news()));
         await look();
@@ -246,6 +321,7 @@ for (const engine of ENGINES) {
         const { parsed } = await server.inbox.waitForMail(OPERATOR, 11);
         assert.match(parsed.subject ?? '', /^13 new leads in an hour: /);
         assert.ok(parsed.text?.includes('\n\nOpen in the desk:\nhttps://desk.example.com/leads\n\n'));
+        assert.match(parsed.text ?? '', /^lead-0@example\.com\n.* · gets no mail \(unsubscribed\)$/m);
         for (const email of emails) {
           assert.ok(parsed.text?.includes(`\n${email}\n`), email);
           assert.ok(parsed.html?.includes(`>${email}</a>`), email);

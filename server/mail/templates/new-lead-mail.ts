@@ -14,6 +14,7 @@ import {
   shownSource,
   sourceOf,
 } from '#server/attribution/attribution.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countNewLeads,
@@ -23,6 +24,7 @@ import {
   newLeadsOf,
 } from '#server/db/tables/leads.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
+import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { addMailOnce, addMails } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
@@ -33,12 +35,14 @@ import {
   FONT,
   type Letter,
   type LetterKind,
+  type LetterParts,
   type Look,
   paragraph,
   startOf,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
@@ -100,9 +104,10 @@ export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
+  compose: async ({ newLeadEmail: words, ...parts }, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
-    const lead = await findNewLead(db, leadId);
+    const found = await findNewLead(parts.db, leadId);
+    const [lead] = await withSuppressions(parts, found === undefined ? [] : [found]);
     if (lead === undefined) return null;
     return composeNewLeadEmail(words, { ...aboutPage(parts), lead, leadId });
   },
@@ -112,20 +117,39 @@ export const newLeadsKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ db, newLeadEmail: words, ...parts }, row) => {
+  compose: async ({ newLeadEmail: words, ...parts }, row) => {
     const { from } = OfHour.parse(JSON.parse(row.payload));
     const span = { from, to: from + HOUR_MS };
-    const named = await namedLeads(db, span);
+    const named = await namedLeads(parts, span);
     if (named.count === 0) return null;
     return composeNewLeadsEmail(words, { ...aboutPage(parts), ...span, ...named });
   },
 };
 
 export async function namedLeads(
-  db: Db,
+  { db, secrets }: Pick<LetterParts, 'db' | 'secrets'>,
   span: { readonly from: number; readonly to: number },
-): Promise<{ readonly leads: readonly NewLead[]; readonly count: number }> {
-  return { leads: await newLeadsOf(db, span, NAMED_MAX), count: await countNewLeads(db, span) };
+): Promise<{ readonly leads: readonly NamedLead[]; readonly count: number }> {
+  const leads = await withSuppressions({ db, secrets }, await newLeadsOf(db, span, NAMED_MAX));
+  return { leads, count: await countNewLeads(db, span) };
+}
+
+export type NamedLead = NewLead & { readonly suppressions: readonly SuppressionReason[] };
+
+async function withSuppressions(
+  { db, secrets }: Pick<LetterParts, 'db' | 'secrets'>,
+  leads: readonly NewLead[],
+): Promise<readonly NamedLead[]> {
+  if (leads.length === 0) return [];
+  const keysOf = ({ email }: NewLead) => pseudonymsOf(secrets, email);
+  const reasons = await suppressionReasons(
+    db,
+    leads.map((lead) => ({ email: lead.email, keys: keysOf(lead) })),
+  );
+  return leads.map((lead) => {
+    const found = [lead.email, ...keysOf(lead)].flatMap((name) => reasons.get(name) ?? []);
+    return { ...lead, suppressions: [...new Set(found)] };
+  });
 }
 
 /** Times are in the operator's time zone. */
@@ -157,7 +181,7 @@ export const aboutPage = ({
 
 export function composeNewLeadEmail(
   words: NewLeadEmail,
-  { lead, leadId, ...about }: AboutPage & { readonly lead: NewLead; readonly leadId: string },
+  { lead, leadId, ...about }: AboutPage & { readonly lead: NamedLead; readonly leadId: string },
 ): Letter {
   const { title, host, language } = about;
   const { labels } = words;
@@ -224,7 +248,7 @@ function details(language: string, rows: readonly (readonly [label: string, valu
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
   facts: AboutPage & {
-    readonly leads: readonly NewLead[];
+    readonly leads: readonly NamedLead[];
     readonly count: number;
     readonly from: number;
     readonly to: number;
@@ -253,7 +277,7 @@ export function composeNewLeadsEmail(
 export function listOf(
   words: NewLeadEmail,
   about: AboutPage,
-  leads: readonly NewLead[],
+  leads: readonly NamedLead[],
   count: number,
 ): Block[] {
   const rest = count - leads.length;
@@ -307,14 +331,22 @@ function campaignIn(words: NewLeadEmail, { attribution }: NewLead): string {
   return campaign === undefined ? '' : sourceNamed(words, shownSource(campaign));
 }
 
-const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string =>
+const remarksOf = ({ remarks }: NewLeadEmail, { flags, news, suppressions }: NamedLead): string =>
   [
     flags.includes('free-mail') && remarks.freeMail,
     flags.includes('disposable') && remarks.disposable,
     news === 1 && remarks.news,
+    suppressions.length > 0 && remarks.noMail && noMail(remarks.noMail, suppressions),
   ]
     .filter(Boolean)
     .join(', ');
+
+type NoMail = NonNullable<NewLeadEmail['remarks']['noMail']>;
+
+const noMail = ({ text, byHand, ...words }: NoMail, suppressions: NamedLead['suppressions']): string =>
+  fill(text, {
+    reasons: suppressions.map((reason) => ({ ...words, 'by-hand': byHand })[reason]).join(', '),
+  });
 
 /** Example: 14:05 UTC */
 const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
