@@ -326,18 +326,22 @@ export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEnt
   const people = rows.reduce((sum, row) => sum + row.people, 0);
   const first = rows[0];
   if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
-  if (first === undefined) return 'Everyone who asked for a code entered it.';
-  return `Of ${peopleOf(people)} who did not enter a code, ${number(first.people)} ${FATES_IN_A_SENTENCE[first.fate]}.`;
+  if (first === undefined)
+    return peopleIn(funnel, 'asked') === 0
+      ? 'Nobody asked for a code.'
+      : 'Everyone who asked for a code entered it.';
+  const [several, one = several] = FATES_IN_A_SENTENCE[first.fate];
+  return `Of ${peopleOf(people)} who did not enter a code, ${number(first.people)} ${first.people === 1 ? one : several}.`;
 }
 
-const FATES_IN_A_SENTENCE: typeof FATES = {
-  open: 'can still do so',
-  'not-tried': 'got the e-mail but never tried',
-  'wrong-tries': 'only entered wrong codes',
-  refused: 'were refused by their mail server',
-  waiting: 'are still waiting for a queued e-mail',
-  'too-late': 'had a code that expired before the e-mail was sent',
-  unknown: 'have e-mails that are no longer stored',
+const FATES_IN_A_SENTENCE: Readonly<Record<keyof typeof FATES, readonly [several: string, one?: string]>> = {
+  open: ['can still do so'],
+  'not-tried': ['got the e-mail but never tried'],
+  'wrong-tries': ['only entered wrong codes'],
+  refused: ['were refused by their mail server', 'was refused by their mail server'],
+  waiting: ['are still waiting for a queued e-mail', 'is still waiting for a queued e-mail'],
+  'too-late': ['had a code that expired before the e-mail was sent'],
+  unknown: ['have e-mails that are no longer stored', 'has e-mails that are no longer stored'],
 };
 
 /** Example: 3.1% for 0.031 */
