@@ -3,7 +3,7 @@ import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
 import { gatherReport, type Report } from '#desk/report/report.ts';
 import { shownSource, type Origin } from '#server/attribution/attribution.ts';
-import { isVariantOfLeads } from '#server/db/queries/report-figures.ts';
+import { variantsOfLeads } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Only } from '#server/stats/stats.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
@@ -11,7 +11,7 @@ import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export const PERIODS =
-  'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), yesterday, this-week, last-week, or a month that has already begun (2026-10).';
+  'The period is invalid. Use days or weeks up to today (7d, 4w, 30d), today, yesterday, this-week, last-week, or a month that has already begun (2026-10).';
 
 /** @returns the report, and either a sentence about skipped mail domains or null */
 export async function reportOn(
@@ -57,13 +57,15 @@ async function readOnly(
   const origin = await readOrigin(database.db, wanted);
   const { variant } = wanted;
   if (variant === undefined) return origin;
-  const names = campaign.variants.map(({ name }) => name);
+  const existing = campaign.variants.map(({ name }) => name);
+  if (existing.includes(variant)) return { ...origin, variant };
   // Leads keep their variant after a comparison ends.
-  if (!names.includes(variant) && !(await isVariantOfLeads(database.db, variant)))
+  const known = new Set([...existing, ...(await variantsOfLeads(database.db))]);
+  if (!known.has(variant))
     throw new CommandFailure(
-      names.length === 0
+      known.size === 0
         ? `This campaign has only one page, and no lead came from a variant “${variant}”.`
-        : `There is no variant “${variant}”. Existing variants: ${byNearness(variant, names).join(', ')}.`,
+        : `There is no variant “${variant}”. Known variants: ${byNearness(variant, known).join(', ')}.`,
       2,
     );
   return { ...origin, variant };

@@ -121,13 +121,18 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(out, /their source is no longer known/);
         const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
         assert.equal(refused.exitCode, 2);
-        assert.match(refused.notes, /There is no variant “bb”\. Existing variants: b, a\./);
+        assert.match(refused.notes, /There is no variant “bb”\. Known variants: b, a\./);
         const { db } = server.database;
         for (const table of ['leads', 'submissions'] as const)
           await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(
             db,
           );
         assert.deepEqual(await report('--variant', 'former'), [{ variant: 'former' }, 1, 1]);
+        const misspelt = await desk(server.service, ['report', '--json', '--variant', 'formre']);
+        assert.match(
+          misspelt.notes,
+          /There is no variant “formre”\. Known variants: former, (?:a, b|b, a)\./,
+        );
       });
     });
 

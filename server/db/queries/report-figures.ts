@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countsBetween, idsBetween } from '#server/db/engine/ids.ts';
 import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.ts';
-import { hasRow } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { clockOffsets } from '#shared/days.ts';
 
@@ -136,8 +135,9 @@ export async function* answerGroups(
   }
 }
 
-export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
-  return hasRow(db.selectFrom('leads').select('id').where('variant', '=', variant));
+export async function variantsOfLeads(db: Db): Promise<readonly string[]> {
+  const rows = await db.selectFrom('leads').select('variant').distinct().orderBy('variant').execute();
+  return rows.flatMap(({ variant }) => variant ?? []);
 }
 
 /** Yields several groups with the same key, which the caller must add up. */
