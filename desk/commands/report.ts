@@ -15,7 +15,7 @@ export function addReport(program: Command, desk: Desk): void {
     .description('report how many visitors became leads, where they came from, and why others did not')
     .option(
       '--period <period>',
-      '7d, 4w, 30d (including today), yesterday, this-week, last-week or a month such as 2026-10; default: 30d',
+      'today, yesterday, this-week, last-week, 7d, 4w, 30d (including today) or a month (2026-10); default: 30d',
       (text) => {
         const period = readPeriod(text, desk.clock(), desk.timeZone());
         if (period === null) throw new InvalidArgumentError(PERIODS);

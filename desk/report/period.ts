@@ -11,7 +11,7 @@ export type Period = Span & {
 const DAYS_LIMIT = 3_660;
 
 /**
- * Reads `7d` or `4w` (ending today), `yesterday`, `this-week`, `last-week`, or a month such as `2026-10`.
+ * Reads `7d` or `4w` (ending today), `today`, `yesterday`, `this-week`, `last-week`, or a month such as `2026-10`.
  * @returns null if invalid or in the future
  */
 export function readPeriod(text: string, now: number, timeZone: string): Period | null {
