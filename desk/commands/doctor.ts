@@ -25,7 +25,7 @@ export function addDoctor(program: Command, desk: Desk): void {
 Checks settings, words, the running site, database, disk space, clock, secret, file permissions, mail account, sender, MX,
 SPF, DKIM, DMARC, reverse DNS, PUBLIC_URL from outside, webhooks and the newest backup, for up to 30 seconds. Works even if
 the site cannot start, and writes nothing to the database.
-Results: ok; note (not checked, or nothing to do); warning (works, but fix it); problem (codes may not arrive or be safe).
+Results: ok; note (not checked, or up to you); warning (works, but fix it); problem (codes may not arrive or be safe).
 Exit code 0: no problem; 1: at least one. JSON: {healthy, problems, warnings, findings: [{check, state, sentence,
 publish?: {name, type, value}}]}. publish is the DNS record to set.
 An accepted sample may still be lost. Look for it in the mailbox, with spf=pass, dkim=pass and dmarc=pass in its headers.

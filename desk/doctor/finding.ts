@@ -1,4 +1,7 @@
-/** `problem`: codes may fail to arrive, or may be insecure. `warning`: to be fixed soon. `note`: requires no action. */
+/**
+ * `problem`: codes may fail to arrive, or may be insecure. `warning`: to be fixed soon. `note`: not checked, or up to the
+ * operator.
+ */
 type State = 'ok' | 'note' | 'warning' | 'problem';
 
 /** A DNS record as DNS providers' forms expect it: with full names and no trailing dot. */
