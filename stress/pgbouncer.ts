@@ -19,7 +19,7 @@ const { status } = spawnSync(
     '--test',
     '--test-concurrency=2',
     '--test-global-setup=testing/test-setup.ts',
-    // pgbouncer.test.ts puts a PgBouncer of its own in front of a plain database.
+    // pgbouncer.test.ts puts its own PgBouncer in front of a plain database.
     ...(named.length > 0 ? named : ['server/**/!(pgbouncer).test.ts']),
   ],
   {

@@ -89,6 +89,12 @@ const FOR_THE_COPYRIGHT: readonly Case[] = [
 ];
 
 const FOR_THE_TRUST_LINES: readonly Case[] = [
+  ['    - >20 lanes compared', `@:9: ${NOT_READ} a text must not begin with > outside quotes. ${QUOTES}`],
+  [
+    '    -Trusted',
+    `@:5: ${NOT_READ} a space is missing after the -.`,
+    '@: hero.trustLines: must be a list. Begin the line of each entry with "- ".',
+  ],
   ['    * Trusted', `@:5: ${NOT_READ} an entry of a list begins with a hyphen and a space: "- ".`],
   ['    - &more leads', `@:7: ${NOT_READ} a text must not begin with & outside quotes. ${QUOTES}`],
   [
@@ -98,6 +104,7 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 ];
 
 const FOR_THE_BADGE: readonly Case[] = [
+  ['  badge: [Plan] lanes', `@:17: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
   [
     '\u00A0\u00A0badge: New',
@@ -227,6 +234,18 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
 ];
 
 const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
+  [
+    'landing.yaml',
+    '      description: What to write',
+    '      description: What to write\n      down about your customers',
+    `@+1:7: ${NOT_READ} the line has no name with a colon. If it continues a text, indent the line further than the name of that text.`,
+  ],
+  [
+    'landing.yaml',
+    '    - icon: knowledge',
+    '    -icon: knowledge',
+    `@:5: ${NOT_READ} a space is missing after the -.`,
+  ],
   [
     'landing.yaml',
     '  button:',

@@ -33,6 +33,7 @@ const beginMessage = (sign: string): string =>
 
 const NOT_A_DASH = 'an entry of a list begins with a hyphen and a space: "- "';
 
+const NO_SPACE = 'a space is missing after the -';
 const NOT_INDENTED = 'the line is not indented like the lines around it. Correct the spaces at its beginning';
 
 const KINDS: readonly Kind[] = [
@@ -64,7 +65,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*-[^\s-]/.test(line),
-    message: 'a space is missing after the -',
+    message: NO_SPACE,
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*(?:- +)?[\w-]+:\S/.test(line),
@@ -72,7 +73,9 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ name, line, code }) =>
-      name === undefined && !line.includes(':') && code === 'MULTILINE_IMPLICIT_KEY',
+      name === undefined &&
+      !/:|^\s*-/.test(line) &&
+      (code === 'MULTILINE_IMPLICIT_KEY' || code === 'MISSING_CHAR'),
     message:
       'the line has no name with a colon. If it continues a text, indent the line further than the name of that text',
   },
@@ -85,12 +88,12 @@ const KINDS: readonly Kind[] = [
     message: `a " within "…" ends the text. Put the text in '…'`,
   },
   {
-    matches: ({ value }) => /^(?:\[|\{ ?\w+:)/.test(value),
+    matches: ({ value }) => /^(?:\[|\{ ?\w+:)[^\]}]*$/.test(value),
     message: ({ value: [bracket] }) =>
       `the ${bracket} has no matching ${bracket === '[' ? ']' : '}'}, or a # is not in quotes`,
   },
   {
-    matches: ({ value }) => /^(?:[{*&!|>@%`]|\? )/.test(value) && !/^[|>][-+\d]*$/.test(value),
+    matches: ({ value }) => /^(?:[[{*&!|>@%`]|\? )/.test(value) && !/^[|>][-+\d]*$/.test(value),
     message: ({ value: [first = ''] }) => beginMessage(first),
   },
   {
@@ -138,6 +141,8 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
         message: `cannot be read: after ${colon[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
       },
     ];
+  const tight = document.errors.length > 0 ? tightEntry(document, text) : null;
+  if (tight !== null) return [{ at: tight, message: `cannot be read: ${NO_SPACE}.` }];
   const found = [...indentOrParserMistakes(document, text), ...silentMistakes(document, text)].map(
     ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
   );
@@ -145,6 +150,18 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   return found.filter(
     (mistake, index) => found.findIndex((other) => lineStart(other) === lineStart(mistake)) === index,
   );
+}
+
+/** Returns the offset of the first list entry without a space after its hyphen, outside texts of several lines. */
+function tightEntry(document: Document, text: string): number | null {
+  const at = /^ *-[\p{L}\d]/mu.exec(text)?.index ?? -1;
+  let isText = false;
+  visit(document, {
+    Scalar: (_key, { type, range }) => {
+      isText ||= type !== 'PLAIN' && (range?.[0] ?? at) < at && (range?.[1] ?? at) > at;
+    },
+  });
+  return at < 0 || isText ? null : text.indexOf('-', at);
 }
 
 function indentOrParserMistakes(document: Document, text: string): YamlMistake[] {
@@ -166,7 +183,8 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
       ];
     const start = text.lastIndexOf('\n', offset - 1) + 1;
     const line = text.slice(start).split('\n', 1)[0] ?? '';
-    const [, name, value = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
+    const [, name, valueOfName = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
+    const value = name === undefined ? (/^\s*- +(.*)$/.exec(line)?.[1] ?? '') : valueOfName;
     const place = { code, line, rest: text.slice(offset), name, value };
     const kind = KINDS.find(({ matches }) => matches(place));
     // The parser's own words usually describe what follows from an earlier mistake.
@@ -224,7 +242,9 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
         scalar.type === 'PLAIN' && document.errors.length === 0
           ? /\n[ \t]*- /.exec(text.slice(start, end))
           : null;
-      if (list !== null)
+      if (list !== null && /^-[\p{L}\d]/u.test(text.slice(start)))
+        found.push({ at: start, message: NO_SPACE });
+      else if (list !== null)
         found.push({
           at: start + list.index + 1,
           message:

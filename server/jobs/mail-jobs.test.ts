@@ -138,8 +138,9 @@ for (const engine of ENGINES) {
         }
         await until(() => server.inbox.mails.length === 22);
         const order = server.inbox.mails.map(({ to }) => to);
-        assert.ok(order.indexOf('second@second.example') < order.indexOf('burst-8@8.example'), String(order));
-        assert.ok(order.indexOf('burst-12@12.example') < order.indexOf('burst-18@18.example'), String(order));
+        const story = `${String(order)} ${JSON.stringify(server.mailEvents)}`;
+        assert.ok(order.indexOf('second@second.example') < order.indexOf('burst-8@8.example'), story);
+        assert.ok(order.indexOf('burst-12@12.example') < order.indexOf('burst-18@18.example'), story);
       });
     });
 
