@@ -215,7 +215,10 @@ const LEFTOVERS: readonly Leftover[] = [
     (found) =>
       `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
   ],
-  [/^ {0,3}[•·▪‣][ \t].*/gm, () => 'a list entry begins with "- ". Replace the character at the beginning'],
+  [
+    /^ {0,3}(?:[•·▪‣][ \t].*|[–—][ \t].*\n {0,3}[–—][ \t].*)/gm,
+    () => 'a list entry begins with "- ". Replace the character at the beginning',
+  ],
   [
     /\{\w+\}/g,
     (found) => `${found} is shown exactly as written, because the article has no placeholders`,
@@ -283,7 +286,7 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
         );
     } else if (type === 'codeIndented')
       add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
-    else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))
+    else if (type === 'codeFenced' && !isClosed(text()))
       add(line, 'the block that begins here does not end. Add a line with ``` below it');
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
@@ -319,6 +322,11 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
       add(left.slice(0, index).split('\n').length, phrase(text), isWarning);
   return firstOfEachLine(found);
 }
+
+/** False if another block begins within it, because its own end is missing then. */
+const isClosed = (block: string): boolean =>
+  /\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(block) &&
+  !/^ {0,3}(`{3,}(?!`)|~{3,}(?!~))[^]*\n {0,3}\1\w/.test(block);
 
 const lineBefore = (body: string, offset: number): string =>
   body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);

@@ -89,6 +89,10 @@ const FOR_THE_COPYRIGHT: readonly Case[] = [
 ];
 
 const FOR_THE_TRUST_LINES: readonly Case[] = [
+  [
+    '    - #1 formula, used by hundreds',
+    "@:7: hero.trustLines 1: is empty, because # begins a comment. Put the text in quotes: '#1 formula, used by hundreds'.",
+  ],
   ['    - >20 lanes compared', `@:9: ${NOT_READ} a text must not begin with > outside quotes. ${QUOTES}`],
   [
     '    -Trusted',
@@ -104,6 +108,10 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 ];
 
 const FOR_THE_BADGE: readonly Case[] = [
+  [
+    '  badge: #1 guide',
+    "@: hero.badge: is empty, because # begins a comment. Put the text in quotes: '#1 guide'.",
+  ],
   ['  badge: [Plan] lanes', `@:17: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
   [
@@ -597,6 +605,12 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['-5 degrees\n-6 degrees\n\n2.5 times\n3.5 times'],
   ['*Emphasis*\n*again*\n\n**Strong**\n**again**\n\n-a\n\n---\n\n\\-a\n\\-b'],
   ['```\n-a\n-b\n```\n\n- Planung und\n  -steuerung\n\nAngebote\n-einmal'],
+  ['– One\n– Two', 'a list entry begins with "- ". Replace the character at the beginning'],
+  [
+    '```prompt\nContext: Marta\n\n```letter\nDear Marta\n```',
+    'the block that begins here does not end. Add a line with ``` below it',
+  ],
+  ['````\n```letter\nDear Marta\n```\n````'],
   ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],

@@ -179,7 +179,7 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
     (inner, step) => (inner as Record<PropertyKey, unknown> | null)?.[step],
     words,
   );
-  const [, comment] = /^[^#]*:\s+(#\w+)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
+  const [, comment] = /^(?:[^#]*:\s+)?(#\w.*)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
   const written = isScalar(node) ? node.source : undefined;
   const unquoted =
     isText(issue) && isSeq(document.getIn(issue.path.slice(0, -1), true)) ? unquotedText(found) : null;
