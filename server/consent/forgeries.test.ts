@@ -354,19 +354,25 @@ async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
 }
 
 async function asStranger({ database: { db, engine } }: ServerUnderTest, ...forgings: readonly Forging[]) {
-  await db.connection().execute(async (connection) => {
-    const rules = (on: boolean) =>
-      engine === 'sqlite'
-        ? setForeignKeys(connection, on)
-        : sql.raw(`set session_replication_role = ${on ? 'origin' : 'replica'}`).execute(connection);
-    await rules(false);
-    try {
-      for (const forging of forgings)
-        await (typeof forging === 'function' ? forging(connection) : sql.raw(forging).execute(connection));
-    } finally {
-      await rules(true);
-    }
-  });
+  const forge = async (tx: Db) => {
+    for (const forging of forgings)
+      await (typeof forging === 'function' ? forging(tx) : sql.raw(forging).execute(tx));
+  };
+  if (engine === 'postgres')
+    await db.transaction().execute(async (tx) => {
+      // For this transaction only, because the next one may use another connection of a pooler.
+      await sql`set local session_replication_role = replica`.execute(tx);
+      await forge(tx);
+    });
+  else
+    await db.connection().execute(async (connection) => {
+      await setForeignKeys(connection, false);
+      try {
+        await forge(connection);
+      } finally {
+        await setForeignKeys(connection, true);
+      }
+    });
 }
 
 /** SQLite ignores the pragma during a transaction, and the server may have one open. */
