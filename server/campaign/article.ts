@@ -237,6 +237,8 @@ function tightEntries(): RegExp {
   return new RegExp(String.raw`^( {0,3})${tight}(?=\n\1${entry})|(?<=^( {0,3})${entry}\n)\2${tight}`, 'gmu');
 }
 
+const BLOCK_WITHOUT_END = 'the block that begins here does not end. Add a line with ``` below it';
+
 /** Finds text that would not be shown as intended, in line order. */
 function mistakesInBody(body: string, folder: string): BodyMistake[] {
   const found: BodyMistake[] = [];
@@ -286,8 +288,7 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
         );
     } else if (type === 'codeIndented')
       add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
-    else if (type === 'codeFenced' && !isClosed(text()))
-      add(line, 'the block that begins here does not end. Add a line with ``` below it');
+    else if (type === 'codeFenced' && !isClosed(text())) add(line, BLOCK_WITHOUT_END);
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
       const isHash = type === 'atxHeadingSequence';
@@ -308,12 +309,16 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
         inImage > 0 && mistake === null ? missingSizeWarning(folder, path.basename(text())) : null;
       const phrase = mistake ?? warning;
       if (phrase !== null) add(line, `${text()} ${phrase}`, mistake === null);
-    } else if (type === 'image' && /^!\[\s*\]/.test(text()))
+    } else if ((type === 'link' || type === 'image') && /\]\(\s*\)$/.test(text()))
+      add(line, `${text()} has no URL. Write it between the brackets`);
+    else if (type === 'image' && /^!\[\s*\]/.test(text()))
       add(
         line,
         'this picture has no description for people who cannot see it. Write ![description](media/…)',
       );
   }
+  // What follows would be read wrongly.
+  if (found.some(({ phrase }) => phrase === BLOCK_WITHOUT_END)) return firstOfEachLine(found);
   for (const [name, line] of defined)
     if (!called.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
   const left = rest.join('');

@@ -611,6 +611,16 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     'the block that begins here does not end. Add a line with ``` below it',
   ],
   ['````\n```letter\nDear Marta\n```\n````'],
+  ['[Our rates]()', '[Our rates]() has no URL. Write it between the brackets'],
+  ['![A chart]()', '![A chart]() has no URL. Write it between the brackets'],
+  [
+    '```prompt\nContext: Marta[^1]\n\n[^1]: The note.',
+    'the block that begins here does not end. Add a line with ``` below it',
+  ],
+  [
+    '```prompt\nContext: Marta\n\n```letter\nDear Marta\n```\n\nAs shown.[^1]\n\n```\n[^1]: The note.\n```',
+    'the block that begins here does not end. Add a line with ``` below it',
+  ],
   ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
