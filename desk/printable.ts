@@ -9,3 +9,6 @@ export const printableLines = (text: string): string => text.split('\n').map(pri
 
 /** Replaces DEL and C1 controls, which JSON and CSV leave unescaped and some terminals execute. */
 export const withoutC1 = (data: string): string => data.replaceAll(/[\u007F-\u009F]/g, '\uFFFD');
+
+export const listedUpTo = (most: number, names: readonly string[]): string =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;

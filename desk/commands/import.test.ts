@@ -601,7 +601,7 @@ describe('import files', () => {
       const file = 'email,status\nada@example.com,Pending\neve@example.com,Opted out\n';
       const options = ['pendng', 'opted out'].flatMap((status) => ['--take-status', status]);
       const { notes } = await importFile(server, file, '--dry-run', ...options);
-      assert.match(notes, /^No line has the status "pendng"\./m);
+      assert.match(notes, /^Nobody has only the status "pendng"\./m);
       assert.match(notes, /^1 person with the status "Opted out" seems to have left\./m);
     }));
 

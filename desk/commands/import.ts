@@ -17,7 +17,7 @@ import {
   type LeftOut,
 } from '#desk/import/people.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
-import { printable } from '#desk/printable.ts';
+import { listedUpTo, printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
@@ -290,12 +290,10 @@ function noteOutcome(
       `Did people with ${describeStatuses(unclear)} agree to receive mail? To import them too, name each status that says so: --take-status ${describeStatuses(unclear.slice(0, 1))}.`,
     );
   const { stillMailed: mailed } = outcome;
-  if (mailed.length > 0) {
-    const more = mailed.length - MAILED_SHOWN;
+  if (mailed.length > 0)
     desk.note(
-      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${mailed.slice(0, MAILED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more (all with --json)` : ''}. To end that, run "suppress import" with this file.`,
+      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(MAILED_SHOWN, mailed)}${mailed.length > MAILED_SHOWN ? ' (all with --json)' : ''}. To end that, run "suppress import" with this file.`,
     );
-  }
   const { garbled } = outcome;
   if (garbled.count > 0)
     desk.note(
@@ -315,7 +313,9 @@ function noteTaken(
   for (const typed of takeStatus) {
     const found = taken.get(headingKey(typed.trim()));
     if (found === undefined)
-      desk.note(`No line has the status "${printable(typed)}". Write it as the file does, in --take-status.`);
+      desk.note(
+        `Nobody has only the status "${printable(typed)}". In --take-status, write it as the file does, and name the person's other statuses too.`,
+      );
     else if (found.refusal !== null)
       desk.note(
         `${found.count === 1 ? '1 person' : `${found.count} people`} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
@@ -323,13 +323,11 @@ function noteTaken(
   }
 }
 
-function describeStatuses(
+const describeStatuses = (
   statuses: readonly LeftOutStatus[],
   after: (status: LeftOutStatus) => string = () => '',
-): string {
-  const shown = statuses
-    .slice(0, STATUSES_SHOWN)
-    .map((one) => `"${printable(one.status).slice(0, STATUS_MAX_LENGTH)}"${after(one)}`);
-  const more = statuses.length - shown.length;
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+): string =>
+  listedUpTo(
+    STATUSES_SHOWN,
+    statuses.map((one) => `"${printable(one.status).slice(0, STATUS_MAX_LENGTH)}"${after(one)}`),
+  );

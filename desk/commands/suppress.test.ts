@@ -3,13 +3,16 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { API } from '#shared/api.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
 const EVE = 'eve@example.com';
@@ -21,6 +24,25 @@ async function listed(server: ServerUnderTest): Promise<string[]> {
 }
 
 const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.service, ['suppress', ...args]);
+
+it('a list import on PostgreSQL keeps a person who verifies meanwhile', () =>
+  withServer({ engine: 'postgres' }, (server) =>
+    inFolder(async (folder) => {
+      const visitor = createVisitor(server);
+      await visitor.post(API.leads, filledForm({ email: ADA }));
+      const code = codeIn(await server.inbox.waitForMail(ADA));
+      const list = path.join(folder, 'list.csv');
+      writeFileSync(list, `email\n${ADA}\n${EVE}\n`);
+      utimesSync(list, 0, 0);
+      const [verified, answer] = await inTurnBehindLock(server.database, ADA, [
+        () => visitor.post(API.verify, { email: ADA, code }),
+        () => suppress(server, 'import', list),
+      ]);
+      assert.equal(verified.statusCode, 200);
+      assert.match(answer.notes, /^1 person verified here after the file was saved/m);
+      assert.deepEqual(await listed(server), [`${EVE} by-hand`]);
+    }),
+  ));
 
 for (const engine of ENGINES) {
   describe(`suppression list on ${engine}`, () => {

@@ -19,8 +19,9 @@ import {
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
-import { printableLines } from '#desk/printable.ts';
+import { listedUpTo, printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
@@ -38,7 +39,6 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 const WIDTHS = [16, 32, 14] as const;
 const SHOWN = 20;
-const AT_ONCE = 500;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 
 export function addSuppress(program: Command, desk: Desk): void {
@@ -202,38 +202,37 @@ Example:
   $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed`,
     )
     .action(async (file, { reason: otherwise, dryRun = false }) => {
-      const { leaving: listed, staying, writtenAt } = await readList(file, otherwise);
+      const { leaving, staying, writtenAt } = await readList(file, otherwise);
       const service = await desk.service();
-      const since = await verifiedSince(service, listed, writtenAt);
-      const leaving = listed.filter(({ email }) => !since.has(email));
-      let added = 0;
-      for (const { email, reason } of dryRun ? [] : leaving) {
+      const [suppressed, since]: [string[], string[]] = [[], []];
+      for (const { email, reason } of leaving) {
         desk.signal.throwIfAborted();
-        const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
-          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
+        // Looked up behind the lock, because the person may be verifying at this moment.
+        const verifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
+        if (dryRun) {
+          ((await verifiedSince(service.database.db)) ? since : suppressed).push(email);
+          continue;
+        }
+        const counted = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
+          if (await verifiedSince(tx)) return since;
+          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return null;
           // Logged with the first entry, because the import may be stopped before the last one.
-          if (added === 0) await note('suppressed', null, 'suppress import');
-          return true;
+          if (suppressed.length === 0) await note('suppressed', null, 'suppress import');
+          return suppressed;
         });
-        if (isNew) added += 1;
-        desk.progress(`${added} of ${leaving.length} …`);
+        counted?.push(email);
+        desk.progress(`${suppressed.length} of ${leaving.length} …`);
       }
-      const addresses = `${leaving.length} ${leaving.length === 1 ? 'address' : 'addresses'}`;
+      const addresses = (count: number) => (count === 1 ? '1 address' : `${count} addresses`);
+      const known = leaving.length - since.length - suppressed.length;
       desk.note(
         dryRun
-          ? `${addresses} would be suppressed${
-              leaving.length > 0
-                ? `: ${listedUpTo(
-                    SHOWN,
-                    leaving.map(({ email }) => email),
-                  )}`
-                : ''
-            }. Nothing was changed.`
-          : `${added} of ${addresses} suppressed.${added < leaving.length ? ' The others were already suppressed.' : ''}`,
+          ? `${addresses(suppressed.length)} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}. Nothing was changed.`
+          : `${suppressed.length} of ${addresses(leaving.length)} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
-      if (since.size > 0)
+      if (since.length > 0)
         desk.note(
-          `${since.size === 1 ? '1 person' : `${since.size} people`} verified here after the file was saved, and still ${since.size === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, [...since])}. To end that, use "suppress add".`,
+          `${since.length === 1 ? '1 person' : `${since.length} people`} verified here after the file was saved, and still ${since.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, since)}. To suppress them too, save the file again and repeat this.`,
         );
       const [first] = staying;
       if (first !== undefined)
@@ -241,22 +240,6 @@ Example:
           `${staying.length === 1 ? '1 line does' : `${staying.length} lines do`} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
         );
     });
-}
-
-const listedUpTo = (most: number, emails: readonly string[]): string =>
-  emails.slice(0, most).join(', ') + (emails.length > most ? ` and ${emails.length - most} more` : '');
-
-async function verifiedSince(
-  { database }: Pick<Service, 'database'>,
-  lines: readonly ListLine[],
-  writtenAt: number,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let at = 0; at < lines.length; at += AT_ONCE) {
-    const emails = lines.slice(at, at + AT_ONCE).map(({ email }) => email);
-    for (const email of await verifiedAfter(database.db, emails, writtenAt)) found.add(email);
-  }
-  return found;
 }
 
 type ListLine = { readonly email: string; readonly reason: GivenReason; readonly line: number };

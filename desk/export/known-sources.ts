@@ -4,6 +4,7 @@ import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
+import { listedUpTo } from '#desk/printable.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 
 /** Imported people have no origin. */
@@ -48,6 +49,5 @@ export async function complainOfOrigin(
   }
   if (names.size === 0) return null;
   const ordered = byNearness(wanted, names);
-  const further = ordered.length - NAMES_LISTED;
-  return `Nobody came from “${wanted}”. ${are}: ${ordered.slice(0, NAMES_LISTED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
+  return `Nobody came from “${wanted}”. ${are}: ${listedUpTo(NAMES_LISTED, ordered)}.`;
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { printable } from '#desk/printable.ts';
+import { listedUpTo, printable } from '#desk/printable.ts';
 import {
   findColumns,
   readPerson,
@@ -58,8 +58,8 @@ export async function* readPeople(
 
 const HEADINGS_SHOWN = 40;
 
-export function describeHeadings(headings: readonly string[]): string {
-  const more = headings.length - HEADINGS_SHOWN;
-  const shown = headings.slice(0, HEADINGS_SHOWN).map((heading) => `"${printable(heading)}"`);
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+export const describeHeadings = (headings: readonly string[]): string =>
+  listedUpTo(
+    HEADINGS_SHOWN,
+    headings.map((heading) => `"${printable(heading)}"`),
+  );
