@@ -207,7 +207,7 @@ Example:
       const [suppressed, since]: [string[], string[]] = [[], []];
       for (const { email, reason } of leaving) {
         desk.signal.throwIfAborted();
-        // Looked up behind the lock, because the person may be verifying at this moment.
+        // Looked up with the address locked, because the person may be verifying at this moment.
         const verifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
         if (dryRun) {
           ((await verifiedSince(service.database.db)) ? since : suppressed).push(email);

@@ -109,6 +109,10 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 
 const FOR_THE_BADGE: readonly Case[] = [
   [
+    '  badge: Planung und\n    -steuerung\n  headline: New: the guide',
+    `@+2:13: ${NOT_READ} a text must not contain a colon outside quotes. ${QUOTES}`,
+  ],
+  [
     '  badge: #1 guide',
     "@: hero.badge: is empty, because # begins a comment. Put the text in quotes: '#1 guide'.",
   ],

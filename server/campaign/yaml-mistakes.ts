@@ -152,16 +152,16 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   );
 }
 
-/** Returns the offset of the first list entry without a space after its hyphen, outside texts of several lines. */
+/** Returns the offset of the first list entry without a space after its hyphen; lines within a text do not count. */
 function tightEntry(document: Document, text: string): number | null {
-  const at = /^ *-[\p{L}\d]/mu.exec(text)?.index ?? -1;
-  let isText = false;
+  let hyphens = Array.from(text.matchAll(/(?<=^ *)-(?=[\p{L}\d])/gmu), ({ index }) => index);
   visit(document, {
-    Scalar: (_key, { type, range }) => {
-      isText ||= type !== 'PLAIN' && (range?.[0] ?? at) < at && (range?.[1] ?? at) > at;
+    Scalar: (_key, { range }) => {
+      const [start = 0, end = 0] = range ?? [];
+      hyphens = hyphens.filter((at) => at <= start || at >= end);
     },
   });
-  return at < 0 || isText ? null : text.indexOf('-', at);
+  return hyphens[0] ?? null;
 }
 
 function indentOrParserMistakes(document: Document, text: string): YamlMistake[] {
