@@ -31,7 +31,7 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
-import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
+import { copyFiles, OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { campaignWarnings, changedVariants, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import { readWordSettings } from '#server/settings/env-file.ts';
@@ -348,7 +348,7 @@ function takeCampaignFiles(): void {
     [MEDIA, path.join(FILES, 'media')],
     [path.join(CAMPAIGN_FOLDER, 'icons'), FILES],
   ] as const)
-    if (existsSync(from)) cpSync(from, to, { recursive: true });
+    if (existsSync(from)) copyFiles(from, to);
 }
 
 const WHERE_USED = ['critical-letter.ts', 'critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];

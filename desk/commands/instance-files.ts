@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileS
 import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { filesIn } from '#server/campaign/campaign-folder.ts';
+import { brokenLink, filesIn } from '#server/campaign/campaign-folder.ts';
 import { BACKUP_FILES, type BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
@@ -50,10 +50,8 @@ export function wordFilesWithoutKeys(instance: Settings): readonly BackupFile[] 
 export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>
   filesIn(folder).map((name) => {
     const file = path.join(folder, name);
-    if (!existsSync(file))
-      throw new CommandFailure(
-        `${file} is a symbolic link to a missing file. Correct the link, or delete it.`,
-      );
+    const broken = brokenLink(file);
+    if (broken !== null) throw new CommandFailure(`${file} ${broken}.`);
     return { name: WORDS + name, content: readFileSync(file) };
   });
 

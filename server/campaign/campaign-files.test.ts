@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -59,6 +60,18 @@ describe('campaign files', () => {
           'campaign/landing.yaml: video: needs media/film.webm. Rename Film.webm to exactly this name.',
         ],
       );
+    }));
+
+  it('a link to a missing file is reported, unless it is hidden', () =>
+    withCampaignCopy((folder) => {
+      symlinkSync('nowhere', path.join(folder, '.#landing.yaml'));
+      assert.deepEqual(campaignMistakes(folder), []);
+      symlinkSync('nowhere', path.join(folder, 'media/extra.webp'));
+      assert.deepEqual(called(folder, campaignMistakes(folder)), [
+        'campaign/media/extra.webp: is a symbolic link to a missing file. Correct the link, or delete it.',
+      ]);
+      // The doctor and the desk's first page also look at such a campaign.
+      assert.doesNotThrow(() => [...campaignWarnings(folder), ...sampleOnPage(folder)]);
     }));
 
   it('media whose content does not match the file extension is reported', () =>

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
@@ -81,6 +81,19 @@ export function filesIn(folder: string, within = ''): string[] {
       const file = path.posix.join(within, name);
       return isFolder(path.join(folder, file)) ? filesIn(folder, file) : [file];
     });
+}
+
+/** @returns null if the file can be read */
+export const brokenLink = (file: string): string | null =>
+  existsSync(file) ? null : 'is a symbolic link to a missing file. Correct the link, or delete it';
+
+/** Copies neither hidden files nor unused/. Follows links. */
+export function copyFiles(from: string, to: string): void {
+  const filter = (place: string) => {
+    const within = path.relative(from, place);
+    return within !== UNUSED && !path.basename(within).startsWith('.');
+  };
+  cpSync(from, to, { recursive: true, dereference: true, filter });
 }
 
 export const OWN_PAGE = 'a';

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
 
 import { readArticle } from '#server/campaign/article.ts';
-import { nameOf, OWN_PAGE, readText, variantMistakes, variantsIn } from '#server/campaign/campaign-folder.ts';
+import {
+  brokenLink,
+  filesIn,
+  nameOf,
+  OWN_PAGE,
+  readText,
+  variantMistakes,
+  variantsIn,
+} from '#server/campaign/campaign-folder.ts';
 import { readForm } from '#server/campaign/own-form.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
@@ -139,8 +148,12 @@ const describeEach = (mistakes: readonly Mistake[]): string[] => [...new Set(mis
 
 export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
-  if (words.type === 'campaign') return pageMistakes(folder);
-  return existsSync(folder) ? [...words.mistakes, ...pageMistakes(folder)] : words.mistakes;
+  if (!existsSync(folder)) return words.type === 'mistakes' ? words.mistakes : [];
+  const broken = filesIn(folder).flatMap((file) => {
+    const message = brokenLink(path.join(folder, file));
+    return message === null ? [] : [describeMistake({ file: nameOf(folder, file), message: `${message}.` })];
+  });
+  return [...(words.type === 'mistakes' ? words.mistakes : []), ...pageMistakes(folder), ...broken];
 }
 
 export function pageMistakes(folder: string): string[] {

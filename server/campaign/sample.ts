@@ -188,7 +188,10 @@ function samplePictures(folder: string, files: readonly string[]): Mistake | nul
   const people = SAMPLE.people.map((name) => name.toLowerCase().replaceAll(' ', '-'));
   const pictures = files
     .filter((file) => /^media\/.*\.(?:avif|webp|png|svg|mp4|webm)$/.test(file))
-    .filter((file) => statSync(path.join(folder, file)).size <= MOST_BYTES)
+    .filter(
+      (file) =>
+        (statSync(path.join(folder, file), { throwIfNoEntry: false })?.size ?? Infinity) <= MOST_BYTES,
+    )
     .filter(
       (file) =>
         people.some((name) => file.includes(name)) ||

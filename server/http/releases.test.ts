@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -133,8 +134,11 @@ describe('releases', () => {
       assert.deepEqual(releasesIn(dist), ['.something else']);
     }));
 
-  it('a release keeps the owners and modes of its campaign, without unused files', () =>
+  it('a release keeps the owners and modes of its campaign, without unused and hidden files', () =>
     withProject((project) => {
+      write(project, 'campaign/.git/config', '[core]');
+      // A lock file of Emacs.
+      symlinkSync('nowhere', path.join(project, 'campaign/.#landing.yaml'));
       write(project, 'campaign/article/article.md', 'Gated');
       write(project, 'campaign/unused/old.yaml', 'old');
       const article = path.join(project, 'campaign/article/article.md');
@@ -144,7 +148,11 @@ describe('releases', () => {
       copyCampaign(path.join(project, 'campaign'), release);
       const copy = statSync(path.join(release, 'campaign/article/article.md'));
       assert.deepEqual([copy.mode & 0o777, copy.uid], [0o600, statSync(article).uid]);
-      assert.ok(!existsSync(path.join(release, 'campaign/unused')));
+      assert.deepEqual(readdirSync(path.join(release, 'campaign')).toSorted(), [
+        'article',
+        'emails',
+        'landing.yaml',
+      ]);
     }));
 
   it('a release is served only while its sources are unchanged', () =>

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -15,6 +14,7 @@ import {
 import path from 'node:path';
 import process from 'node:process';
 
+import { copyFiles } from '#server/campaign/campaign-folder.ts';
 import type { InlineHashes } from '#server/http/security-headers.ts';
 import { flushToDisk } from '#server/platform/files.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
@@ -148,11 +148,7 @@ export const campaignOf = ({ folder }: Pick<Release, 'folder'>): string => path.
 /** Keeps owners and modes, because root may build for another user, and the article is not for everyone on the machine. */
 export function copyCampaign(campaign: string, release: string): void {
   const copy = campaignOf({ folder: release });
-  cpSync(campaign, copy, {
-    recursive: true,
-    dereference: true,
-    filter: (name) => path.relative(campaign, name) !== 'unused',
-  });
+  copyFiles(campaign, copy);
   for (const name of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
     const { mode, uid, gid } = statSync(path.join(campaign, name));
     chmodSync(path.join(copy, name), mode);
