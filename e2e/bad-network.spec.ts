@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import {
-  answerOnce,
+  answerNext,
   expect,
   hold,
   requestsTo,
@@ -66,7 +66,7 @@ test('a code or article requested offline fails immediately and can be requested
   await expect(visitor.codeScreen).toBeVisible();
 
   await withoutArticle(page);
-  await answerOnce(page, '**/api/article', null);
+  await answerNext(page, '**/api/article', null);
   await tryAgain(page).click();
   const notLoaded = page.getByText('The guide could not be loaded.');
   await expect(notLoaded).toBeVisible();
@@ -149,7 +149,7 @@ test('a code that could not be checked stays in its boxes and is not marked wron
   const code = await visitor.mailedCode();
   for (const { what, says, ...answer } of NOT_CHECKED)
     await test.step(`code not checked because of ${what}`, async () => {
-      await page.route('**/api/verify', (route) => route.fulfill(answer), { times: 2 });
+      await answerNext(page, '**/api/verify', answer, 2);
       await visitor.enterCode(code);
       await expect(visitor.toast).toContainText('Verification Failed');
       await expect(visitor.toast).toContainText(says);
@@ -174,7 +174,7 @@ test('a code that could not be checked stays in its boxes and is not marked wron
 
 /** Aborts the check of a code, so its digits stay in the boxes unchecked. */
 async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
-  await answerOnce(visitor.page, '**/api/verify', null);
+  await answerNext(visitor.page, '**/api/verify', null);
   await visitor.enterCode(digits);
   await expect(tryAgain(visitor.page)).toBeVisible();
 }
@@ -196,7 +196,7 @@ test('an unchecked code can be sent again, typed over or corrected', async ({ pa
   await page.keyboard.type(code.slice(0, 3));
   expect(await visitor.boxValues()).toBe(`${code.slice(0, 3)}___`);
   await expect(tryAgain(page)).toHaveCount(0);
-  await answerOnce(page, '**/api/verify', null);
+  await answerNext(page, '**/api/verify', null);
   const typo = code[3] === '5' ? '6' : '5';
   await page.keyboard.type(`${typo}${code.slice(4)}`);
   await expect(tryAgain(page)).toBeVisible();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { expect, LEADS, test } from './desk-fixtures.ts';
+import { answerNext } from './fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
@@ -71,7 +72,7 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   await expect(dialogue).toBeHidden();
 
   const refusal = { status: 503, contentType: 'text/plain', body: 'The desk is busy. Try again later.' };
-  await page.route('**/api/export?*', (route) => route.fulfill(refusal), { times: 1 });
+  await answerNext(page, '**/api/export?*', refusal);
   await opener.click();
   await send.click();
   await expect(dialogue.getByRole('alert')).toHaveText(refusal.body);

@@ -139,9 +139,18 @@ export function requestsTo(page: Page, path: string | RegExp): Request[] {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 
-/** Replaces the server's next response; null makes the request fail. */
-export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
-  page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
+/**
+ * Replaces the server's next responses; null makes the requests fail. The route stays afterwards: while the last route of a page is
+ * replaced by another one, Chromium lets requests through.
+ */
+export async function answerNext(page: Page, url: string, answer: Answer | null, times = 1): Promise<void> {
+  let left = times;
+  await page.route(url, (route) => {
+    if (left === 0) return route.fallback();
+    left -= 1;
+    return answer ? route.fulfill(answer) : route.abort();
+  });
+}
 
 export async function hold(page: Page, url: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();

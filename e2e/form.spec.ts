@@ -1,6 +1,6 @@
 import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
 
-import { answerOnce, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
+import { answerNext, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -126,7 +126,7 @@ test('a refused form shows a destructive toast and keeps the text', async ({ pag
   await visitor.fillForm();
   for (const { what, says, ...answer } of FAILURES)
     await test.step(`form answered with ${what}`, async () => {
-      await answerOnce(page, '**/api/leads', answer);
+      await answerNext(page, '**/api/leads', answer);
       await visitor.sendForm();
       await expect(visitor.toast).toHaveText(`Error ${says}`);
       await expect(visitor.toast).toHaveAttribute('data-variant', 'destructive');
@@ -151,7 +151,7 @@ test("the server's error about a field stays at it until the visitor changes it"
     await test.step(field, async () => {
       const body = `Not this ${field}.`;
       await visitor.fillForm();
-      await answerOnce(page, '**/api/leads', { status: 400, headers: { 'x-error-field': field }, body });
+      await answerNext(page, '**/api/leads', { status: 400, headers: { 'x-error-field': field }, body });
       await visitor.sendForm();
       const refused = page.getByLabel(label);
       await expect(visitor.toast).toHaveText(`Error 400: ${body}`);

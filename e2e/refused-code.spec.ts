@@ -1,7 +1,7 @@
 import type { Locator } from '@playwright/test';
 
 import {
-  answerOnce,
+  answerNext,
   boxAtRest,
   boxOf,
   expect,
@@ -49,7 +49,7 @@ test('the error about a refused code stays until the visitor types', async ({ pa
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 
-  await answerOnce(page, '**/api/verify', { status: 500, body: '' });
+  await answerNext(page, '**/api/verify', { status: 500, body: '' });
   await visitor.enterCode('123456');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
   const failure = page.getByRole('main').getByText('Your code could not be checked.');
@@ -134,7 +134,7 @@ test("no toast covers the form's fields or the focused element at any size", asy
   for (const [width, height] of SIZES)
     for (const body of sentences) {
       await resize(page, { width, height });
-      await answerOnce(page, '**/api/leads', { status: 503, body });
+      await answerNext(page, '**/api/leads', { status: 503, body });
       await send.focus();
       await page.keyboard.press('Enter');
       await expect(visitor.toast).toContainText(body);
@@ -159,7 +159,7 @@ test('no toast covers the code boxes or the focused element at any size', async 
   for (const [width, height] of SIZES)
     for (const body of [REFUSAL, 'x'.repeat(500)]) {
       await resize(page, { width, height });
-      await answerOnce(page, '**/api/verify', { status: 400, body });
+      await answerNext(page, '**/api/verify', { status: 400, body });
       await visitor.enterCode('123456');
       await expect(visitor.toast).toContainText(`400: ${body}`);
       await expectNothingCovered(visitor, visitor.box(1), `code at ${width} x ${height}`);

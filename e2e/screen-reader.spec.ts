@@ -1,7 +1,7 @@
 // Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind visitor, then
 // store it with npm run test:screen-reader:renew.
 import {
-  answerOnce,
+  answerNext,
   expect,
   listen,
   stopClock,
@@ -55,7 +55,7 @@ test('the accessibility tree of every stage matches the recording', async ({
 
   await page.clock.resume();
   await withoutArticle(page);
-  await answerOnce(page, '**/api/article', { status: 500, body: '' });
+  await answerNext(page, '**/api/article', { status: 500, body: '' });
   await visitor.enterCode(code);
   await expect(page.getByRole('alert')).toBeVisible();
   await page.clock.runFor(10_000);

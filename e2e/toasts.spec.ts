@@ -1,9 +1,9 @@
-import { answerOnce, boxOf, expect, stopClock, test, type Visitor } from './fixtures.ts';
+import { answerNext, boxOf, expect, stopClock, test, type Visitor } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
 async function sendInVain(visitor: Visitor, body: string): Promise<void> {
-  await answerOnce(visitor.page, '**/api/leads', { status: 503, body });
+  await answerNext(visitor.page, '**/api/leads', { status: 503, body });
   await visitor.sendForm();
 }
 

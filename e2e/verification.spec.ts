@@ -1,4 +1,4 @@
-import { answerOnce, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
+import { answerNext, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
 
 const codeOf = (request: { postDataJSON: () => unknown }) =>
   (request.postDataJSON() as { code: string }).code;
@@ -183,7 +183,7 @@ test('a failed resend restores the button; a successful one focuses the code box
   await expect(visitor.box(1)).toBeFocused();
 
   await page.clock.fastForward(60_000);
-  await answerOnce(page, '**/api/leads', {
+  await answerNext(page, '**/api/leads', {
     status: 202,
     json: { challengeId: 'another', reference: 'ABC', resendSeconds: 60 },
   });
@@ -193,7 +193,7 @@ test('a failed resend restores the button; a successful one focuses the code box
   await expect(visitor.box(1)).toBeFocused();
 
   await page.clock.fastForward(60_000);
-  await answerOnce(page, '**/api/leads', { status: 503, body: 'Not now.' });
+  await answerNext(page, '**/api/leads', { status: 503, body: 'Not now.' });
   await resend.press('Enter');
   await expect(visitor.toast).toContainText('503: Not now.');
   await expect(visitor.box(1)).toBeFocused();
