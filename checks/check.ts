@@ -1,4 +1,4 @@
-// `npm run check` runs every check; `npm test` also runs all tests beside them. The longest steps come first.
+// `npm run check` runs every check; `npm test` runs all tests at the same time. The longest steps come first.
 import { type Step, runSteps } from '#checks/run-steps.ts';
 import { PROCESSES_VARIABLE } from '#testing/test-process.ts';
 
@@ -24,7 +24,7 @@ const CHECKS: readonly Step[] = [
 ];
 
 const withTests = process.argv.includes('--tests');
-// Browser tests need the rest of two cores.
+// The browser tests keep a core busy.
 process.env[PROCESSES_VARIABLE] ??= '2';
 const failed = await runSteps([...(withTests ? TESTS : []), ...CHECKS], 3);
 if (failed.length > 0) {

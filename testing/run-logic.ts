@@ -26,7 +26,7 @@ const ALONE = [
   'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);
 
-/** Four processes alone keep two cores busy, because some wait. */
+/** Four processes keep two cores busy, because some wait. `npm test` also runs browsers, and allows two. */
 const CONCURRENCY = Number(process.env[PROCESSES_VARIABLE] ?? 4);
 /** With more lines per process, the last one would run while the others are idle. */
 const MOST_LINES = 1_500;
