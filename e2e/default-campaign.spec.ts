@@ -3,6 +3,8 @@
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { expect, test } from './fixtures.ts';
 
+// A second worker would start another site.
+test.describe.configure({ mode: 'default' });
 test.use({ siteOptions: { campaign: DEFAULT_CAMPAIGN } });
 
 test("the landing page contains the specification's words, in its order", async ({ page }) => {

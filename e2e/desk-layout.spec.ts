@@ -3,6 +3,9 @@ import type { Page } from '@playwright/test';
 import { becomeLead, changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
 import { overflow, resize } from './fixtures.ts';
 
+// A second worker would start another site.
+test.describe.configure({ mode: 'default' });
+
 const PHONE = { width: 375, height: 812 };
 
 const openTables = async (page: Page) => {

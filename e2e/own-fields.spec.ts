@@ -6,6 +6,8 @@ import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { expectNoViolations } from './axe.ts';
 import { expect, overflow, resize, test } from './fixtures.ts';
 
+// A second worker would start another site.
+test.describe.configure({ mode: 'default' });
 test.use({ siteOptions: { campaign: ownFieldsCampaign() } });
 
 const LABELS = [
