@@ -33,11 +33,16 @@ test('tooltips open after 700 ms, or immediately within 300 ms of another', asyn
   await page.clock.runFor(301);
 
   await openSlowly();
-  const tip = await boxOf(page.locator('[data-radix-popper-content-wrapper]'));
-  const control = await boxOf(toggle);
-  const below = tip.y - control.y - control.height;
-  const above = control.y - tip.y - tip.height;
-  expect(Math.round(Math.max(below, above))).toBe(4);
+  // The tooltip is placed a moment after it appears.
+  await expect
+    .poll(async () => {
+      const tip = await boxOf(page.locator('[data-radix-popper-content-wrapper]'));
+      const control = await boxOf(toggle);
+      const below = tip.y - control.y - control.height;
+      const above = control.y - tip.y - tip.height;
+      return Math.round(Math.max(below, above));
+    })
+    .toBe(4);
   await page.keyboard.press('Escape');
   await expectClosed();
   await openSlowly();
