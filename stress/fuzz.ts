@@ -1,11 +1,9 @@
-// Checks a million responses to broken requests, then faults that once broke the server (fuzz/rude-clients.ts). Usage: fuzz.ts [answers] [seed]
-// [--dry]
+// Checks a million responses to broken requests. Usage: fuzz.ts [answers] [seed] [--dry]
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { residentBytes } from '#stress/harness/consumption.ts';
 import { createFuzzer, POST } from '#stress/fuzz/requests.ts';
-import { tryRudeClients } from '#stress/fuzz/rude-clients.ts';
 import { argument, createProof } from '#stress/harness/proof.ts';
 import { median } from '#stress/harness/report.ts';
 import { newLedger, describeCounts, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
@@ -179,7 +177,6 @@ rows.add(
 );
 rows.add('longest block of the event loop', `${worstLoop.toFixed(0)} ms`);
 rows.add('a visitor afterwards', ledger.verified.size === 1 ? 'came through' : 'did not come through');
-await tryRudeClients(proof, rows, { metricsPort: METRICS_PORT + 1, text: fuzzer.text });
 await proof.end(
   `${sent.toLocaleString('en')} broken requests, ${answered.toLocaleString('en')} answered, ${rows.range('seen', '5xx')} with 5xx; ` +
     `memory ${early.toFixed(0)}, ${middle.toFixed(0)}, ${late.toFixed(0)} MB in the first, middle and last fifth; ` +

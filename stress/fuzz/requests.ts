@@ -8,10 +8,9 @@ export type Fuzzer = {
   readonly random: () => number;
   readonly wholeRequest: () => Buffer;
   readonly brokenRequest: () => Buffer;
-  readonly text: (length: number) => string;
 };
 
-export const NASTY: readonly unknown[] = [
+const NASTY: readonly unknown[] = [
   null,
   true,
   false,
@@ -210,5 +209,5 @@ export function createFuzzer(seed: number): Fuzzer {
     () => `OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
   ];
 
-  return { random, wholeRequest, brokenRequest: () => Buffer.from(pick(BROKEN)()), text };
+  return { random, wholeRequest, brokenRequest: () => Buffer.from(pick(BROKEN)()) };
 }
