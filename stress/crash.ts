@@ -1,10 +1,29 @@
-// Kills the server under load: every 202 must lead to a mailed code, and every code to a lead. Usage: crash.ts [kills] [--dry]
-import { ENGINES } from '#testing/databases.ts';
-import { lostIn } from '#stress/harness/promises-kept.ts';
+// Kills the server under load while the webhook receiver sometimes fails: every 202 must lead to a mailed code, every code to a lead, and
+// every event must arrive at least once and in order. Usage: crash.ts [kills] [--dry]
+import { setTimeout } from 'node:timers/promises';
+
+import { Webhook } from 'standardwebhooks';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { derivedWebhookSecrets, deriveSecrets } from '#server/secrets/secrets.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
+import { databaseOf, lostIn } from '#stress/harness/promises-kept.ts';
 import { argument, createProof } from '#stress/harness/proof.ts';
-import { walkUnderKills } from '#stress/harness/walk-under-kills.ts';
+import { walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const KILLS = argument(0, 200);
+const VISITORS = 12;
+const LONGEST_LIFE_MS = 1_200;
+/** Mean delays of the mail server and the receiver, so kills often interrupt both. */
+const DELAY_MS = 20;
+const REFUSED = 0.05;
+const UNANSWERED = 0.05;
+/** Longer than a lease and the retries after a few refusals. */
+const PATIENCE_MS = 300_000;
+const LOOK_EVERY_MS = 250;
 
 const proof = createProof('prove:crash');
 const rows = proof.rows(
@@ -18,9 +37,41 @@ const rows = proof.rows(
   'leads whose answer was cut off',
   'leads lost',
 );
+const eventRows = proof.rows(
+  'engine',
+  'events committed',
+  'taken again, told apart by their key',
+  'out of order',
+  'still waiting after 5 min',
+  'events lost',
+);
+
+const someDelay = (): Promise<null> => setTimeout(Math.random() * 2 * DELAY_MS, null);
+
 for (const engine of ENGINES) {
-  const { site, server, ledger } = await walkUnderKills(proof, engine, { kills: KILLS });
+  const keeper = await startKeeper();
+  const site = await proof.prepareSite(engine, {
+    env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: keeper.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
+    inbox: { onMessage: someDelay },
+  });
+  let server = await site.start();
+  const { url, port } = server;
+  const walkers = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
+  const ledger = await walkWhile(walkers, VISITORS, async ({ acknowledged }) => {
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      await setTimeout(Math.random() * LONGEST_LIFE_MS);
+      await server.stop('SIGKILL');
+      server = await site.start({ PORT: String(port) });
+      if (kill % 20 === 0)
+        process.stdout.write(`${engine}: ${kill} kills, ${acknowledged.size} acknowledged\n`);
+    }
+  });
+  const { db, close } = databaseOf(site);
+  const end = Date.now() + PATIENCE_MS;
+  const waiting = () => db.selectFrom('webhook_events').select('id').where('state', '=', 'queued').execute();
+  while ((await waiting()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
   await server.stop();
+
   const account = await proof.expectKept(engine, site, ledger);
   rows.add(
     engine,
@@ -33,9 +84,90 @@ for (const engine of ENGINES) {
     account.unheardSuccesses,
     lostIn(account) - account.lostMails + account.withoutReceipt,
   );
+  await expectEvents(engine, keeper, db);
+  await close();
+  await keeper.close();
   await site.close();
 }
 await proof.end(
-  `${KILLS} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}`,
+  `${KILLS} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
+    `Webhooks: ${eventRows.say('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`,
   rows.table(),
+  eventRows.table(),
 );
+
+type Keeper = {
+  readonly url: string;
+  readonly kept: ReadonlyMap<string, Received>;
+  readonly counts: () => { readonly taken: number; readonly forged: number };
+  readonly close: () => Promise<void>;
+};
+
+async function startKeeper(): Promise<Keeper> {
+  const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
+  const kept = new Map<string, Received>();
+  let taken = 0;
+  let forged = 0;
+  const { url, close } = await startReceiver((received, response) => {
+    void someDelay().then(() => {
+      const fate = Math.random();
+      if (fate < REFUSED) return response.writeHead(500).end();
+      try {
+        signature.verify(received.text, received.headers as Record<string, string>);
+      } catch {
+        forged += 1;
+      }
+      taken += 1;
+      if (!kept.has(received.id)) kept.set(received.id, received);
+      if (fate < REFUSED + UNANSWERED) return response.destroy();
+      return response.writeHead(204).end();
+    });
+  });
+  return { url, kept, counts: () => ({ taken, forged }), close };
+}
+
+async function readArticle(url: string, cookie: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(`${url}${API.article}`, { headers: { cookie } });
+      await response.text();
+      if (response.status === 200) return;
+    } catch {
+      // The server was killed and is restarting.
+    }
+    await setTimeout(LOOK_EVERY_MS);
+  }
+}
+
+async function expectEvents(engine: Engine, { kept, counts }: Keeper, db: Db): Promise<void> {
+  const committed = await db
+    .selectFrom('webhook_events')
+    .select(['id', 'type', 'lead_id', 'state', 'attempts', 'reply'])
+    .execute();
+  const leads = await db.selectFrom('leads').select(['id', 'first_read_at']).execute();
+  const places = new Map(
+    [...kept.values()].map(({ event }, place) => [`${event.type} ${event.data.lead.id}`, place]),
+  );
+  const promised = leads.flatMap(({ id, first_read_at: readAt }) => [
+    `lead.verified ${id}`,
+    ...(readAt === null ? [] : [`lead.read ${id}`]),
+  ]);
+  // A kill counts as an attempt, and after several, the next is half an hour away. Such an event is late, not lost.
+  const late = committed.filter(({ id, state }) => state === 'queued' && !kept.has(id));
+  for (const { type, attempts, reply } of late)
+    process.stdout.write(`${engine}: ${type} waits after ${attempts} attempts (${reply ?? 'no response'})\n`);
+  const lateOnes = new Set(late.map((event) => `${event.type} ${event.lead_id}`));
+  const eventsLost =
+    committed.filter((event) => !kept.has(event.id) && !late.includes(event)).length +
+    promised.filter((one) => !places.has(one) && !lateOnes.has(one)).length;
+  const unread = leads.filter(({ first_read_at: readAt }) => readAt === null).length;
+  const outOfOrder = leads.filter(
+    ({ id }) => (places.get(`lead.read ${id}`) ?? Infinity) < (places.get(`lead.verified ${id}`) ?? -1),
+  ).length;
+  const { taken, forged } = counts();
+  const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
+  for (const [what, count] of Object.entries({ eventsLost, outOfOrder, forged, invented }))
+    proof.expect(count === 0, `${engine}: ${what}: ${count}`);
+  proof.expect(unread === 0, `${engine}: ${unread} leads read the article, but the database has no record`);
+  eventRows.add(engine, committed.length, taken - kept.size, outOfOrder, late.length, eventsLost);
+}
