@@ -2,7 +2,7 @@
 // heap.
 import { setTimeout } from 'node:timers/promises';
 
-import { processorSeconds, residentBytes } from '#stress/harness/consumption.ts';
+import { residentBytes } from '#stress/harness/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
 import { median } from '#stress/harness/report.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Surroundings,
 } from '#stress/speed/contestants.ts';
 import { closedLoop, forMs } from '#stress/speed/loops.ts';
-import { compared, type Section } from '#stress/speed/section.ts';
+import { compared, type Section } from '#stress/speed/compare.ts';
 import { leadsIn } from '#stress/harness/promises-kept.ts';
 
 const VISITORS = 32;
@@ -29,11 +29,7 @@ const MOST_GROWTH = 1.02;
 const JUDGED_FROM_FLOWS = 100_000;
 const MIB = 1024 ** 2;
 
-type Look = {
-  readonly flows: number;
-  readonly mib: number;
-  readonly processor: number;
-};
+type Look = { readonly flows: number; readonly mib: number };
 
 type Seen = {
   readonly restMib: number;
@@ -48,12 +44,7 @@ async function watch(entrant: Entrant, { sink }: Surroundings, flows: number): P
   const restMib = residentBytes(pid) / MIB;
   const looks: Look[] = [];
   const watching = setInterval(
-    () =>
-      looks.push({
-        flows: client.verified.length,
-        mib: residentBytes(pid) / MIB,
-        processor: processorSeconds(pid),
-      }),
+    () => looks.push({ flows: client.verified.length, mib: residentBytes(pid) / MIB }),
     LOOK_EVERY_MS,
   );
   const inTime = forMs(FLOWS_WITHIN_MS(flows));
@@ -76,22 +67,14 @@ const mibAfter = ({ looks }: Seen, flows: number): number =>
       .map(({ mib }) => mib),
   );
 
-const looksByFifth = ({ looks }: Seen, flows: number): Look[][] =>
+const fifthsOf = ({ looks }: Seen, flows: number): number[] =>
   Array.from({ length: FIFTHS }, (_, fifth) =>
-    looks.filter((look) => Math.min(FIFTHS - 1, Math.floor((look.flows / flows) * FIFTHS)) === fifth),
+    median(
+      looks
+        .filter((look) => Math.min(FIFTHS - 1, Math.floor((look.flows / flows) * FIFTHS)) === fifth)
+        .map(({ mib }) => mib),
+    ),
   );
-
-const fifthsOf = (seen: Seen, flows: number): number[] =>
-  looksByFifth(seen, flows).map((looks) => median(looks.map(({ mib }) => mib)));
-
-/** Milliseconds of processor time per flow in each fifth. */
-const costsOf = (seen: Seen, flows: number): number[] =>
-  looksByFifth(seen, flows).map((looks) => {
-    const [first, last] = [looks.at(0), looks.at(-1)];
-    return first === undefined || last === undefined
-      ? Number.NaN
-      : ((last.processor - first.processor) * 1000) / (last.flows - first.flows);
-  });
 
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
@@ -120,16 +103,18 @@ async function promisesBroken(
 
 export async function measureMemory(
   surroundings: Surroundings,
-  { flows, starts }: { flows: number; starts: number },
-): Promise<Section & { readonly broken: readonly string[] }> {
-  const [ours, floor] = [await enterOurs(surroundings), await enterFloor(surroundings)];
+  { flows, leadsBefore, starts }: { flows: number; leadsBefore: number; starts: number },
+): Promise<Section> {
+  const ours = await enterOurs(surroundings, KEPT_FOR_EVER);
+  const floor = await enterFloor(surroundings);
+  if (leadsBefore > 0) await fillHistory({ ...ours, engine: surroundings.engine }, leadsBefore);
   const [ourStart = Number.NaN, floorStart = Number.NaN] = await timeStarts(
     [ours, floor],
     surroundings.sink,
     starts,
   );
   const seen = await watch(ours, surroundings, flows);
-  const broken = await promisesBroken(ours, seen, { flows, leadsBefore: 0 });
+  const broken = await promisesBroken(ours, seen, { flows, leadsBefore });
   const seenOfFloor = await watch(floor, surroundings, flows);
   for (const entrant of [ours, floor]) clear(entrant);
 
@@ -157,40 +142,6 @@ export async function measureMemory(
       'start and memory': [
         `start to the first 200 ${compared(ourStart, floorStart, 0)} ms; memory at rest ${both(({ restMib }) => restMib)} MiB, ` +
           `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
-      ],
-    },
-    broken,
-  };
-}
-
-/** Measures only our server, because the run is too long for two. */
-export async function measureLongRun(
-  surroundings: Surroundings,
-  { flows, leadsBefore }: { flows: number; leadsBefore: number },
-): Promise<Section & { readonly broken: readonly string[] }> {
-  const ours = await enterOurs(surroundings, KEPT_FOR_EVER);
-  await fillHistory({ ...ours, engine: surroundings.engine }, leadsBefore);
-  const seen = await watch(ours, surroundings, flows);
-  const broken = await promisesBroken(ours, seen, { flows, leadsBefore });
-  clear(ours);
-  const memory = fifthsOf(seen, flows);
-  const costs = costsOf(seen, flows);
-  const rows = ['first', 'second', 'middle', 'fourth', 'last'].map((name, fifth) => [
-    `${name} fifth of the run`,
-    (memory[fifth] ?? Number.NaN).toFixed(0),
-    (costs[fifth] ?? Number.NaN).toFixed(2),
-  ]);
-  rows.push(['last fifth to the middle one', growthOf(memory).toFixed(3), growthOf(costs).toFixed(3)]);
-  for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
-  const say = (count: number) => count.toLocaleString('en');
-  return {
-    how: `${say(flows)} flows, ${VISITORS} at a time, on a database with ${say(leadsBefore)} leads.`,
-    head: ['', 'memory, in MiB', 'processor time of a flow, in ms'],
-    rows,
-    figures: {
-      'long run': [
-        `${say(flows)} flows on ${say(leadsBefore)} leads: ${memory.map((mib) => mib.toFixed(0)).join(', ')} MiB and ` +
-          `${costs.map((ms) => ms.toFixed(2)).join(', ')} ms of processor time a flow, by fifths of the run`,
       ],
     },
     broken,

@@ -2,10 +2,9 @@
 // more processes show cost, not speed.
 import os from 'node:os';
 
-import type { Pace } from '#stress/speed/compare.ts';
+import type { Pace, Section } from '#stress/speed/compare.ts';
 import { clear, enterOurs, start, type Contestant, type Surroundings } from '#stress/speed/contestants.ts';
 import { closedLoop, forMs, quantile, type Visitors } from '#stress/speed/loops.ts';
-import type { Section } from '#stress/speed/section.ts';
 import { processorSeconds } from '#stress/harness/consumption.ts';
 import { median } from '#stress/harness/report.ts';
 

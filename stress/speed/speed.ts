@@ -1,24 +1,20 @@
-// Speed, start time and memory compared with floor.ts. Fails if memory grows or a flow is lost, but never because of a time. Needs Linux.
-// speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
-// speed.ts postgres --only processes | sqlite --only long-run (an hour, 8 GB of disk)
+// Speed, start time and memory compared with floor.ts. Fails if memory grows, a flow is lost or many leads slow it down. Needs Linux.
+// speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--before 0] [--leads 1000000]
+// [--dry]; speed.ts postgres --only processes
 import { parseArgs } from 'node:util';
 
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import type { Pace } from '#stress/speed/compare.ts';
+import { measureFlows, measureLeads, measureStatic, type Pace, type Section } from '#stress/speed/compare.ts';
 import type { Surroundings } from '#stress/speed/contestants.ts';
-import { measureFlows } from '#stress/speed/flows.ts';
-import { measureLeads } from '#stress/speed/leads.ts';
-import { measureLongRun, measureMemory } from '#stress/speed/memory.ts';
-import type { Section } from '#stress/speed/section.ts';
+import { measureMemory } from '#stress/speed/memory.ts';
 import { measureProcesses } from '#stress/speed/processes.ts';
 import { startSink } from '#stress/speed/sink.ts';
-import { measureStatic } from '#stress/speed/static.ts';
 import { conclude, report } from '#stress/harness/proof.ts';
 import { table } from '#stress/harness/report.ts';
 
 const USUAL_PARTS = ['static', 'flows', 'memory', 'leads'] as const;
-const PARTS = [...USUAL_PARTS, 'long-run', 'processes'] as const;
+const PARTS = [...USUAL_PARTS, 'processes'] as const;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,6 +22,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string', default: USUAL_PARTS.join() },
     short: { type: 'boolean', default: false },
     flows: { type: 'string' },
+    before: { type: 'string', default: '0' },
     leads: { type: 'string' },
     dry: { type: 'boolean' },
   },
@@ -50,16 +47,21 @@ const PACE: Pace = short
 const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
 const STARTS = short ? 1 : 5;
 const FLOWS = Number(values.flows ?? (short ? 1_000 : 100_000));
-const LONG_RUN = short ? { flows: 2_000, leadsBefore: 1_000 } : { flows: 1_000_000, leadsBefore: 500_000 };
+const LEADS_BEFORE = Number(values.before);
 const LEADS = Number(values.leads ?? (short ? 20_000 : 1_000_000));
 
-async function write(engine: Engine | null, { how, head, rows, figures }: Section): Promise<void> {
+const allBroken: string[] = [];
+
+async function write(
+  engine: Engine | null,
+  { how, head, rows, figures, broken = [] }: Section,
+): Promise<void> {
+  allBroken.push(...broken.map((sentence) => `${engine}: ${sentence}`));
   process.stdout.write(`\n${how}\n\n${table(head, rows)}\n`);
   for (const [name, cells] of Object.entries(figures))
     await report(engine === null ? name : `${name}, ${engine}`, cells, !short);
 }
 
-const broken: string[] = [];
 const sink = await startSink();
 const needsPostgres = engines.includes('postgres') && parts.some((part) => part !== 'static');
 const postgres = needsPostgres ? await startPostgres() : null;
@@ -71,23 +73,15 @@ try {
     const surroundings = surroundingsOf(engine);
     if (wants('flows')) await write(engine, await measureFlows(surroundings, PACE));
     if (wants('memory')) {
-      const memory = await measureMemory(surroundings, { flows: FLOWS, starts: STARTS });
-      await write(engine, memory);
-      broken.push(...memory.broken.map((sentence) => `${engine}: ${sentence}`));
-    }
-    if (wants('long-run')) {
-      const long = await measureLongRun(surroundings, LONG_RUN);
-      await write(engine, long);
-      broken.push(...long.broken.map((sentence) => `${engine}: ${sentence}`));
+      const size = { flows: FLOWS, leadsBefore: LEADS_BEFORE, starts: STARTS };
+      await write(engine, await measureMemory(surroundings, size));
     }
     if (wants('processes')) await write(engine, await measureProcesses(surroundings, PACE));
-    if (wants('leads')) {
-      const leads = await measureLeads(surroundings, LEADS_PACE, { leads: LEADS, starts: STARTS });
-      await write(engine, leads);
-    }
+    if (wants('leads'))
+      await write(engine, await measureLeads(surroundings, LEADS_PACE, { leads: LEADS, starts: STARTS }));
   }
 } finally {
   await postgres?.stop();
   sink.close();
 }
-conclude(broken);
+conclude(allBroken);
