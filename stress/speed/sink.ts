@@ -18,7 +18,8 @@ export async function startSink(): Promise<Sink> {
   const sockets = new Set<Socket>();
 
   const receive = (recipient: string, message: string): void => {
-    const code = /^Subject: \D*(\d{6})/m.exec(message)?.[1];
+    // The desk's mail has its code only in the text.
+    const code = (/^Subject: \D*(\d{6})/m.exec(message) ?? /^\s*(\d{6})\s*$/m.exec(message))?.[1];
     if (code === undefined) return;
     const visitor = waiting.get(recipient);
     waiting.delete(recipient);
