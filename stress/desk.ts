@@ -1,15 +1,29 @@
-// Measures a million leads: the export compared with the database's own dump, memory and the consent chain. Usage: desk.ts [leads] [--dry]
+// Measures the desk with a million leads: exports compared with the database's own dump, the consent chain, screens, and visitors during an
+// export. Usage: desk.ts [leads] [--dry]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import type { PeoplePage } from '#desk/endpoints/people.ts';
 import { peakBytes } from '#stress/harness/consumption.ts';
-import { fillHistory } from '#stress/harness/history.ts';
+import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
 import { argument, createProof } from '#stress/harness/proof.ts';
 import { median } from '#stress/harness/report.ts';
+import { LIMITS_OUT_OF_REACH } from '#stress/harness/visitors.ts';
 import { watchWhile } from '#stress/harness/watch.ts';
+import { createClient } from '#stress/speed/client.ts';
+import { closedLoop, forMs } from '#stress/speed/loops.ts';
+import { startSink } from '#stress/speed/sink.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
+import { askedDesk } from '#testing/desk-handlers.ts';
+import { freePort } from '#testing/free-port.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import type { PreparedSite } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 
 const LEADS = argument(0, 1_000_000);
 const MOST_MEMORY = 150e6;
@@ -23,9 +37,149 @@ const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_ver
   from leads l left join consent_receipts r on r.id = (select id from consent_receipts where lead_id = l.id order by id desc limit 1)
   left join consent_wordings w on w.version = r.consent_version order by l.id`;
 
+const MOST_SCREEN_MS = 300;
+const DAY_MS = 86_400_000;
+const ROUNDS = 7;
+const TURN_MS = 6_000;
+const VISITORS = 16;
+const READY_WITHIN_MS = 60_000;
+/** Promised share of the speed without an export. */
+const LEAST_RATIO = 0.9;
+const ADA = 'ada@example.com';
+
+/** Runs with the lowest priority, because in production the reader is on another machine. */
+const READER = `
+import { constants, setPriority } from 'node:os';
+setPriority(constants.priority.PRIORITY_LOW);
+const [, url, session] = process.argv;
+let bytes = 0;
+let begun = false;
+process.once('SIGTERM', () => process.stdout.write(String(bytes), () => process.exit()));
+for (;;) {
+  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { '${KEPT_BY_BROWSER.session}': session } });
+  if (!ok) throw new Error('An export was answered ' + status);
+  for await (const part of body) {
+    if (!begun) process.stderr.write('begun\\n');
+    begun = true;
+    bytes += part.length;
+  }
+}`;
+
 type Run = { readonly seconds: number; readonly bytes: number };
+
+const medianOf = (runs: readonly Run[]): Run => ({
+  seconds: median(runs.map(({ seconds }) => seconds)),
+  bytes: Math.max(...runs.map(({ bytes }) => bytes)),
+});
+
+const countLines = (file: string): number => readFileSync(file, 'latin1').split('\n').length - 1;
+
 const proof = createProof('prove:desk');
-const rows = proof.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
+const sink = await startSink();
+const commandRows = proof.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
+const screenRows = proof.rows('what', 'engine', 'requests', 'first, ms', 'slowest, ms', 'all, s');
+const besideRows = proof.rows(
+  'engine',
+  'flows a second',
+  'during an export',
+  'ratio',
+  'exported meanwhile, MB',
+);
+
+for (const program of ['sqlite3', 'psql']) execFileSync(program, ['--version']);
+for (const engine of ENGINES) {
+  const port = await freePort();
+  const site = await proof.prepareSite(engine, {
+    env: {
+      ...LIMITS_OUT_OF_REACH,
+      ...KEPT_FOR_EVER,
+      LOG_LEVEL: 'error',
+      SMTP_URL: sink.url,
+      DESK_URL: `http://127.0.0.1:${port}`,
+      DESK_PORT: String(port),
+      DESK_PEOPLE: `${ADA}:all`,
+    },
+  });
+  try {
+    await fillHistory({ ...site, engine }, LEADS, { seal: false });
+    await measureCommands(engine, site);
+    await measureScreens(engine, site);
+    await measureBesideExport(engine, site);
+  } finally {
+    await site.close();
+  }
+}
+sink.close();
+const resultsOf = (engine: Engine) =>
+  `${engine}: CSV export ${commandRows.range('seconds', engine, '--format csv')} s ` +
+  `(${commandRows.range('ratio', engine, '--format csv')} of the database's own dump), ` +
+  `consent anchor ${commandRows.range('seconds', engine, 'anchor')} s, consent verify ${commandRows.range('seconds', engine, 'verify')} s; ` +
+  `at most ${commandRows.range('most memory, MB', engine, '--since-last')} MB (export --since-last); ` +
+  `slowest request of each page ${screenRows.range('slowest, ms', engine)} ms; ` +
+  `${screenRows.range('requests', engine)} requests, ${screenRows.range('all, s', engine)} s to the end of a list`;
+await proof.end(
+  `${LEADS.toLocaleString('en')} leads. ${ENGINES.map(resultsOf).join('. ')}. ` +
+    `${VISITORS} visitors, medians of ${ROUNDS} turns: ${besideRows.say('flows a second', 'during an export', 'ratio')}`,
+  commandRows.table(),
+  screenRows.table(),
+  besideRows.table(),
+);
+
+async function measureCommands(
+  engine: Engine,
+  { folder, databaseUrl, env: settings }: PreparedSite,
+): Promise<void> {
+  const env = { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, ...settings };
+  const desk = (...args: readonly string[]) => run(process.execPath, [...DESK, ...args], env);
+  const file = path.join(folder, 'leads.csv');
+  const dump = path.join(folder, 'dump.csv');
+  const own: readonly [string, readonly string[]] =
+    engine === 'sqlite'
+      ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
+      : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
+  // The runs alternate, so other load affects both.
+  const dumps: Run[] = [];
+  const exports: Run[] = [];
+  const ratios: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const exported = await desk('export', '--out', file);
+    const dumped = await run(own[0], own[1], env);
+    exports.push(exported);
+    dumps.push(dumped);
+    ratios.push(exported.seconds / dumped.seconds);
+  }
+  const dumped = medianOf(dumps);
+  const again = await desk('export', '--format', 'jsonl', '--out', path.join(folder, 'leads.jsonl'));
+  const marked = await desk('export', '--since-last', 'crm', '--out', path.join(folder, 'crm.csv'));
+  const sealed = await desk('consent', 'anchor');
+  const verified = await desk('consent', 'verify');
+  proof.expect(countLines(file) === LEADS + 1, `${engine}: ${countLines(file)} lines in the export`);
+  const inCsv = `export --format csv, ${Math.round(statSync(file).size / 1e6)} MB`;
+  for (const [what, { seconds, bytes }] of [
+    [`${own[0]}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped],
+    [inCsv, medianOf(exports)],
+    ['export --format jsonl', again],
+    ['export --since-last, the first time', marked],
+    ['consent anchor, which seals all of them', sealed],
+    ['consent verify', verified],
+  ] as const) {
+    commandRows.add(
+      what,
+      engine,
+      seconds.toFixed(1),
+      what === inCsv
+        ? median(ratios).toFixed(2)
+        : what.startsWith('export')
+          ? (seconds / dumped.seconds).toFixed(2)
+          : '',
+      Math.round(bytes / 1e6),
+    );
+    proof.expect(
+      bytes <= MOST_MEMORY || what.includes('since-last'),
+      `${engine}: ${what} held ${bytes} bytes`,
+    );
+  }
+}
 
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const begun = performance.now();
@@ -50,76 +204,144 @@ function memoryOf(pid: number): number {
   }
 }
 
-const medianOf = (runs: readonly Run[]): Run => ({
-  seconds: median(runs.map(({ seconds }) => seconds)),
-  bytes: Math.max(...runs.map(({ bytes }) => bytes)),
-});
-
-const countLines = (file: string): number => readFileSync(file, 'latin1').split('\n').length - 1;
-
-async function measure(engine: Engine): Promise<void> {
-  const site = await proof.prepareSite(engine);
-  const { folder, databaseUrl } = site;
-  try {
-    await fillHistory({ ...site, engine }, LEADS, { seal: false });
-    const env = { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, ...site.env };
-    const desk = (...args: readonly string[]) => run(process.execPath, [...DESK, ...args], env);
-    const file = path.join(folder, 'leads.csv');
-    const dump = path.join(folder, 'dump.csv');
-    const own: readonly [string, readonly string[]] =
-      engine === 'sqlite'
-        ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
-        : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
-    // The runs alternate, so other load affects both.
-    const dumps: Run[] = [];
-    const exports: Run[] = [];
-    const ratios: number[] = [];
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      const exported = await desk('export', '--out', file);
-      const dumped = await run(own[0], own[1], env);
-      exports.push(exported);
-      dumps.push(dumped);
-      ratios.push(exported.seconds / dumped.seconds);
-    }
-    const dumped = medianOf(dumps);
-    const again = await desk('export', '--format', 'jsonl', '--out', path.join(folder, 'leads.jsonl'));
-    const marked = await desk('export', '--since-last', 'crm', '--out', path.join(folder, 'crm.csv'));
-    const sealed = await desk('consent', 'anchor');
-    const verified = await desk('consent', 'verify');
-    proof.expect(countLines(file) === LEADS + 1, `${engine}: ${countLines(file)} lines in the export`);
-    const inCsv = `export --format csv, ${Math.round(statSync(file).size / 1e6)} MB`;
-    for (const [what, { seconds, bytes }] of [
-      [`${own[0]}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped],
-      [inCsv, medianOf(exports)],
-      ['export --format jsonl', again],
-      ['export --since-last, the first time', marked],
-      ['consent anchor, which seals all of them', sealed],
-      ['consent verify', verified],
-    ] as const) {
-      rows.add(
-        what,
-        engine,
-        seconds.toFixed(1),
-        what === inCsv
-          ? median(ratios).toFixed(2)
-          : what.startsWith('export')
-            ? (seconds / dumped.seconds).toFixed(2)
-            : '',
-        Math.round(bytes / 1e6),
+async function measureScreens(engine: Engine, { folder, env }: PreparedSite): Promise<void> {
+  const service = await openTestService(folder, env);
+  const { ask, warmUp } = askedDesk(service);
+  const timed = async <Answer>(work: () => Promise<Answer>): Promise<readonly [Answer, number]> => {
+    await setImmediate();
+    const begun = performance.now();
+    const answer = await work();
+    return [answer, performance.now() - begun];
+  };
+  const add = (what: string, times: readonly number[]): void => {
+    const slowest = Math.max(...times);
+    const all = times.reduce((sum, ms) => sum + ms, 0);
+    screenRows.add(
+      what,
+      engine,
+      times.length,
+      Math.round(times[0]!),
+      Math.round(slowest),
+      (all / 1000).toFixed(1),
+    );
+    proof.expect(
+      slowest <= MOST_SCREEN_MS,
+      `${engine}: ${what} took ${Math.round(slowest)} ms in one request`,
+    );
+  };
+  const toTheEnd = async (what: string, filter: object): Promise<number> => {
+    const times: number[] = [];
+    let people = 0;
+    for (let after: string | null | undefined; after !== null;) {
+      const [page, ms]: readonly [PeoplePage | null, number] = await timed(() =>
+        ask('people', { ...filter, ...(after && { after }) }),
       );
-      proof.expect(
-        bytes <= MOST_MEMORY || what.includes('since-last'),
-        `${engine}: ${what} held ${bytes} bytes`,
-      );
+      times.push(ms);
+      people += page?.people.length ?? 0;
+      after = page?.next ?? null;
     }
-  } finally {
-    await site.close();
-  }
+    add(what, times);
+    return people;
+  };
+  const one = async <Name extends Parameters<typeof ask>[0]>(what: string, name: Name, asked = {}) => {
+    const [answer, ms] = await timed(() => ask(name, asked));
+    add(what, [ms]);
+    return answer!;
+  };
+  const [, warmMs] = await timed(warmUp);
+  screenRows.add('counting past days, once at the start', engine, '', '', '', (warmMs / 1000).toFixed(1));
+  const today = await one('today', 'today');
+  proof.expect(today.newest.length > 0, `${engine}: today shows no leads`);
+  const first = await one('leads, the newest', 'people');
+  await one('leads, the next page', 'people', { after: first.next });
+  await one('a person', 'story', { id: first.people[0]!.id });
+  const found = await one('the whole address of the oldest lead', 'people', {
+    search: 'past-1@example.com',
+  });
+  proof.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
+  await one('a name that everyone has', 'people', { search: 'lovelace' });
+  const part = await toTheEnd('a part of an address, to the end', { search: `past-${LEADS}@` });
+  proof.expect(part === 1, `${engine}: a part of an address found ${part}`);
+  await toTheEnd('a text that no one has, to the end', { search: 'nobody' });
+  await toTheEnd('a source that no one came from, to the end', { source: 'webinar' });
+  await toTheEnd('a company’s domain without leads, to the end', { domain: 'example.org' });
+  await toTheEnd('a flag that no one has, to the end', { flag: 'disposable' });
+  await toTheEnd('suppressed, to the end', { state: 'suppressed' });
+  await toTheEnd('unverified, to the end', { state: 'unverified' });
+  const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
+  await one('leads of a day long ago', 'people', { from: day(60), to: day(60) });
+  await toTheEnd('a text that no one has, in one week', { search: 'nobody', from: day(60), to: day(54) });
+  await one('choices', 'choices');
+  await one('domains, the first part', 'domains');
+  await one('lost, the first part of a month', 'lost', { from: day(30), to: day(0) });
+  await one('mail', 'mail');
+  await one('suppressions', 'suppressions');
+  await one('webhooks', 'webhooks');
+  await service.close();
 }
 
-for (const program of ['sqlite3', 'psql']) execFileSync(program, ['--version']);
-for (const engine of ENGINES) await measure(engine);
-await proof.end(
-  `${LEADS.toLocaleString('en')} leads. ${ENGINES.map((engine) => `${engine}: CSV export ${rows.range('seconds', engine, '--format csv')} s (${rows.range('ratio', engine, '--format csv')} of the database's own dump), consent anchor ${rows.range('seconds', engine, 'anchor')} s, consent verify ${rows.range('seconds', engine, 'verify')} s; at most ${rows.range('most memory, MB', engine, '--since-last')} MB (export --since-last)`).join('. ')}`,
-  rows.table(),
-);
+async function measureBesideExport(engine: Engine, site: PreparedSite): Promise<void> {
+  const { url } = await site.start();
+  const deskUrl = site.env['DESK_URL'] ?? '';
+  await until(
+    () =>
+      fetch(deskUrl).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    READY_WITHIN_MS,
+  );
+  const send = (endpoint: string, body: object, headers = {}) =>
+    fetch(deskUrl + endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const { signIn } = KEPT_BY_BROWSER;
+  const asked = await send('/api/sign-in', { email: ADA });
+  const code = await sink.codeFor(ADA);
+  const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
+  proof.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
+  const session = entered.headers.get(KEPT_BY_BROWSER.session) ?? '';
+
+  const client = createClient(url, sink);
+  const { flow, abandon } = client;
+  const turn = async (): Promise<number> => {
+    const seen = await closedLoop({ flow, abandon }, { at: VISITORS, goesOn: forMs(TURN_MS) });
+    proof.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
+    return seen.count / seen.seconds;
+  };
+  let bytes = 0;
+  const turnBesideExport = async (): Promise<number> => {
+    const reader = spawn(process.execPath, ['--input-type=module', '-e', READER, deskUrl, session], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = text(reader.stdout);
+    await once(reader.stderr, 'data');
+    const speed = await turn();
+    proof.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
+    reader.kill('SIGTERM');
+    bytes += Number(await said);
+    return speed;
+  };
+  const speeds = { alone: [] as number[], duringExport: [] as number[] };
+  await turn();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    speeds.alone.push(await turn());
+    speeds.duringExport.push(await turnBesideExport());
+  }
+  const [alone, duringExport] = [median(speeds.alone), median(speeds.duringExport)];
+  besideRows.add(
+    engine,
+    alone.toFixed(0),
+    duringExport.toFixed(0),
+    (duringExport / alone).toFixed(2),
+    (bytes / 1e6).toFixed(0),
+  );
+  proof.expect(
+    duringExport / alone >= LEAST_RATIO,
+    `${engine}: during an export, only ${(duringExport / alone).toFixed(2)} of the speed is left`,
+  );
+  proof.expect(bytes > 0, `${engine}: nothing was exported`);
+  client.close();
+}
