@@ -52,7 +52,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
     count: 8,
     instead: 'after',
   },
-  beside: { pattern: /\bbeside\b/g, count: 4, instead: 'next to, or during' },
+  beside: { pattern: /\bbeside\b/g, count: 2, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
     count: 0,

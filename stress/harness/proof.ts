@@ -14,7 +14,7 @@ export const argument = (place: number, otherwise: number): number => Number(ARG
 
 type Cell = string | number;
 
-export type Rows = {
+type Rows = {
   readonly add: (...cells: readonly Cell[]) => void;
   /** Returns Markdown. @param sorted sorts the rows by text, for concurrent measurements */
   readonly table: (sorted?: 'sorted') => string;

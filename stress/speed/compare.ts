@@ -18,7 +18,7 @@ import { closedLoop, forMs, openLoop, quantile, type Measured } from '#stress/sp
 import { bytesOf, readersOf } from '#stress/speed/readers.ts';
 
 /** Rows of docs/figures.md by key. */
-export type Figures = Readonly<Record<string, readonly string[]>>;
+type Figures = Readonly<Record<string, readonly string[]>>;
 
 export type Section = {
   readonly how: string;
