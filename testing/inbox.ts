@@ -19,7 +19,7 @@ export type Inbox = {
   readonly mailsTo: (address: string) => ReceivedMail[];
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
-};
+} & AsyncDisposable;
 
 export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
@@ -102,6 +102,10 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   await once(server.server, 'listening');
   const address = server.server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
 
   return {
     url: `smtp://127.0.0.1:${actualPort}`,
@@ -132,10 +136,8 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
         checks.add(check);
         check();
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-      }),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

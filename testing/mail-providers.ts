@@ -1,11 +1,11 @@
 // Calls contain the events from the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 import { API } from '#shared/api.ts';
 import { TEST_SNS_CERTIFICATE, TEST_SNS_KEY } from '#testing/certificate.ts';
+import { listening } from '#testing/listening.ts';
 import {
   createVisitor,
   filledForm,
@@ -48,31 +48,26 @@ export async function withAmazon(
   test: (server: ServerUnderTest, amazon: Amazon) => Promise<void>,
 ): Promise<void> {
   const amazon: Amazon = { asked: [], answers: new Map([[CERTIFICATE_PATH, TEST_SNS_CERTIFICATE]]) };
-  const http = createServer((request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const answer = amazon.answers.get(path) ?? 403;
-    response.writeHead(typeof answer === 'number' ? answer : 200);
-    response.end(typeof answer === 'number' ? '' : answer);
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const address = http.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  try {
-    await withServer(
-      {
-        ...options,
-        env: { ...ENV, ...options.env },
-        fetch: (url, init) => {
-          amazon.asked.push(url);
-          const { pathname, search } = new URL(url);
-          return fetch(`http://127.0.0.1:${port}${pathname}${search}`, init);
-        },
+  await using http = await listening(
+    createServer((request, response) => {
+      const path = (request.url ?? '').split('?', 1)[0] ?? '';
+      const answer = amazon.answers.get(path) ?? 403;
+      response.writeHead(typeof answer === 'number' ? answer : 200);
+      response.end(typeof answer === 'number' ? '' : answer);
+    }),
+  );
+  await withServer(
+    {
+      ...options,
+      env: { ...ENV, ...options.env },
+      fetch: (url, init) => {
+        amazon.asked.push(url);
+        const { pathname, search } = new URL(url);
+        return fetch(`http://127.0.0.1:${http.port}${pathname}${search}`, init);
       },
-      (server) => test(server, amazon),
-    );
-  } finally {
-    http.close();
-  }
+    },
+    (server) => test(server, amazon),
+  );
 }
 
 export const iso = (at: number): string => new Date(at).toISOString();

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { it } from 'node:test';
 
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
+import { listening } from '#testing/listening.ts';
 import { onPostgres, startPostgres } from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
@@ -20,9 +21,8 @@ it('PostgreSQL starts on another port if its port is in use', () =>
   inFolder(async (folder) => {
     // PostgreSQL runs as another user.
     chmodSync(folder, 0o755);
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const ports = [(taken.address() as AddressInfo).port];
+    await using taken = await listening(createServer());
+    const ports = [taken.port];
     using _environment = environment({ ...process.env, TMPDIR: folder });
     const server = await startPostgres({ choosePort: async () => ports.shift() ?? freePort() });
     try {
@@ -31,7 +31,6 @@ it('PostgreSQL starts on another port if its port is in use', () =>
       assert.equal(readdirSync(folder).length, 1);
     } finally {
       await server.stop();
-      taken.close();
     }
     assert.deepEqual(readdirSync(folder), []);
   }));

@@ -17,7 +17,7 @@ export type Receiver = {
   readonly port: number;
   readonly received: readonly Received[];
   readonly close: () => Promise<void>;
-};
+} & AsyncDisposable;
 
 export async function startReceiver(
   answer: (received: Received, response: ServerResponse) => void = (_, response) =>
@@ -45,15 +45,17 @@ export async function startReceiver(
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
   return {
     // Anyone who knows the path can send events, so it is secret.
     url: `http://127.0.0.1:${taken}/a-secret-path`,
     port: taken,
     received,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -61,10 +63,6 @@ export async function withReceiver(
   answer: Parameters<typeof startReceiver>[0],
   test: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
-  const receiver = await startReceiver(answer);
-  try {
-    await test(receiver);
-  } finally {
-    await receiver.close();
-  }
+  await using receiver = await startReceiver(answer);
+  await test(receiver);
 }

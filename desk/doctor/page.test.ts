@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { examineAddress } from '#desk/doctor/page.ts';
@@ -15,6 +13,7 @@ import {
   TEST_SITE_KEY as KEY,
 } from '#testing/certificate.ts';
 import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { listening } from '#testing/listening.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 
@@ -22,19 +21,6 @@ const isOurs: RequestListener = (request, response) => {
   const here = request.headers.host?.startsWith('guide.example.com:') && request.url === '/guide/api/live';
   response.writeHead(here ? 200 : 404, { 'content-type': 'application/json' }).end('{"status":"ok"}');
 };
-
-async function listening(server: Server) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 const secured = (certificate: string, key = KEY, answer = isOurs) =>
   listening(createHttpsServer({ cert: certificate, key }, answer));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { takeMail } from '#server/jobs/mail-jobs.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createGate, smtpError } from '#testing/inbox.ts';
+import { listening } from '#testing/listening.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -28,10 +28,7 @@ const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
 
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
     socket.write('220 raw\r\n');
     let received = '';
     let inMessage = false;
@@ -49,19 +46,7 @@ async function startRawSmtpServer(afterMessage: string) {
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert(typeof address === 'object' && address !== null);
-  return {
-    url: `smtp://127.0.0.1:${address.port}`,
-    messages: () => messages,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { messages: () => messages, ...(await listening(server)) };
 }
 
 for (const engine of ENGINES) {
@@ -236,21 +221,17 @@ for (const engine of ENGINES) {
     for (const accepts of [true, false]) {
       it(`a reply with a NUL and a megabyte is stored as short text after ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
         const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
-        const smtp = await startRawSmtpServer(noise);
-        try {
-          await withServer({ engine, smtpUrl: smtp.url }, async (server) => {
-            await createVisitor(server).post('/api/leads', filledForm());
-            await until(async () => (await outboxRow(server)).state !== 'queued');
-            const row = await outboxRow(server);
-            assert.equal(row.state, accepts ? 'sent' : 'failed');
-            assert.equal(row.attempts, 1);
-            assert.equal(row.reply?.length, 500);
-            assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
-            assert.equal(smtp.messages(), 1);
-          });
-        } finally {
-          await smtp.close();
-        }
+        await using smtp = await startRawSmtpServer(noise);
+        await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
+          await createVisitor(server).post('/api/leads', filledForm());
+          await until(async () => (await outboxRow(server)).state !== 'queued');
+          const row = await outboxRow(server);
+          assert.equal(row.state, accepts ? 'sent' : 'failed');
+          assert.equal(row.attempts, 1);
+          assert.equal(row.reply?.length, 500);
+          assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
+          assert.equal(smtp.messages(), 1);
+        });
       });
     }
 

@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
 
-import { createMailer, createSmtpMailer, rememberAddresses } from '#server/mail/mailer.ts';
+import {
+  createMailer,
+  createSmtpMailer,
+  rememberAddresses,
+  type Mail,
+  type Mailer,
+} from '#server/mail/mailer.ts';
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { startInbox, smtpError } from '#testing/inbox.ts';
+import { listening } from '#testing/listening.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
-async function startClearTextServer(): Promise<{
-  port: number;
-  logins: string[];
-  close: () => Promise<void>;
-}> {
+async function startClearTextServer() {
   const logins: string[] = [];
-  const server = new SMTPServer({
+  const { server } = new SMTPServer({
     hideSTARTTLS: true,
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
@@ -29,74 +31,69 @@ async function startClearTextServer(): Promise<{
       if (password === 'right') callback(null, { user: username });
       else callback(smtpError(535, '5.7.8 no such user'));
     },
-  });
-  server.on('error', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const address = server.server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    logins,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+  }).on('error', () => {});
+  return { logins, ...(await listening(server)) };
 }
 
+/** Answers each chunk of a connection. */
+const startRawServer = (answer: (said: string) => string | null, greeting = '220 ready') =>
+  listening(
+    createServer((socket) => {
+      socket.write(`${greeting}\r\n`);
+      socket.on('data', (chunk) => {
+        const reply = answer(chunk.toString('latin1'));
+        if (reply !== null) socket.write(`${reply}\r\n`);
+      });
+    }),
+  );
+
 const MAIL = { id: 'id', to: 'ada@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>' };
-const mailerFor = (url: string) =>
-  createSmtpMailer({
+const mailerFor = (url: string, changes: Partial<Parameters<typeof createSmtpMailer>[0]> = {}) => {
+  const mailer = createSmtpMailer({
     url,
     publicUrl: 'http://localhost:3000',
     dkim: null,
     from: { name: 'Guide', address: 'guide@example.com' },
+    ...changes,
   });
+  return { ...mailer, [Symbol.dispose]: mailer.close };
+};
+const send = (mailer: Mailer, changes: Partial<Mail> = {}, signal = new AbortController().signal) =>
+  mailer.send({ ...MAIL, ...changes }, signal);
 
 describe('mail login', () => {
   it('a mail login never goes unencrypted to another machine unless SMTP_URL allows it', async () => {
-    const server = await startClearTextServer();
+    await using server = await startClearTextServer();
     // 0.0.0.0 reaches this machine, but the mailer treats it as another machine.
     const elsewhere = `smtp://user:right@0.0.0.0:${server.port}`;
-    try {
-      const careful = mailerFor(elsewhere);
-      const outcome = await careful.send(MAIL, new AbortController().signal);
-      assert.equal(outcome.type, 'failed for now');
-      assert.match(
-        (await careful.tryAccount()) ?? '',
-        /^The mail server 0\.0\.0\.0 offers no trusted TLS connection/,
-      );
-      assert.deepEqual(server.logins, []);
-      careful.close();
-
-      for (const word of ['requireTLS=false', 'ignoreTLS=true']) {
-        const mailer = mailerFor(`${elsewhere}?${word}`);
-        assert.equal(await mailer.tryAccount(), null, word);
-        mailer.close();
-      }
-      assert.equal(server.logins.length, 2);
-    } finally {
-      await server.close();
+    using careful = mailerFor(elsewhere);
+    assert.equal((await send(careful)).type, 'failed for now');
+    assert.match(
+      (await careful.tryAccount()) ?? '',
+      /^The mail server 0\.0\.0\.0 offers no trusted TLS connection/,
+    );
+    assert.deepEqual(server.logins, []);
+    for (const word of ['requireTLS=false', 'ignoreTLS=true']) {
+      using mailer = mailerFor(`${elsewhere}?${word}`);
+      assert.equal(await mailer.tryAccount(), null, word);
     }
+    assert.equal(server.logins.length, 2);
   });
 
   it("a refused mail login is explained without the mail server's words", async () => {
-    const server = await startClearTextServer();
-    try {
-      const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);
-      assert.equal(await right.tryAccount(), null);
-      right.close();
-      const wrong = mailerFor(`smtp://user:wrong@127.0.0.1:${server.port}`);
-      assert.equal(
-        await wrong.tryAccount(),
-        'The mail server 127.0.0.1 refused the login. Check user and password in SMTP_URL. E-mails stay queued and will be retried.',
-      );
-      wrong.close();
-    } finally {
-      await server.close();
-    }
+    await using server = await startClearTextServer();
+    using right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);
+    assert.equal(await right.tryAccount(), null);
+    using wrong = mailerFor(`smtp://user:wrong@127.0.0.1:${server.port}`);
+    assert.equal(
+      await wrong.tryAccount(),
+      'The mail server 127.0.0.1 refused the login. Check user and password in SMTP_URL. E-mails stay queued and will be retried.',
+    );
   });
 });
 
 it('a mail server is reached if DNS has only one address family for it', async () => {
-  const inbox = await startInbox();
+  await using inbox = await startInbox();
   const url = `smtp://mx.example.test:${inbox.port}`;
   const never = new Promise<never>(() => {});
   let cancelled = 0;
@@ -105,65 +102,37 @@ it('a mail server is reached if DNS has only one address family for it', async (
     resolve6: () => never,
     cancel: () => void (cancelled += 1),
   } as unknown as Parameters<typeof rememberAddresses>[1];
-  const mailer = mailerFor(url);
-  try {
-    await rememberAddresses(url, resolver);
-    assert.equal(cancelled, 1);
-    assert.equal((await mailer.send(MAIL, new AbortController().signal)).type, 'sent');
-  } finally {
-    mailer.close();
-    await inbox.close();
-  }
+  using mailer = mailerFor(url);
+  await rememberAddresses(url, resolver);
+  assert.equal(cancelled, 1);
+  assert.equal((await send(mailer)).type, 'sent');
 });
 
 describe('SMTP greeting', () => {
   it('the SMTP greeting contains the host of PUBLIC_URL or the name in SMTP_URL', async () => {
     let said = '';
-    const server = createServer((socket) => {
-      socket.write('220 ready\r\n');
-      socket.on('data', (chunk) => {
-        said += chunk.toString();
-        socket.write('250 yes\r\n');
-      });
-      socket.on('error', () => {});
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    try {
-      for (const [publicUrl, words, name] of [
-        ['https://guide.example.com/x', '', 'guide.example.com'],
-        ['https://guide.example.com', '?name=mail.example.com', 'mail.example.com'],
-        ['https://büro.example.com', '', 'xn--bro-hoa.example.com'],
-        ['http://localhost:3000', '', null],
-        ['http://192.0.2.1', '', null],
-      ] as const) {
-        said = '';
-        const from = { name: '', address: 'guide@example.com' };
-        const mailer = createSmtpMailer({ url: url + words, publicUrl, dkim: null, from });
-        assert.equal(await mailer.tryAccount(), null);
-        mailer.close();
-        const [, greeted] = /^EHLO (.*)\r$/m.exec(said) ?? [];
-        if (name === null) assert.notEqual(greeted, new URL(publicUrl).hostname);
-        else assert.equal(greeted, name);
-      }
-    } finally {
-      server.close();
+    await using server = await startRawServer((chunk) => {
+      said += chunk;
+      return '250 yes';
+    });
+    for (const [publicUrl, words, name] of [
+      ['https://guide.example.com/x', '', 'guide.example.com'],
+      ['https://guide.example.com', '?name=mail.example.com', 'mail.example.com'],
+      ['https://büro.example.com', '', 'xn--bro-hoa.example.com'],
+      ['http://localhost:3000', '', null],
+      ['http://192.0.2.1', '', null],
+    ] as const) {
+      said = '';
+      using mailer = mailerFor(`smtp://127.0.0.1:${server.port}${words}`, { publicUrl });
+      assert.equal(await mailer.tryAccount(), null);
+      const [, greeted] = /^EHLO (.*)\r$/m.exec(said) ?? [];
+      if (name === null) assert.notEqual(greeted, new URL(publicUrl).hostname);
+      else assert.equal(greeted, name);
     }
   });
 });
 
 describe('unusable mail account', () => {
-  const startServer = async (replies: readonly (readonly [RegExp, string])[]) => {
-    const server = createServer((socket) => {
-      socket.write(`${replies.find(([on]) => on.test('connect'))?.[1] ?? '220 ready'}\r\n`);
-      socket.on('data', (chunk) =>
-        socket.write(`${replies.find(([on]) => on.test(chunk.toString()))?.[1] ?? '250 yes'}\r\n`),
-      );
-      socket.on('error', () => {});
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-  };
   const AUTH = [/^EHLO/, '250-hello\r\n250 AUTH PLAIN LOGIN'] as const;
 
   for (const [title, replies, sentence] of [
@@ -194,21 +163,16 @@ describe('unusable mail account', () => {
     ],
     [
       'accepts no mail from this machine',
-      [[/^connect/, '554 5.7.1 no']],
+      [[/^$/, '554 5.7.1 no']],
       /refused our greeting \(554\)\. .*not accept mail from this machine/,
     ],
   ] as const)
     it(`mail stays queued, with an explanation, if the mail server ${title}`, async () => {
-      const server = await startServer(replies);
-      const mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
-      try {
-        assert.match((await mailer.tryAccount()) ?? '', sentence);
-        const outcome = await mailer.send(MAIL, new AbortController().signal);
-        assert.equal(outcome.type, 'failed for now');
-      } finally {
-        mailer.close();
-        server.close();
-      }
+      const replyTo = (said: string) => replies.find(([on]) => on.test(said))?.[1];
+      await using server = await startRawServer((said) => replyTo(said) ?? '250 yes', replyTo(''));
+      using mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
+      assert.match((await mailer.tryAccount()) ?? '', sentence);
+      assert.equal((await send(mailer)).type, 'failed for now');
     });
 });
 
@@ -216,60 +180,44 @@ describe('sending a mail', () => {
   it('mail is sent between ASCII e-mail addresses, whatever letters the domain and the name contain', async () => {
     // smtp-server would decode "xn--".
     let said = '';
-    const server = createServer((socket) => {
-      socket.write('220 ready\r\n');
-      socket.on('data', (chunk) => {
-        said += chunk.toString('latin1');
-        if (said.endsWith('\r\n')) socket.write(said.endsWith('DATA\r\n') ? '354 go on\r\n' : '250 yes\r\n');
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const mailer = createSmtpMailer({
-      url: `smtp://127.0.0.1:${port}`,
+    await using server = await startRawServer((chunk) => {
+      said += chunk;
+      if (!said.endsWith('\r\n')) return null;
+      return said.endsWith('DATA\r\n') ? '354 go on' : '250 yes';
+    });
+    using mailer = mailerFor(`smtp://127.0.0.1:${server.port}`, {
       publicUrl: 'https://guide.example.com/x',
-      dkim: null,
       from: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },
     });
-    try {
-      const outcome = await mailer.send({ ...MAIL, to: 'leads&co@münchen' }, new AbortController().signal);
-      assert.equal(outcome.type, 'sent');
-      assert.match(said, /^MAIL FROM:<info&guide@xn--exmple-cua\.com>\r\n/m);
-      assert.match(said, /^RCPT TO:<leads&co@xn--mnchen-3ya>\r\n/m);
-      assert.match(said, /^[\t\r\n\x20-\x7E]*$/);
-    } finally {
-      mailer.close();
-      server.close();
-    }
+    assert.equal((await send(mailer, { to: 'leads&co@münchen' })).type, 'sent');
+    assert.match(said, /^MAIL FROM:<info&guide@xn--exmple-cua\.com>\r\n/m);
+    assert.match(said, /^RCPT TO:<leads&co@xn--mnchen-3ya>\r\n/m);
+    assert.match(said, /^[\t\r\n\x20-\x7E]*$/);
   });
 
   it('mail is sent from the sender in MAIL_FROM', async () => {
-    const inbox = await startInbox();
-    try {
-      for (const name of [
-        'Guide',
-        'Acme: The Guide',
-        'Tom: Guides;',
-        'Acme (EU) Ltd.',
-        '5" Guide \\ Co',
-        'Acme, Inc.',
-        'guide@example.org',
-        'Anna’s “best” Führer: für alle, die noch nie einen Führer gelesen haben',
-      ]) {
-        const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` });
-        assert(read.type === 'config', name);
-        const mailer = createMailer(read.config, { title: '', folder: '', announce: () => {} });
-        await mailer.send(MAIL, new AbortController().signal);
-        mailer.close();
-        assert.deepEqual(inbox.mails.at(-1)?.parsed.from, { name, address: 'guide@example.com' });
-      }
-    } finally {
-      await inbox.close();
+    await using inbox = await startInbox();
+    for (const name of [
+      'Guide',
+      'Acme: The Guide',
+      'Tom: Guides;',
+      'Acme (EU) Ltd.',
+      '5" Guide \\ Co',
+      'Acme, Inc.',
+      'guide@example.org',
+      'Anna’s “best” Führer: für alle, die noch nie einen Führer gelesen haben',
+    ]) {
+      const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` });
+      assert(read.type === 'config', name);
+      const mailer = createMailer(read.config, { title: '', folder: '', announce: () => {} });
+      await mailer.send(MAIL, new AbortController().signal);
+      mailer.close();
+      assert.deepEqual(inbox.mails.at(-1)?.parsed.from, { name, address: 'guide@example.com' });
     }
   });
 
   it('mail is sent once through a mail server that filters it for twelve seconds', async () => {
-    const server = new SMTPServer({
+    const smtp = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       disableReverseLookup: true,
       onData: (stream, _session, callback) => {
@@ -277,32 +225,19 @@ describe('sending a mail', () => {
         stream.once('end', () => void setTimeout(callback, 12_000));
       },
     });
-    server.listen(0, '127.0.0.1');
-    await once(server.server, 'listening');
-    const { port } = server.server.address() as AddressInfo;
-    const mailer = mailerFor(`smtp://127.0.0.1:${port}`);
-    try {
-      assert.equal((await mailer.send(MAIL, new AbortController().signal)).type, 'sent');
-    } finally {
-      mailer.close();
-      await new Promise((resolve) => server.close(() => resolve(null)));
-    }
+    await using server = await listening(smtp.server);
+    using mailer = mailerFor(`smtp://127.0.0.1:${server.port}`);
+    assert.equal((await send(mailer)).type, 'sent');
   });
 
   it('mail is no longer sent once its delivery has been given up', async () => {
     const connected: unknown[] = [];
-    const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const mailer = mailerFor(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    try {
-      const outcome = await mailer.send(MAIL, AbortSignal.abort());
-      assert(outcome.type === 'failed for now');
-      assert.equal(outcome.errorClass, 'stalled');
-      assert.deepEqual(connected, []);
-    } finally {
-      mailer.close();
-      server.close();
-    }
+    await using server = await listening(createServer((socket) => connected.push(socket)));
+    using mailer = mailerFor(`smtp://127.0.0.1:${server.port}`);
+    const outcome = await send(mailer, {}, AbortSignal.abort());
+    assert(outcome.type === 'failed for now');
+    assert.equal(outcome.errorClass, 'stalled');
+    assert.deepEqual(connected, []);
   });
 });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -12,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -22,6 +21,7 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 import { behindPgBouncer, createPostgresDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
+import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { tryStart } from '#testing/try-start.ts';
 
@@ -62,14 +62,12 @@ async function refusedStart(folder: string, env: Readonly<Record<string, string>
 describe('refused starts', { concurrency: 2 }, () => {
   it('a start is refused if another program uses the port', () =>
     inFolder(async (folder) => {
-      const other = createServer().listen(0, '127.0.0.1');
-      await once(other, 'listening');
-      const { port } = other.address() as AddressInfo;
+      await using other = await listening(createServer());
+      const { port } = other;
       const sentence = (name: string) =>
         `Port ${port} is used by another program. Stop that program, or set ${name} to another number.`;
       assert.equal(await refusedStart(folder, { PORT: String(port) }), sentence('PORT'));
       assert.equal(await refusedStart(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
-      other.close();
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 

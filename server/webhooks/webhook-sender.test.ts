@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns';
-import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
@@ -13,6 +12,7 @@ import { createWebhookSender, type WebhookSendOutcome } from '#server/webhooks/w
 import { DELIVERIES_PER_ENDPOINT } from '#server/webhooks/webhook-worker.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { withDnsServer, type DnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { listening } from '#testing/listening.ts';
 import { until } from '#testing/until.ts';
 import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
 import { words } from '#testing/words.ts';
@@ -67,21 +67,8 @@ async function withRawServer(
   serve: (socket: Socket) => void,
   test: (url: string) => Promise<void>,
 ): Promise<void> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    serve(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  try {
-    await test(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  }
+  await using server = await listening(createServer(serve));
+  await test(`http://127.0.0.1:${server.port}/`);
 }
 
 describe('sending of webhook events', () => {
@@ -129,20 +116,16 @@ describe('sending of webhook events', () => {
     }));
 
   it('a webhook event follows no redirect', async () => {
-    const inside = await startReceiver();
-    try {
-      for (const status of [301, 302, 303, 307, 308])
-        await withReceiver(
-          (_, response) => void response.writeHead(status, { location: inside.url }).end(),
-          async ({ url, received }) => {
-            assert.deepEqual(await send(url), failed(`${status}: redirects are not followed`));
-            assert.equal(received.length, 1);
-          },
-        );
-      assert.equal(inside.received.length, 0);
-    } finally {
-      await inside.close();
-    }
+    await using inside = await startReceiver();
+    for (const status of [301, 302, 303, 307, 308])
+      await withReceiver(
+        (_, response) => void response.writeHead(status, { location: inside.url }).end(),
+        async ({ url, received }) => {
+          assert.deepEqual(await send(url), failed(`${status}: redirects are not followed`));
+          assert.equal(received.length, 1);
+        },
+      );
+    assert.equal(inside.received.length, 0);
   });
 
   it('a webhook event is done after 2xx, dead after 410 and otherwise retried', async () => {
@@ -270,20 +253,15 @@ describe('sending of webhook events', () => {
 
   it('a webhook event is not sent to a server without a trusted certificate', async () => {
     const taken: string[] = [];
-    const server = createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request) => {
-      taken.push(request.url ?? '');
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
+    await using server = await listening(
+      createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, ({ url }) => taken.push(url ?? '')),
+    );
     const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     assert.deepEqual(
-      await send(`https://localhost:${port}/`, { resolve }),
+      await send(`https://localhost:${server.port}/`, { resolve }),
       failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
     );
     assert.deepEqual(taken, []);
-    server.close();
   });
 
   it('a webhook event is sent again immediately if the receiver had closed the connection', async () => {
