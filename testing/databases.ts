@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 
 import type { Config } from '#server/settings/settings.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -68,13 +69,27 @@ const createMigratedDatabase = async (): Promise<string> =>
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
+type TestDatabase = OpenDatabase & AsyncDisposable;
+
+export function openTestDatabase(config: Config['database'], options?: DatabaseOptions): TestDatabase {
+  const database = openDatabase(config, () => {}, options);
+  return { ...database, [Symbol.asyncDispose]: database.close };
+}
+
+/** Of one server or file, so that several processes can open it. It is empty, without tables. */
+export const emptyDatabase = async (engine: Engine, folder: string): Promise<Config['database']> =>
+  engine === 'sqlite'
+    ? { engine, file: path.join(folder, 'leads.db') }
+    : { engine, url: await createPostgresDatabase() };
+
 export async function freshDatabase(
   engine: Engine,
   { file = ':memory:', ...options }: DatabaseOptions & { readonly file?: string } = {},
-): Promise<OpenDatabase> {
-  const config: Config['database'] =
-    engine === 'sqlite' ? { engine, file } : { engine, url: await createMigratedDatabase() };
-  const database = openDatabase(config, () => {}, options);
+): Promise<TestDatabase> {
+  const database = openTestDatabase(
+    engine === 'sqlite' ? { engine, file } : { engine, url: await createMigratedDatabase() },
+    options,
+  );
   await migrate(database);
   return database;
 }
@@ -83,10 +98,6 @@ export async function withDatabase(
   engine: Engine,
   test: (database: OpenDatabase) => Promise<void>,
 ): Promise<void> {
-  const database = await freshDatabase(engine);
-  try {
-    await test(database);
-  } finally {
-    await database.close();
-  }
+  await using database = await freshDatabase(engine);
+  await test(database);
 }

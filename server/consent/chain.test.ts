@@ -6,13 +6,12 @@ import { describe, it } from 'node:test';
 import { keepChainSigned, lockChain } from '#server/consent/chain.ts';
 import { verifyChain } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, freshDatabase, openTestDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
@@ -104,28 +103,24 @@ for (const engine of ENGINES) {
         await server.advance(61);
         const before = await verifyReport(server);
         assert.deepEqual([before.errors, before.entries], [[], 8]);
-        const older = await freshDatabase('sqlite');
-        try {
-          await moveRows(database, older, () => {});
-          server.setClock(now() + 40 * 86_400_000);
-          await createHousekeeping({ database, config, clock: now, onExpired: () => {} })();
-          assert.equal(await server.countRows('outbox'), 0);
-          await agree(server, 'gus@example.com');
-          await server.advance(61);
-          await verifyReport(server);
-          for (const name of ['ada', 'dan', 'gus'])
-            assert.equal((await desk(service, ['erase', `${name}@example.com`, '--yes'])).exitCode, 0);
-          const anchor = `${before.head.position}:${before.head.hash}`;
-          const after = await verifyReport(server, '--anchor', anchor);
-          assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);
+        await using older = await freshDatabase('sqlite');
+        await moveRows(database, older, () => {});
+        server.setClock(now() + 40 * 86_400_000);
+        await createHousekeeping({ database, config, clock: now, onExpired: () => {} })();
+        assert.equal(await server.countRows('outbox'), 0);
+        await agree(server, 'gus@example.com');
+        await server.advance(61);
+        await verifyReport(server);
+        for (const name of ['ada', 'dan', 'gus'])
+          assert.equal((await desk(service, ['erase', `${name}@example.com`, '--yes'])).exitCode, 0);
+        const anchor = `${before.head.position}:${before.head.hash}`;
+        const after = await verifyReport(server, '--anchor', anchor);
+        assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);
 
-          const check = { secrets: service.secrets, now: now() };
-          assert.deepEqual((await verifyChain(older.db, check)).errors, []);
-          const restored = await verifyChain(older.db, { ...check, anchor: after.head });
-          assert.match(restored.errors.map(errorText).join(), /^\d+: the anchored entry [^,]+$/);
-        } finally {
-          await older.close();
-        }
+        const check = { secrets: service.secrets, now: now() };
+        assert.deepEqual((await verifyChain(older.db, check)).errors, []);
+        const restored = await verifyChain(older.db, { ...check, anchor: after.head });
+        assert.match(restored.errors.map(errorText).join(), /^\d+: the anchored entry [^,]+$/);
       }));
 
     it('the consent chain is signed only by processes with the newest secret', () =>
@@ -168,20 +163,17 @@ it('a mistyped anchor is refused before the consent chain is checked', () =>
 it('several processes that seal at once produce one consent chain', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     for (let n = 0; n < 12; n += 1) await agree(server, `lead${n}@example.com`);
-    const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
-    try {
-      const rounds = await Promise.all(
-        [server.database, ...others].map((database) => sealConsents({ ...server.service, database })),
-      );
-      assert.equal(
-        rounds.reduce((sum, { sealed }) => sum + sealed, 0),
-        12,
-      );
-      const { entries, errors } = await verifyReport(server);
-      assert.deepEqual([entries, errors], [12, []]);
-    } finally {
-      for (const { close } of others) await close();
-    }
+    await using opened = new AsyncDisposableStack();
+    const others = Array.from({ length: 4 }, () => opened.use(openTestDatabase(server.config.database)));
+    const rounds = await Promise.all(
+      [server.database, ...others].map((database) => sealConsents({ ...server.service, database })),
+    );
+    assert.equal(
+      rounds.reduce((sum, { sealed }) => sum + sealed, 0),
+      12,
+    );
+    const { entries, errors } = await verifyReport(server);
+    assert.deepEqual([entries, errors], [12, []]);
   }));
 
 it('the consent chain contains nothing about a person erased during sealing', () =>
@@ -189,31 +181,27 @@ it('the consent chain contains nothing about a person erased during sealing', ()
     await agree(server, 'ada@example.com');
     await server.advance(60);
     const { db } = server.database;
-    const sealing = openDatabase(server.config.database, () => {});
-    try {
-      let erasing: ReturnType<typeof desk> | undefined;
-      await sealing.db.transaction().execute(async (tx) => {
-        await lockChain(tx, 'postgres');
-        erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
-        await until(async () => (await countLockWaiters(db)) > 0);
-        const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
-        const entry = {
-          position: 1,
-          kind: 'consent' as const,
-          row_id: id,
-          content: 'ada@example.com',
-          salt: 's',
-        };
-        await tx
-          .insertInto('consent_chain')
-          .values({ ...entry, content_hash: 'c', previous: 'p', hash: 'h', sealed_at: 0 })
-          .execute();
-      });
-      assert.equal((await erasing)?.exitCode, 0);
-      const rows = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
-      assert.equal(rows[0]?.content, null);
-      assert.doesNotMatch(JSON.stringify(rows), /ada@/);
-    } finally {
-      await sealing.close();
-    }
+    await using sealing = openTestDatabase(server.config.database);
+    let erasing: ReturnType<typeof desk> | undefined;
+    await sealing.db.transaction().execute(async (tx) => {
+      await lockChain(tx, 'postgres');
+      erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
+      await until(async () => (await countLockWaiters(db)) > 0);
+      const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
+      const entry = {
+        position: 1,
+        kind: 'consent' as const,
+        row_id: id,
+        content: 'ada@example.com',
+        salt: 's',
+      };
+      await tx
+        .insertInto('consent_chain')
+        .values({ ...entry, content_hash: 'c', previous: 'p', hash: 'h', sealed_at: 0 })
+        .execute();
+    });
+    assert.equal((await erasing)?.exitCode, 0);
+    const rows = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
+    assert.equal(rows[0]?.content, null);
+    assert.doesNotMatch(JSON.stringify(rows), /ada@/);
   }));

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import type { Config } from '#server/settings/settings.ts';
 import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { addFunnelCounts } from '#server/db/tables/counts.ts';
-import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/funnel.ts';
@@ -21,7 +17,8 @@ import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
+import { emptyDatabase, ENGINES, freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import {
   createVisitor,
@@ -237,14 +234,11 @@ for (const engine of ENGINES) {
         assert.equal(rows.find(({ source }) => source === 's0')?.count, 11, 'a known one is still counted');
       }));
 
-    it('funnel counts from several processes are added up within one limit', async () => {
-      const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
-      const config: Config['database'] =
-        engine === 'sqlite'
-          ? { engine, file: path.join(folder, 'leads.db') }
-          : { engine, url: await createPostgresDatabase() };
-      const databases = Array.from({ length: 4 }, () => openDatabase(config, () => {}));
-      try {
+    it('funnel counts from several processes are added up within one limit', () =>
+      inFolder(async (folder) => {
+        const config = await emptyDatabase(engine, folder);
+        await using opened = new AsyncDisposableStack();
+        const databases = Array.from({ length: 4 }, () => opened.use(openTestDatabase(config)));
         await migrate(databases[0]!);
         for (const { db } of databases) await sql`select 1`.execute(db);
         const counters = databases.map((database) =>
@@ -262,8 +256,7 @@ for (const engine of ENGINES) {
           }
           await Promise.all(counters.map((counter) => counter.write()));
         }
-        const { db } = databases[0]!;
-        const rows = await db.selectFrom('funnel_counts').selectAll().execute();
+        const rows = await databases[0]!.db.selectFrom('funnel_counts').selectAll().execute();
         assert.equal(rows.length, MOST_SOURCES + 1);
         assert.equal(
           rows.reduce((sum, { count }) => sum + count, 0),
@@ -271,11 +264,7 @@ for (const engine of ENGINES) {
           'none is lost',
         );
         assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 12);
-      } finally {
-        for (const database of databases) await database.close();
-        rmSync(folder, { recursive: true });
-      }
-    });
+      }));
 
     it('funnel counts survive a failed write and are written the next time', () =>
       withDatabase(engine, async (database) => {
@@ -373,22 +362,18 @@ describe('POST /api/funnel', () => {
     }));
 
   it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
-    const [source, target] = [await freshDatabase('sqlite'), await freshDatabase('postgres')];
-    try {
-      const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
-      const counts = [9, 10, 100, 20_000].flatMap((day) =>
-        (['seen', 'half', 'whole'] as const).flatMap((step) =>
-          names.map((name) => ({ day, step, source: name, count: day })),
-        ),
-      );
-      await addFunnelCounts(source, counts, { mostSources: MOST_SOURCES, others: 'others' });
-      const moved = await moveRows(source, target, () => {});
-      assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
-      assert.deepEqual(await counted(target), await counted(source));
-    } finally {
-      await source.close();
-      await target.close();
-    }
+    await using source = await freshDatabase('sqlite');
+    await using target = await freshDatabase('postgres');
+    const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
+    const counts = [9, 10, 100, 20_000].flatMap((day) =>
+      (['seen', 'half', 'whole'] as const).flatMap((step) =>
+        names.map((name) => ({ day, step, source: name, count: day })),
+      ),
+    );
+    await addFunnelCounts(source, counts, { mostSources: MOST_SOURCES, others: 'others' });
+    const moved = await moveRows(source, target, () => {});
+    assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
+    assert.deepEqual(await counted(target), await counted(source));
   });
 
   it('the limit on funnel reports remembers a limited number of networks', () => {

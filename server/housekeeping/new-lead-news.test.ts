@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
 
 import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API } from '#shared/api.ts';
+import { openTestDatabase } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { siteSettings, startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
@@ -30,26 +29,25 @@ async function becomeLead(site: SiteProcess, code: () => Promise<string>): Promi
   assert.equal(verified.status, 200);
 }
 
-it('a running server mails the operator the previous day’s leads', async () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'news-'));
-  const inbox = await startInbox();
-  try {
+it('a running server mails the operator the previous day’s leads', () =>
+  inFolder(async (folder) => {
+    await using inbox = await startInbox();
     const settings = siteSettings('file:./data/leads.db', inbox);
     const first = await startSiteProcess(settings, folder);
     await becomeLead(first, async () => codeIn(await inbox.waitForMail('ada@example.com')));
     await first.stop('SIGINT');
 
     const before = Date.now() - DAY_MS;
-    const { db, close } = openDatabase(
-      { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
-      () => {},
-    );
-    await sql`update leads set first_verified_at = ${before}`.execute(db);
-    await sql`delete from consent_chain`.execute(db);
-    await sql`update consent_receipts set id = ${uuid({ msecs: before })}, verified_at = ${before}`.execute(
-      db,
-    );
-    await close();
+    {
+      const file = path.join(folder, 'data', 'leads.db');
+      await using database = openTestDatabase({ engine: 'sqlite', file });
+      const { db } = database;
+      await sql`update leads set first_verified_at = ${before}`.execute(db);
+      await sql`delete from consent_chain`.execute(db);
+      await sql`update consent_receipts set id = ${uuid({ msecs: before })}, verified_at = ${before}`.execute(
+        db,
+      );
+    }
 
     const news = { OPERATOR_EMAIL: OPERATOR, NEW_LEAD_EMAIL: 'daily', NEW_LEAD_EMAIL_AT: '00:00' };
     const second = await startSiteProcess({ ...settings, ...news }, folder);
@@ -59,8 +57,4 @@ it('a running server mails the operator the previous day’s leads', async () =>
     } finally {
       await second.stop('SIGINT');
     }
-  } finally {
-    await inbox.close();
-    rmSync(folder, { recursive: true });
-  }
-});
+  }));

@@ -10,7 +10,6 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 
 import { buildApp } from '#server/startup/app.ts';
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { createLogger } from '#server/log/logger.ts';
 import {
@@ -21,7 +20,13 @@ import {
 } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
-import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
+import {
+  createPostgresDatabase,
+  ENGINES,
+  freshDatabase,
+  openTestDatabase,
+  type Engine,
+} from '#testing/databases.ts';
 import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { testInstance } from '#testing/open-test-service.ts';
 import { copyProject } from '#testing/project-copy.ts';
@@ -160,9 +165,8 @@ for (const engine of ENGINES) {
           await until(async () => (await connectionsTo(url)) === 0);
         };
         const change = async (statement: string) => {
-          const { db, close } = openDatabase(config.database, () => {});
-          await sql.raw(statement).execute(db);
-          await close();
+          await using opened = openTestDatabase(config.database);
+          await sql.raw(statement).execute(opened.db);
         };
         await (await open(instance)).close();
         await isNothingOpen();
@@ -203,11 +207,10 @@ describe('resources of a service', { concurrency: true }, () => {
 
   it('a service does not close a database passed to it', () =>
     inFolder(async (folder) => {
-      const database = await freshDatabase('sqlite');
+      await using database = await freshDatabase('sqlite');
       const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
       await (await open(instance, { ...QUIET, database })).close();
       assert.equal((await database.db.selectFrom('known_secrets').select('id').execute()).length, 1);
-      await database.close();
     }));
 
   it('a service reports an open breaker to log, metrics and operator', () =>

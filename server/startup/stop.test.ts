@@ -8,9 +8,9 @@ import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
 import type { Config } from '#server/settings/settings.ts';
-import { openDatabase, type Db } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
-import { ENGINES, type Engine } from '#testing/databases.ts';
+import { ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -19,12 +19,8 @@ async function withDatabaseOf<Result>(site: Site, look: (db: Db) => Promise<Resu
   const config: Config['database'] = site.databaseUrl.startsWith('file:')
     ? { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') }
     : { engine: 'postgres', url: site.databaseUrl };
-  const { db, close } = openDatabase(config, () => {});
-  try {
-    return await look(db);
-  } finally {
-    await close();
-  }
+  await using database = openTestDatabase(config);
+  return await look(database.db);
 }
 
 const outboxRow = (site: Site) =>

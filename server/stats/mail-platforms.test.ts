@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
   describe(`mail platforms on ${engine}`, () => {
     it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
       withDnsServer(ZONE, async ({ address, questions }) => {
-        const database = await freshDatabase(engine);
+        await using database = await freshDatabase(engine);
         const platformsOf = (now: number, ...domains: readonly string[]) => {
           const lookup = createPlatformLookup(database, { dnsServers: [address], now, signal });
           return lookup.platformsOf(new Map(domains.map((domain) => [domain, 1])));
@@ -148,7 +148,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(asked(), questionsOf('broken.example', 'missing.example', 'none.example'));
         await platformsOf(days(91), 'acme.example');
         assert.deepEqual(asked(), questionsOf('acme.example'));
-        await database.close();
       }));
 
     it('mail platforms appear among lost leads and in the report, as "other" without DNS', () =>
@@ -234,7 +233,7 @@ for (const engine of ENGINES) {
 describe('lookup of mail platforms', () => {
   it('the lookup of mail platforms ends in time and reports if DNS does not respond', () =>
     withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
-      const database = await freshDatabase('sqlite');
+      await using database = await freshDatabase('sqlite');
       const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
       const lookup = createPlatformLookup(database, options);
       const platforms = await lookup.platformsOf(new Map([['slow.example', 1]]));
@@ -243,7 +242,6 @@ describe('lookup of mail platforms', () => {
         lookup.skippedNote() ?? '',
         /^DNS is unreachable \(no answer in time\), so 1 domain was not looked up/,
       );
-      await database.close();
     }));
 
   it('the lookup of mail platforms starts with the most frequent domains', () => {
@@ -252,7 +250,7 @@ describe('lookup of mail platforms', () => {
       domains.map((domain) => [domain, { MX: [[10, 'mx.zoho.com']] as const }]),
     );
     return withDnsServer(zone, async ({ address, questions }) => {
-      const database = await freshDatabase('sqlite');
+      await using database = await freshDatabase('sqlite');
       const options = { dnsServers: [address], now: NOW, signal, limitMs: 60_000 };
       const counts = new Map(domains.map((domain, index) => [domain, index]));
       const first = createPlatformLookup(database, options);
@@ -267,7 +265,6 @@ describe('lookup of mail platforms', () => {
       const second = createPlatformLookup(database, options);
       assert.equal((await second.platformsOf(counts)).get('d0.example'), 'Zoho');
       assert.equal(second.skippedNote(), null);
-      await database.close();
     });
   });
 });

@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
 
     it('a webhook receives each event once, although several processes send events', () =>
       withReceiver(undefined, async (receiver) => {
-        const database = await freshDatabase(engine);
+        await using database = await freshDatabase(engine);
         const endpoints = endpointsOf([receiver.url]);
         const leads = Array.from({ length: 10 }, (_, number) => `lead-${number}`);
         const now = Date.now();
@@ -266,7 +266,6 @@ for (const engine of ENGINES) {
           const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
           assert.deepEqual(typesOf(ofOne), types);
         }
-        await database.close();
       }));
 
     it('a webhook receives the next event immediately after a process has lost its lease', () =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -15,6 +14,7 @@ import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -29,23 +29,18 @@ type Outside = {
   readonly unlock: () => void;
 };
 
-async function withFile(options: DatabaseOptions, test: (outside: Outside) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lock-'));
-  const file = path.join(folder, 'leads.db');
-  const database = await freshDatabase('sqlite', { file, ...options });
-  const other = new DatabaseSync(file);
-  try {
+const withFile = (options: DatabaseOptions, test: (outside: Outside) => Promise<void>): Promise<void> =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'leads.db');
+    const database = await freshDatabase('sqlite', { file, ...options });
+    using other = new DatabaseSync(file);
     await test({
       file,
       database,
       lock: () => other.exec('begin immediate'),
       unlock: () => other.exec('commit'),
     });
-  } finally {
-    other.close();
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 const withLockableServer = (
   options: DatabaseOptions & { readonly inbox?: InboxBehaviour },
@@ -198,18 +193,15 @@ describe('SQLite transactions of one process', () => {
 
   it('SQLite transactions wait no longer for each other than for another process', () =>
     withFile({ patienceMs: 50 }, async ({ database: { db, close } }) => {
-      let end = () => {};
-      const held = new Promise<void>((resolve) => {
-        end = resolve;
-      });
-      const first = db.transaction().execute(() => held);
+      const held = Promise.withResolvers<void>();
+      const first = db.transaction().execute(() => held.promise);
       await setImmediate();
       await assert.rejects(sql`select 1`.execute(db), isOutage);
       await assert.rejects(
         db.transaction().execute(() => Promise.resolve()),
         isOutage,
       );
-      end();
+      held.resolve();
       await first;
       await sql`select 1`.execute(db);
       await close();

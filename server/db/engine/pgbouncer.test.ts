@@ -3,15 +3,14 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { createPostgresDatabase, openTestDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { startPgBouncer } from '#testing/pgbouncer.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { withServer } from '#testing/server-under-test.ts';
 
 const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
@@ -28,15 +27,11 @@ async function throughPgBouncer(story: (url: string, direct: string) => Promise<
 describe('PgBouncer with transaction pooling', { skip: missing }, () => {
   it('twenty simultaneous visitors reach the article through PgBouncer', () =>
     throughPgBouncer(async (url) => {
-      const database = openDatabase({ engine: 'postgres', url }, () => {});
+      const database = openTestDatabase({ engine: 'postgres', url });
       await migrate(database);
       await withServer({ engine: 'postgres', database }, async (server) => {
         const visit = async (number: number) => {
-          const email = `visitor-${number}@example.com`;
-          const visitor = createVisitor(server, `198.51.100.${number}`);
-          assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
-          const code = codeIn(await server.inbox.waitForMail(email));
-          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          const { visitor } = await becomeLead(server, `visitor-${number}@example.com`);
           assert.equal((await visitor.get(API.article)).statusCode, 200);
         };
         await Promise.all(Array.from({ length: 20 }, (_, number) => visit(number + 1)));
@@ -45,15 +40,13 @@ describe('PgBouncer with transaction pooling', { skip: missing }, () => {
 
   it('concurrent starts through PgBouncer run each migration once', () =>
     throughPgBouncer(async (url, direct) => {
-      const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
-      await Promise.all(databases.map((database) => migrate(database)));
-      const { db, close } = openDatabase({ engine: 'postgres', url: direct }, () => {});
+      await using opened = new AsyncDisposableStack();
+      const open = (to: string) => opened.use(openTestDatabase({ engine: 'postgres', url: to }));
+      await Promise.all(Array.from({ length: 6 }, () => migrate(open(url))));
       const { rows } = await sql`
         select pid from pg_locks where locktype = 'advisory'
         and database = (select oid from pg_database where datname = current_database())
-      `.execute(db);
-      await close();
-      await Promise.all(databases.map((database) => database.close()));
+      `.execute(open(direct).db);
       assert.deepEqual(rows, []);
     }));
 
@@ -63,14 +56,12 @@ describe('PgBouncer with transaction pooling', { skip: missing }, () => {
         const address = new URL(url);
         change(address);
         const config = { engine: 'postgres', url: address.href } as const;
-        const database = openDatabase(config, () => {});
+        await using database = openTestDatabase(config);
         try {
           await migrate(database);
           return '';
         } catch (error) {
           return explainDatabaseFailure(error, config)?.replace(/:\d+/, '') ?? String(error);
-        } finally {
-          await database.close();
         }
       };
       assert.equal(
@@ -90,9 +81,8 @@ describe('PgBouncer with transaction pooling', { skip: missing }, () => {
   it('a start through PgBouncer asks for prepare=false if DATABASE_URL lacks it', () =>
     throughPgBouncer(async (url) => {
       const config = { engine: 'postgres', url: url.replace('?prepare=false', '') } as const;
-      const database = openDatabase(config, () => {});
+      await using database = openTestDatabase(config);
       const error = await migrate(database).catch((thrown: unknown) => thrown);
-      await database.close();
       assert.match(
         explainDatabaseFailure(error, config) ?? String(error),
         /through a pooler\. .*prepare=false/,

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { describe, it, mock } from 'node:test';
@@ -10,42 +8,20 @@ import { Kysely, sql } from 'kysely';
 
 import { createLastWrites } from '#server/db/engine/outages.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
+import { inFolder } from '#testing/folder.ts';
 
 type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };
 
-async function withDatabase(
-  test: (parts: {
-    readonly db: Kysely<Tables>;
-    readonly committed: () => unknown[];
-    readonly commits: () => number;
-    readonly failOnce: (text: string) => void;
-    readonly file: string;
-  }) => Promise<void>,
-): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-dialect-'));
-  const file = path.join(folder, 'test.db');
-  const sqlite = new DatabaseSync(file, { enableForeignKeyConstraints: true });
-  sqlite.exec(`
-    pragma journal_mode = wal;
-    create table parents (id integer primary key);
-    create table children (id integer primary key, parent integer references parents deferrable initially deferred);
-  `);
-  let commits = 0;
-  let failing: string | null = null;
-  const prepare = sqlite.prepare.bind(sqlite);
-  mock.method(sqlite, 'prepare', (text: string) => {
-    const statement = prepare(text);
-    const run = statement.run.bind(statement);
-    mock.method(statement, 'run', (...values: SQLInputValue[]) => {
-      if (text === 'commit') commits += 1;
-      if (text !== failing) return run(...values);
-      failing = null;
-      throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
-    });
-    return statement;
-  });
-  const other = new DatabaseSync(file, { readOnly: true });
-  const db = new Kysely<Tables>({
+type Parts = {
+  readonly db: Kysely<Tables>;
+  readonly committed: () => unknown[];
+  readonly commits: () => number;
+  readonly failOnce: (text: string) => void;
+  readonly file: string;
+};
+
+const openKysely = (sqlite: DatabaseSync) =>
+  new Kysely<Tables>({
     dialect: createSqliteDialect({
       sqlite,
       patienceMs: 1_000,
@@ -53,7 +29,32 @@ async function withDatabase(
       writes: createLastWrites(Date.now),
     }),
   });
-  try {
+
+const withDatabase = (test: (parts: Parts) => Promise<void>): Promise<void> =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'test.db');
+    const sqlite = new DatabaseSync(file, { enableForeignKeyConstraints: true });
+    sqlite.exec(`
+      pragma journal_mode = wal;
+      create table parents (id integer primary key);
+      create table children (id integer primary key, parent integer references parents deferrable initially deferred);
+    `);
+    let commits = 0;
+    let failing: string | null = null;
+    const prepare = sqlite.prepare.bind(sqlite);
+    mock.method(sqlite, 'prepare', (text: string) => {
+      const statement = prepare(text);
+      const run = statement.run.bind(statement);
+      mock.method(statement, 'run', (...values: SQLInputValue[]) => {
+        if (text === 'commit') commits += 1;
+        if (text !== failing) return run(...values);
+        failing = null;
+        throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+      });
+      return statement;
+    });
+    using other = new DatabaseSync(file, { readOnly: true });
+    await using db = openKysely(sqlite);
     await test({
       db,
       committed: () =>
@@ -65,12 +66,7 @@ async function withDatabase(
       failOnce: (text) => (failing = text),
       file,
     });
-  } finally {
-    await db.destroy();
-    other.close();
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 const insertIn = (db: Kysely<Tables>, id: number) =>
   db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
@@ -209,17 +205,16 @@ describe('concurrent SQLite transactions', () => {
 
   it('SQLite transactions wait for a slow transaction, which is committed as a whole', () =>
     withDatabase(async ({ db, committed }) => {
-      let goOn: () => void = () => {};
-      const pause = new Promise<void>((resolve) => (goOn = resolve));
+      const pause = Promise.withResolvers<void>();
       const slow = db.transaction().execute(async (tx) => {
         await tx.insertInto('parents').values({ id: 1 }).execute();
-        await pause;
+        await pause.promise;
         await tx.insertInto('parents').values({ id: 2 }).execute();
       });
       const other = insertIn(db, 3);
       for (let turns = 0; turns < 5; turns += 1) await setImmediate();
       assert.deepEqual(committed(), []);
-      goOn();
+      pause.resolve();
       await slow;
       assert.deepEqual(committed(), [1, 2]);
       await other;
@@ -247,14 +242,7 @@ describe('SQLite statements', () => {
   it('an SQLite statement with a limit is planned only once', async () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('create table parents (id integer primary key)');
-    const db = new Kysely<Tables>({
-      dialect: createSqliteDialect({
-        sqlite,
-        patienceMs: 1_000,
-        isFileOurs: () => true,
-        writes: createLastWrites(Date.now),
-      }),
-    });
+    await using db = openKysely(sqlite);
     // SQLite calls the authorizer only when it prepares a statement.
     let asked = 0;
     sqlite.setAuthorizer(() => {
@@ -268,6 +256,5 @@ describe('SQLite statements', () => {
     await first(1);
     await first(2);
     assert.equal(asked, 0);
-    await db.destroy();
   });
 });

@@ -3,24 +3,18 @@ import { describe, it } from 'node:test';
 
 import { sql, type Kysely } from 'kysely';
 
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, NO_WAY_BACK } from '#server/db/migrations/migrate.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
 import { narrowings, readShape } from '#testing/schema-changes.ts';
 
 /** 'MIGRATION: LINE': 'reason'. Breaking changes belong in a NO_WAY_BACK migration. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
 async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Promise<void>): Promise<void> {
-  const { db, close } = openDatabase(
+  await using database = openTestDatabase(
     engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() },
-    () => {},
   );
-  try {
-    await work(db as unknown as Kysely<never>);
-  } finally {
-    await close();
-  }
+  await work(database.db as unknown as Kysely<never>);
 }
 
 for (const engine of ENGINES) {

@@ -63,11 +63,11 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
     it('every table and column with personal data is classified', async () => {
-      const { db, close } = await freshDatabase(engine);
+      await using database = await freshDatabase(engine);
+      const { db } = database;
       assert.deepEqual(await columnsIn(db), knownColumns());
       await sql`alter table leads add column telephone text`.execute(db);
       assert.notDeepEqual(await columnsIn(db), knownColumns());
-      await close();
     });
 
     it('personal data is listed for exactly one e-mail address', () =>
