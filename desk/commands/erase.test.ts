@@ -20,7 +20,7 @@ import { countInFiles } from '#testing/database-bytes.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
@@ -38,7 +38,7 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
       {
         engine,
         env: {
-          CAMPAIGN_FOLDER: campaignAsking(folder, FORM),
+          CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
           LEADS_PER_IP_PER_HOUR: '0',
           VERIFY_PER_IP_PER_HOUR: '0',
           ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),

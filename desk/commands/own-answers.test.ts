@@ -12,7 +12,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
@@ -44,7 +44,7 @@ it('a custom question cannot use the name of a built-in column', () => {
 for (const engine of ENGINES) {
   const withDesk = (work: (server: ServerUnderTest, folder: string) => Promise<void>) =>
     inFolder((folder) =>
-      withServer({ engine, env: { CAMPAIGN_FOLDER: campaignAsking(folder, FORM) } }, (server) =>
+      withServer({ engine, env: { CAMPAIGN_FOLDER: copyCampaign(folder, FORM) } }, (server) =>
         work(server, folder),
       ),
     );
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
           'ccc@example.com': { motto: "'=cmd|1" },
           'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
         };
-        const env = { CAMPAIGN_FOLDER: campaignAsking(folder, form) };
+        const env = { CAMPAIGN_FOLDER: copyCampaign(folder, form) };
         const formats = ['csv', ...TOOL_NAMES];
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);

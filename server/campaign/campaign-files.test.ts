@@ -4,7 +4,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -26,6 +24,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
+import { inFolder } from '#testing/folder.ts';
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 const LIST_SAMPLE = path.join(PROJECT_FOLDER, 'studio', 'list-sample.ts');
@@ -579,32 +578,22 @@ solution: { title: The Solution, qualities: [{ title: Measurable }] }
     ['a file that is not valid', 'landing.yaml', 'hero: *none\n\tbadge: x'],
   ];
   for (const [title, file, text, ...warnings] of FREIGHT)
-    it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () => {
-      const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-      try {
-        mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-        writeFileSync(path.join(folder, file), text);
+    it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () =>
+      inFolder((folder) => {
+        write(folder, { [file]: text });
         assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    });
+      }));
 
-  it('a picture is recognised by its content or by the name of an invented person', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-    try {
-      mkdirSync(path.join(folder, 'media'));
-      writeFileSync(path.join(folder, 'media/hero-640.webp'), 'our own');
+  it('a picture is recognised by its content or by the name of an invented person', () =>
+    inFolder((folder) => {
+      write(folder, { 'media/hero-640.webp': 'our own' });
       assert.deepEqual(sampleOnPage(folder), []);
       cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
-      writeFileSync(path.join(folder, 'media/avatar-sarah-lindqvist.webp'), 'our own');
+      write(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
       assert.deepEqual(called(folder, sampleOnPage(folder)), [
         'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
       ]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 
   it('people and figures are reported until the last one is replaced', () =>
     withCampaignCopy((folder) => {

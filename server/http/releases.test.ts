@@ -16,7 +16,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { describe, it } from 'node:test';
@@ -34,6 +33,7 @@ import {
 } from '#server/http/releases.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
+import { inFolder } from '#testing/folder.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -41,9 +41,8 @@ import { until } from '#testing/until.ts';
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-async function withProject(test: (project: string, dist: string) => void): Promise<void> {
-  const project = mkdtempSync(path.join(os.tmpdir(), 'releases-'));
-  try {
+const withProject = (test: (project: string, dist: string) => void): Promise<void> =>
+  inFolder((project) => {
     for (const [name, text] of [
       ['campaign/landing.yaml', 'headline: One'],
       ['campaign/emails/code.yaml', 'subject: One'],
@@ -56,10 +55,7 @@ async function withProject(test: (project: string, dist: string) => void): Promi
     ] as const)
       write(project, name, text);
     test(project, path.join(project, 'dist'));
-  } finally {
-    rmSync(project, { recursive: true });
-  }
-}
+  });
 
 function write(project: string, name: string, text: string): void {
   mkdirSync(path.dirname(path.join(project, name)), { recursive: true });

@@ -9,7 +9,7 @@ import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import {
   createVisitor,
   filledForm,
@@ -44,7 +44,7 @@ const receipts = ({ database }: ServerUnderTest) =>
     .execute();
 
 function refusingEarlier(folder: string, page: string): string {
-  const campaign = campaignAsking(folder, '');
+  const campaign = copyCampaign(folder);
   mkdirSync(path.join(campaign, page), { recursive: true });
   appendFileSync(path.join(campaign, page, 'consent.yaml'), 'refuseEarlier: true\n');
   return campaign;

@@ -13,7 +13,7 @@ import { ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const EMAIL = 'ada@example.com';
@@ -29,7 +29,7 @@ const withNews = (
   entry = '',
 ): Promise<void> =>
   inFolder((folder) => {
-    const campaign = campaignAsking(folder, '');
+    const campaign = copyCampaign(folder);
     const news = 'newsConsent: Also send me news, as the [policy](https://example.com/privacy) says.\n';
     appendFileSync(path.join(campaign, 'consent.yaml'), `${news}${entry}`);
     return withServer({ engine, env: { CAMPAIGN_FOLDER: campaign } }, (server) => work(server, folder));

@@ -9,7 +9,7 @@ import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import {
   createVisitor,
   filledForm,
@@ -37,7 +37,7 @@ const withForm = (
 ) =>
   inFolder((folder) =>
     withServer(
-      { engine, env: form === null ? {} : { CAMPAIGN_FOLDER: campaignAsking(folder, form) } },
+      { engine, env: form === null ? {} : { CAMPAIGN_FOLDER: copyCampaign(folder, form) } },
       (server) => work(server, folder),
     ),
   );
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
           DATABASE_URL:
             engine === 'sqlite' ? `file:${path.join(folder, 'leads.db')}` : await createPostgresDatabase(),
         };
-        const first = { ...env, CAMPAIGN_FOLDER: campaignAsking(path.join(folder, 'first'), FORM) };
+        const first = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), FORM) };
         await withServer({ engine, env: first }, async (server) => {
           const visitor = createVisitor(server);
           const answers = {
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
           await enterNewest(server, visitor, 1);
         });
 
-        const later = { ...env, CAMPAIGN_FOLDER: campaignAsking(path.join(folder, 'later'), LATER) };
+        const later = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), LATER) };
         await withServer({ engine, env: later }, async (server) => {
           const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
           const [headings = '', line = ''] = (await run('export')).split('\r\n');

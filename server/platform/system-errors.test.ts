@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -8,6 +8,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
 import { distFolder } from '#server/http/releases.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { inFolder } from '#testing/folder.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
@@ -100,8 +101,7 @@ describe('failed builds', () => {
     () =>
       inFolder((folder) =>
         withSmallDisk({ size: '100k' }, async (disk) => {
-          const campaign = path.join(folder, 'full');
-          cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+          const campaign = copyCampaign(folder);
           const dist = distFolder(PROJECT_FOLDER, campaign);
           mkdirSync(path.dirname(dist), { recursive: true });
           symlinkSync(disk, dist);
@@ -135,8 +135,7 @@ describe('failed builds', () => {
 
   it('npm run build says first that a campaign with mistakes changes nothing', () =>
     inFolder((folder) => {
-      const campaign = path.join(folder, 'campaign');
-      cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+      const campaign = copyCampaign(folder);
       writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');
       const dist = distFolder(PROJECT_FOLDER, campaign);
       const build = () => run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign }).stderr.split('\n', 2);
@@ -158,8 +157,7 @@ describe('failed builds', () => {
 
   it('npm run build refuses a campaign without the words for a setting', () =>
     inFolder((folder) => {
-      const campaign = path.join(folder, 'campaign');
-      cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+      const campaign = copyCampaign(folder);
       const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'attachment' });
       assert.equal(built.status, 1);
       assert.match(

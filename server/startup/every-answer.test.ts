@@ -1,6 +1,6 @@
 // Checks that every field of shared/lead.ts and a custom question appear wherever leads are stored or shown.
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -8,7 +8,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { Lead } from '#shared/lead.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -53,11 +53,8 @@ for (const engine of ENGINES) {
     it('every field of the form is stored, shown with each lead, correctable and erased', () =>
       inFolder((folder) =>
         withReceiver(undefined, (receiver) => {
-          const campaign = path.join(folder, 'campaign');
-          cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
-          writeFileSync(path.join(campaign, 'form.yaml'), FORM);
           const env = {
-            CAMPAIGN_FOLDER: campaign,
+            CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
             WEBHOOK_URLS: receiver.url,
             WEBHOOK_ALLOW_PRIVATE: 'yes',
             OPERATOR_EMAIL: OPERATOR,

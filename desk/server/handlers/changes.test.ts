@@ -11,7 +11,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
 import { inFolder } from '#testing/folder.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -30,7 +30,7 @@ const withDesk = (
       {
         engine,
         env: {
-          CAMPAIGN_FOLDER: campaignAsking(folder, FORM),
+          CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
           ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
           ...env,
         },

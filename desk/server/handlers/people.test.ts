@@ -16,7 +16,7 @@ import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
 import { desk as command } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
@@ -27,7 +27,7 @@ const FORM = `fields:
 const withDesk = (engine: Engine, work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>) =>
   inFolder((folder) =>
     withServer(
-      { engine, env: { CAMPAIGN_FOLDER: campaignAsking(folder, FORM), FREE_MAIL: 'flag' } },
+      { engine, env: { CAMPAIGN_FOLDER: copyCampaign(folder, FORM), FREE_MAIL: 'flag' } },
       (server) => work(server, askedDesk(server.service)),
     ),
   );

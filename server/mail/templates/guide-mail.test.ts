@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -14,13 +13,14 @@ import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
+import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
-import type { ReceivedMail } from '#testing/inbox.ts';
+import { smtpError, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { smtpError } from '#testing/inbox.ts';
+import { words } from '#testing/words.ts';
 
 const EMAIL = 'ada@example.com';
 const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
@@ -153,72 +153,52 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the DKIM signature of the guide mail covers the unsubscribe link', async () => {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
-  const file = path.join(folder, 'dkim.pem');
-  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  const env = {
-    ...LINK,
-    DKIM_DOMAIN: 'example.com',
-    DKIM_SELECTOR: 'guide',
-    DKIM_PRIVATE_KEY_FILE: file,
-  };
-  const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  const records: Readonly<Record<string, string>> = {
-    'guide._domainkey.example.com': `v=DKIM1; k=rsa; p=${p}`,
-  };
-  const resolver = async (name: string, type: string): Promise<string[][]> => {
-    const record = type === 'TXT' ? records[name] : undefined;
-    if (record === undefined) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
-    return [[record]];
-  };
-  const verdict = async (raw: string) => {
-    const { dkim } = await authenticate(raw, {
-      resolver,
-      disableArc: true,
-      disableDmarc: true,
-      disableBimi: true,
-    });
-    return dkim.results[0];
-  };
-  try {
+it('the DKIM signature of the guide mail covers the unsubscribe link', () =>
+  inFolder(async (folder) => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const file = path.join(folder, 'dkim.pem');
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const env = {
+      ...LINK,
+      DKIM_DOMAIN: 'example.com',
+      DKIM_SELECTOR: 'guide',
+      DKIM_PRIVATE_KEY_FILE: file,
+    };
+    const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    const resolver = async (name: string, type: string): Promise<string[][]> => {
+      if (type === 'TXT' && name === 'guide._domainkey.example.com') return [[`v=DKIM1; k=rsa; p=${p}`]];
+      throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    };
+    const verdict = async (raw: string) => {
+      const { dkim } = await authenticate(raw, {
+        resolver,
+        disableArc: true,
+        disableDmarc: true,
+        disableBimi: true,
+      });
+      return dkim.results[0];
+    };
     await withServer({ engine: 'sqlite', env }, async (server) => {
       await becomeLead(server, EMAIL);
       const { raw } = await server.inbox.waitForMail(EMAIL, 2);
       const genuine = await verdict(raw);
       assert.equal(genuine?.status.result, 'pass', JSON.stringify(genuine));
-      const signed = (genuine.signingHeaders?.keys ?? '').toLowerCase();
-      for (const name of [
-        'list-unsubscribe',
-        'list-unsubscribe-post',
-        'list-id',
-        'from',
-        'subject',
-        'message-id',
-      ])
-        assert.ok(signed.split(/[:,]\s*/).includes(name), `${name} in ${signed}`);
+      const signed = (genuine.signingHeaders?.keys ?? '').toLowerCase().split(/[:,]\s*/);
+      for (const name of words('list-unsubscribe list-unsubscribe-post list-id from subject message-id'))
+        assert.ok(signed.includes(name), `${name} in ${String(signed)}`);
       const changed = raw.replace('List-Unsubscribe=One-Click', 'List-Unsubscribe=Some-Click');
       assert.notEqual((await verdict(changed))?.status.result, 'pass');
     });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+  }));
 
 describe('attached guide file', () => {
-  const withCampaign = (test: (folder: string) => Promise<void>): Promise<void> =>
-    inFolder(async (folder) => {
-      cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-      await test(folder);
-    });
   const name = (folder: string) => {
     const file = path.join(folder, 'emails/guide.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));
   };
 
   it('an attached guide file replaces the link in the mail', () =>
-    withCampaign(async (folder) => {
+    withLastingCampaignCopy(async (folder) => {
       name(folder);
       writeFileSync(path.join(folder, 'article/guide.pdf'), '%PDF-1.7 a guide');
       const env = { ...LINK, GUIDE_EMAIL: 'attachment', CAMPAIGN_FOLDER: folder };
@@ -236,24 +216,19 @@ describe('attached guide file', () => {
     }));
 
   it('an unnamed or missing guide file is reported before the start', () =>
-    withCampaign(async (folder) => {
+    withLastingCampaignCopy(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();
         return instance.type === 'mistakes' ? instance.mistakes.join('\n') : 'none';
       };
-      const before = { ...process.env };
-      Object.assign(process.env, { CAMPAIGN_FOLDER: folder, GUIDE_EMAIL: 'attachment' });
-      try {
-        assert.match(
-          complaints(),
-          /emails\/guide\.yaml names no file\. Put the file into the campaign’s article\/ folder/,
-        );
-        name(folder);
-        assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
-        writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));
-        assert.match(complaints(), /names a file of 8 MB/);
-      } finally {
-        process.env = before;
-      }
+      using _environment = environment({ CAMPAIGN_FOLDER: folder, GUIDE_EMAIL: 'attachment' });
+      assert.match(
+        complaints(),
+        /emails\/guide\.yaml names no file\. Put the file into the campaign’s article\/ folder/,
+      );
+      name(folder);
+      assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
+      writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));
+      assert.match(complaints(), /names a file of 8 MB/);
     }));
 });

@@ -16,7 +16,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
-import { campaignAsking } from '#testing/own-form.ts';
+import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
 
     it("the operator's new-lead mail contains answers to custom questions as text", () =>
       inFolder((folder) => {
-        const campaign = campaignAsking(
+        const campaign = copyCampaign(
           folder,
           'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
         );
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
 
     it("the operator's mails about new leads name the campaign and the consent to news", () =>
       inFolder(async (folder) => {
-        const campaign = campaignAsking(folder, '');
+        const campaign = copyCampaign(folder);
         appendFileSync(path.join(campaign, 'consent.yaml'), 'newsConsent: Send me news.\n');
         const form = { newsConsentVersion: consentVersion('Send me news.') };
         for (const [env, lines] of [
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
 
     it("the operator's mail about a new lead says that the lead gets no mail, if the campaign has words for it", () =>
       inFolder(async (folder) => {
-        const older = campaignAsking(folder, '');
+        const older = copyCampaign(folder);
         const file = path.join(older, 'emails/new-lead.yaml');
         writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}noMail:\n(?: {4}.*\n)+/m, ''));
         for (const [env, remark] of [
