@@ -16,16 +16,18 @@ export async function becomeLead(
     form = {},
     headers = {},
     beforeCode,
+    from = '198.51.100.7',
   }: {
     readonly form?: Readonly<Record<string, unknown>>;
     readonly headers?: Record<string, string>;
-    readonly beforeCode?: () => Promise<void>;
+    readonly beforeCode?: (visitor: Visitor, code: ReceivedMail) => Promise<unknown>;
+    readonly from?: string;
   } = {},
 ): Promise<NewLead> {
-  const visitor = createVisitor(server, '198.51.100.7');
+  const visitor = createVisitor(server, from);
   assert.equal((await visitor.post(API.leads, filledForm({ ...form, email }), { headers })).statusCode, 202);
   const code = await server.inbox.waitForMail(email, mail);
-  await beforeCode?.();
+  await beforeCode?.(visitor, code);
   const entered = await visitor.post(API.verify, { email, code: codeIn(code) }, { headers });
   assert.equal(entered.statusCode, 200);
   const lead = await server.database.db

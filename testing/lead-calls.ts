@@ -19,6 +19,11 @@ export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
 export const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
 
+export async function enterNewest(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<void> {
+  const { statusCode, body } = await enter(visitor, await newestCode(server, count));
+  assert.equal(statusCode, 200, body);
+}
+
 export async function askForCode(server: ServerUnderTest, address?: string) {
   const visitor = createVisitor(server, address);
   const asked = await ask(visitor);

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 
-import { findLeadId } from '#server/db/tables/leads.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
-import { codeIn } from '#testing/inbox.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerOptions,
-  type ServerUnderTest,
-} from '#testing/server-under-test.ts';
+import { becomeLead as signUp } from '#testing/become-lead.ts';
+import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { withReceiver, type Received, type Receiver } from '#testing/webhook-receiver.ts';
 
@@ -23,17 +16,13 @@ export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
 export const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
 export const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
 
-export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
-  const visitor = createVisitor(server, '198.51.100.7');
+export async function becomeLead(server: ServerUnderTest, email = EMAIL, form = {}): Promise<string> {
   const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
-  const before = server.inbox.mailsTo(email).length;
-  const form = filledForm({ email, ...changes });
-  assert.equal((await visitor.post(API.leads, form, { headers })).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
-  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-  assert.equal((await visitor.get(API.article)).statusCode, 200);
-  assert.equal((await visitor.get(API.article)).statusCode, 200);
-  return (await findLeadId(server.database.db, email)) ?? assert.fail('The database contains no lead.');
+  const mail = server.inbox.mailsTo(email).length + 1;
+  const { visitor, leadId } = await signUp(server, email, mail, { form, headers });
+  for (let reading = 1; reading <= 2; reading += 1)
+    assert.equal((await visitor.get(API.article)).statusCode, 200);
+  return leadId;
 }
 
 export const outcomes = (server: ServerUnderTest, count: number) =>

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
+import { v7 as uuid } from 'uuid';
+
 import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -13,6 +15,7 @@ import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import { listEvents } from '#server/db/tables/webhook-events.ts';
 import { takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { freshDatabase } from '#testing/databases.ts';
+import { leadRow } from '#testing/lead-row.ts';
 
 async function plansOf(work: (database: OpenDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const database = await freshDatabase('sqlite');
@@ -115,9 +118,9 @@ const STORIES: readonly {
   },
   {
     what: 'an export of new leads skips a million exported ones',
-    work: async ({ db }) => {
-      await insertLead(db);
-      await Array.fromAsync(leadPages(db, 'verified', { missingIn: 'crm' }));
+    work: async (database) => {
+      await insertLead(database);
+      await Array.fromAsync(leadPages(database.db, 'verified', { missingIn: 'crm' }));
     },
     never: /SEARCH p USING INDEX \w+ \(id>\?\)$/,
     once: /SEARCH p USING INDEX \w+ \(id>\? AND id<\?\)/,
@@ -125,7 +128,7 @@ const STORIES: readonly {
   {
     what: 'the leads of one day are counted among those of years',
     work: async (database) => {
-      await insertLead(database.db);
+      await insertLead(database);
       await countLeads(database.db, day);
       await Array.fromAsync(leadGroups(database, { ...day, timeZone: 'Europe/Berlin' }));
     },
@@ -134,25 +137,11 @@ const STORIES: readonly {
   },
 ];
 
-async function insertLead(db: OpenDatabase['db']): Promise<void> {
-  await db
+const insertLead = ({ db }: OpenDatabase) =>
+  db
     .insertInto('leads')
-    .values({
-      id: `${(now - 1000)
-        .toString(16)
-        .padStart(12, '0')
-        .replace(/^(.{8})/, '$1-')}-7000-8000-000000000001`,
-      email: 'ada@example.com',
-      name: 'Ada',
-      company: 'Engines',
-      answers: null,
-      attribution: '{}',
-      flags: '',
-      first_verified_at: now - 1000,
-      last_verified_at: now - 1000,
-    })
+    .values(leadRow(uuid({ msecs: now - 1000 }), {}))
     .execute();
-}
 
 for (const { what, work, never, once } of STORIES)
   it(`a long table stays fast when ${what}`, async () => {

@@ -137,26 +137,20 @@ describe('clients with many connections', () => {
 describe('connections', () => {
   it('a connection with a complete request is never closed before its response', () =>
     withPort({ engine: 'postgres' }, async (server) => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      let isLocked = () => {};
-      const locked = new Promise<void>((resolve) => {
-        isLocked = resolve;
-      });
+      const held = Promise.withResolvers<void>();
+      const locked = Promise.withResolvers<void>();
       const lock = server.database.db.transaction().execute(async (tx) => {
         await sql`lock table submissions`.execute(tx);
-        isLocked();
-        await held;
+        locked.resolve();
+        await held.promise;
       });
-      await locked;
+      await locked.promise;
       const arrived = once(server.app.server, 'request') as Promise<[IncomingMessage]>;
       const waiting = ask(server.port, 'POST', API.leads, filledForm());
       const [request] = await arrived;
       await until(() => request.readableEnded);
       for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
-      release();
+      held.resolve();
       await lock;
       assert.equal(await waiting, 202);
     }));

@@ -8,7 +8,7 @@ import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import {
   createVisitor,
@@ -18,19 +18,12 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 
-const EMAIL = 'ada@example.com';
 const EARLIER = 'I agree to receive emails. (As it read in spring.)';
 
 const ask = (visitor: Visitor, version: string | null, changes: Record<string, unknown> = {}) =>
   visitor.post('/api/leads', filledForm(changes), {
     headers: version === null ? {} : { [CONSENT_VERSION_HEADER]: version },
   });
-
-async function enterCode(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<void> {
-  const code = codeIn(await server.inbox.waitForMail(EMAIL, count));
-  const response = await visitor.post('/api/verify', { email: EMAIL, code });
-  assert.equal(response.statusCode, 200, response.body);
-}
 
 const receipts = ({ database }: ServerUnderTest) =>
   database.db
@@ -62,12 +55,12 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         const today = createVisitor(server);
         assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
-        await enterCode(server, today);
+        await enterNewest(server, today);
         await server.advance(600);
         const earlier = await knowEarlierWording(server);
         const oldTab = createVisitor(server);
         assert.equal((await ask(oldTab, earlier)).statusCode, 202);
-        await enterCode(server, oldTab, 2);
+        await enterNewest(server, oldTab, 2);
         assert.deepEqual(
           (await receipts(server)).map(({ text }) => text),
           [server.campaign.consent.text, EARLIER],
@@ -123,7 +116,7 @@ for (const engine of ENGINES) {
             assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
             assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
             assert.equal((await ask(visitor, earlier)).statusCode, 202);
-            await enterCode(server, visitor, 2);
+            await enterNewest(server, visitor, 2);
             assert.deepEqual(
               (await receipts(server)).map(({ text }) => text),
               [EARLIER],
@@ -139,7 +132,7 @@ for (const engine of ENGINES) {
         const { challengeId } = response.json<{ challengeId: string }>();
         const open = await program.get(`/api/challenge?id=${challengeId}`);
         assert.equal(open.json<OpenChallenge>().consentVersion, '');
-        await enterCode(server, program);
+        await enterNewest(server, program);
         const [receipt] = await receipts(server);
         assert.match(receipt?.text ?? '', /^The wording was not stated/);
       }));
@@ -158,7 +151,7 @@ for (const engine of ENGINES) {
           headers: { [CONSENT_VERSION_HEADER]: open.consentVersion, 'user-agent': 'Resend/1' },
           remoteAddress: '198.51.100.9',
         });
-        await enterCode(server, visitor, 2);
+        await enterNewest(server, visitor, 2);
         const [receipt] = await receipts(server);
         assert.equal(receipt?.text, EARLIER);
         assert.equal(receipt?.given_at, agreedAt);
@@ -180,7 +173,7 @@ for (const engine of ENGINES) {
         await ask(visitor, version);
         await server.advance(10);
         await ask(visitor, version);
-        await enterCode(server, visitor);
+        await enterNewest(server, visitor);
         const [receipt] = await receipts(server);
         assert.deepEqual(
           { text: receipt?.text, given_at: receipt?.given_at, name: receipt?.name },
@@ -193,18 +186,18 @@ for (const engine of ENGINES) {
         const { version } = server.campaign.consent;
         const visitor = createVisitor(server, '203.0.113.1');
         await ask(visitor, version);
-        await enterCode(server, visitor);
+        await enterNewest(server, visitor);
         await server.advance(600);
         // The code requested on the office computer is entered on a phone that never showed the form.
         await ask(createVisitor(server, '203.0.113.2'), version, { name: 'A Stranger' });
-        await enterCode(server, createVisitor(server, '203.0.113.3'), 2);
+        await enterNewest(server, createVisitor(server, '203.0.113.3'), 2);
         await server.advance(600);
         await ask(createVisitor(server, '203.0.113.4'), version);
         await server.advance(5);
         const again = createVisitor(server, '203.0.113.4');
         const agreedAt = server.now();
         await ask(again, version, { name: 'Ada King' });
-        await enterCode(server, again, 3);
+        await enterNewest(server, again, 3);
         const [own, foreign, riding] = await receipts(server);
         assert.equal(own?.same_browser, 1);
         assert.equal(foreign?.same_browser, 0);

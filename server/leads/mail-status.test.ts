@@ -11,7 +11,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { smtpError } from '#testing/inbox.ts';
+import { codeIn, createGate, smtpError } from '#testing/inbox.ts';
 
 const mailStatusOf = async (visitor: Visitor) =>
   (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
@@ -36,26 +36,20 @@ for (const engine of ENGINES) {
     });
 
     it('the delivery status of a code is "delayed" after an unusually long wait', async () => {
-      let answer = (): void => {};
-      const answered = new Promise<null>((resolve) => {
-        answer = () => resolve(null);
-      });
-      let asked = (): void => {};
-      const inHand = new Promise<void>((resolve) => {
-        asked = resolve;
-      });
+      const gate = createGate();
+      const inHand = Promise.withResolvers<void>();
       const onRecipient = async () => {
-        asked();
-        return answered;
+        inHand.resolve();
+        return gate.opened;
       };
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
-        await inHand;
+        await inHand.promise;
         assert.equal(await mailStatusOf(visitor), 'waiting');
         server.setClock(server.now() + 20_000);
         assert.equal(await mailStatusOf(visitor), 'delayed');
-        answer();
+        gate.open();
         await events(server, 1);
         assert.equal(await mailStatusOf(visitor), 'sent');
       });
@@ -105,8 +99,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         const lead = createVisitor(server, '203.0.113.7');
         await lead.post(API.leads, filledForm());
-        const mail = await server.inbox.waitForMail('ada@example.com');
-        const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
+        const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
         assert.equal((await lead.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
         await server.advance(3600);
 

@@ -8,7 +8,7 @@ import { answersByLabel } from '#shared/own-fields.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import {
   createVisitor,
@@ -18,7 +18,6 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 
-const EMAIL = 'ada@example.com';
 const FORM = `fields:
   - { id: job_title, label: Job title, kind: text, required: true }
   - { id: phone, label: Phone, kind: telephone }
@@ -44,11 +43,6 @@ const withForm = (
 
 const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, string> = {}) =>
   visitor.post(API.leads, filledForm({ email: EMAIL, answers }), { headers });
-
-async function enterNewest(server: ServerUnderTest, visitor: Visitor, mail: number): Promise<void> {
-  const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
-  assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
-}
 
 const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'leads') =>
   (await database.db.selectFrom(table).select('answers').orderBy('id').execute()).map(

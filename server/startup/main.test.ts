@@ -10,6 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment, KEPT_COMPILED } from '#testing/environment.ts';
@@ -239,10 +240,7 @@ describe('rotation of APP_SECRET', () => {
       };
       let code = '';
       await withSecret(old, async (server) => {
-        const reader = createVisitor(server);
-        await reader.post(API.leads, filledForm({ email: 'reader@example.com' }));
-        const readersCode = codeIn(await server.inbox.waitForMail('reader@example.com'));
-        await reader.post(API.verify, { email: 'reader@example.com', code: readersCode });
+        const { visitor: reader } = await becomeLead(server, 'reader@example.com');
         assert.equal((await reader.get(API.article)).statusCode, 200);
         const waiter = createVisitor(server);
         await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));

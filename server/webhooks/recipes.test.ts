@@ -10,12 +10,13 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { endpointsOf } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
-import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
+import { VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { webhooksAt } from '#testing/webhook-leads.ts';
 import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
 
 const DOCUMENT = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'webhooks.md'), 'utf8');
@@ -27,22 +28,17 @@ const blocksAfter = (mark: string): string[] =>
   );
 
 async function sendEvent(): Promise<Received> {
-  const receiver = await startReceiver();
-  try {
-    const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes', FREE_MAIL: 'flag' };
-    await withServer({ engine: 'sqlite', env }, async (server) => {
-      const visitor = createVisitor(server);
-      const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_medium%3Demail' };
-      const form = filledForm({ email: EMAIL, name: 'Ada "Countess" Lovelace' });
-      await visitor.post(API.leads, form, { headers });
-      const code = codeIn(await server.inbox.waitForMail(EMAIL));
-      await visitor.post(API.verify, { email: EMAIL, code }, { headers: { prefer: WITH_ARTICLE } });
-      await until(() => receiver.received.length > 0);
-    });
-    return receiver.received[0]!;
-  } finally {
-    await receiver.close();
-  }
+  await using receiver = await startReceiver();
+  const env = { ...webhooksAt(receiver), FREE_MAIL: 'flag' };
+  await withServer({ engine: 'sqlite', env }, async (server) => {
+    const headers = {
+      [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_medium%3Demail',
+      prefer: WITH_ARTICLE,
+    };
+    await becomeLead(server, EMAIL, 1, { form: { name: 'Ada "Countess" Lovelace' }, headers });
+    await until(() => receiver.received.length > 0);
+  });
+  return receiver.received[0]!;
 }
 const { event, text } = await sendEvent();
 

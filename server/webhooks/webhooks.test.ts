@@ -15,6 +15,7 @@ import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { leadRow } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import {
@@ -224,20 +225,8 @@ for (const engine of ENGINES) {
         const endpoints = endpointsOf([receiver.url]);
         const leads = Array.from({ length: 10 }, (_, number) => `lead-${number}`);
         const now = Date.now();
-        for (const id of leads)
-          await database.db
-            .insertInto('leads')
-            .values({
-              id,
-              email: `${id}@example.com`,
-              name: id,
-              company: 'Engines',
-              first_verified_at: now,
-              last_verified_at: now,
-              attribution: '{}',
-              flags: '',
-            })
-            .execute();
+        const rows = leads.map((id) => leadRow(id, {}));
+        await database.db.insertInto('leads').values(rows).execute();
         const types = ['lead.verified', 'lead.read', 'lead.updated'] as const;
         for (const type of types)
           for (const leadId of leads)

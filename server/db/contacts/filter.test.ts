@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { leadPages } from '#server/db/contacts/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { leadRow } from '#testing/lead-row.ts';
 
 const PEOPLE = [
   ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'],
@@ -40,21 +41,8 @@ for (const engine of ENGINES)
     let database: OpenDatabase;
     before(async () => {
       database = await freshDatabase(engine);
-      const others = { answers: null, attribution: '{}', flags: '' };
-      const times = { first_verified_at: 1, last_verified_at: 1 };
-      await database.db
-        .insertInto('leads')
-        .values(
-          PEOPLE.map(([email, name, company], at) => ({
-            id: `0${at}`,
-            email,
-            name,
-            company,
-            ...others,
-            ...times,
-          })),
-        )
-        .execute();
+      const rows = PEOPLE.map(([email, name, company], at) => leadRow(`0${at}`, { email, name, company }));
+      await database.db.insertInto('leads').values(rows).execute();
     });
     after(() => database.close());
 

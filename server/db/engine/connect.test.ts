@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { behindPgBouncer, freshDatabase, withDatabase } from '#testing/databases.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 it('the caller gets the error that ended an SQLite transaction', () =>
@@ -50,12 +50,9 @@ it('columns added by a newer release do not break prepared statements', async ()
   const database = await freshDatabase('postgres');
   await withServer({ engine: 'postgres', database }, async (server) => {
     const flow = async (number: number) => {
-      const email = `visitor-${number}@example.com`;
-      const visitor = createVisitor(server, `198.51.100.${number}`);
-      assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
-      const code = codeIn(await server.inbox.waitForMail(email));
-      assert.equal((await visitor.get(API.challenge)).statusCode, 200);
-      assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      const { visitor } = await becomeLead(server, `visitor-${number}@example.com`, 1, {
+        beforeCode: async ({ get }) => assert.equal((await get(API.challenge)).statusCode, 200),
+      });
       assert.equal((await visitor.get(API.article)).statusCode, 200);
     };
     for (let number = 1; number <= 5; number += 1) await flow(number);

@@ -4,18 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pagesAfter, slicesBackwards, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
+import { leadRow } from '#testing/lead-row.ts';
 
 for (const engine of ENGINES)
   it(`paging a table on ${engine} from either end returns each row of a range once`, () =>
     withDatabase(engine, async (database) => {
       const { db } = database;
       const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-      const lead = { name: '', company: '', answers: null, attribution: '{}', flags: '' };
-      for (const id of ids)
-        await db
-          .insertInto('leads')
-          .values({ ...lead, id, email: `${id}@example.com`, first_verified_at: 1, last_verified_at: 1 })
-          .execute();
+      const rows = ids.map((id) => leadRow(id, {}));
+      await db.insertInto('leads').values(rows).execute();
       const held = ({ after, last }: Slice) => ids.filter((id) => id > after && id <= last).join('');
       const slices = async (size: number, newestFirst: boolean, begin = '', end: string | null = null) => {
         const range = { begin, end };

@@ -8,9 +8,11 @@ import { columnsOf, TABLE_NAMES } from '#server/db/all-tables.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
+import { enterWrong } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
@@ -35,13 +37,9 @@ const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<strin
   return rows;
 };
 
-async function verify(server: ServerUnderTest, email: string, address: string, mail = 1) {
-  const visitor = createVisitor(server, address);
-  const agent = { headers: { 'user-agent': `Browser of ${email}` } };
-  assert.equal((await visitor.post(API.leads, filledForm({ email }), agent)).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, mail));
-  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-  return visitor;
+async function verify(server: ServerUnderTest, email: string, from: string, mail = 1) {
+  const headers = { 'user-agent': `Browser of ${email}` };
+  return (await becomeLead(server, email, mail, { headers, from })).visitor;
 }
 
 async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
@@ -183,9 +181,7 @@ for (const engine of ENGINES) {
         };
         const first = await ask(1);
         const stranger = createVisitor(server, HOME);
-        const wrong = first === '000000' ? '000001' : '000000';
-        for (let count = 0; count < 5; count += 1)
-          await stranger.post(API.verify, { email: EMAIL, code: wrong });
+        await enterWrong(stranger, first, 5);
         await server.advance(0);
         await erasePerson(server, EMAIL);
         const second = await ask(2);
