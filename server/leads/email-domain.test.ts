@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
 
     it('the e-mail domain policy "block" gives the reason and stores nothing', () =>
       withServer({ engine, env: { FREE_MAIL: 'block', DISPOSABLE_MAIL: 'block' } }, async (server) => {
-        for (const email of [FREE, DISPOSABLE]) {
+        for (const email of [FREE, DISPOSABLE, 'someone@ｍａｉｌｉｎａｔｏｒ.com']) {
           const response = await createVisitor(server).post(API.leads, filledForm({ email }));
           assert.equal(response.statusCode, 400, email);
           assert.equal(response.headers['x-error-code'], 'email-domain-refused');
@@ -121,15 +121,6 @@ for (const engine of ENGINES) {
         assert.equal(erased.submissions, 2);
         assert.equal(erased.outbox, 2);
         assert.equal(await server.countRows('outbox'), 0);
-      }));
-
-    it('an international domain is checked against domain policies in its normal form', () =>
-      withServer({ engine, env: { DISPOSABLE_MAIL: 'block' } }, async (server) => {
-        const response = await createVisitor(server).post(
-          API.leads,
-          filledForm({ email: 'someone@ｍａｉｌｉｎａｔｏｒ.com' }),
-        );
-        assert.equal(response.headers['x-error-code'], 'email-domain-refused');
       }));
   });
 }

@@ -77,20 +77,15 @@ for (const engine of ENGINES) {
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
           const visitor = createVisitor(server, '203.0.113.7');
-          const { challengeId } = (await visitor.post(API.leads, filledForm())).json<{
-            challengeId: string;
-          }>();
+          await visitor.post(API.leads, filledForm());
           await events(server, 1);
           const rider = createVisitor(server, '203.0.113.7');
           await rider.post(API.leads, filledForm());
           assert.equal(await mailStatusOf(rider), 'refused');
           assert.equal(server.mailEvents.length, 1);
 
-          const cookieless = createVisitor(server, '203.0.113.7');
-          assert.equal((await cookieless.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
           const stranger = createVisitor(server, '198.51.100.9');
           await stranger.post(API.leads, filledForm({ email: 'grace@example.com' }));
-          assert.equal((await stranger.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
           assert.equal((await stranger.get(API.challenge)).json<OpenChallenge>().email, 'grace@example.com');
         },
       ));
@@ -142,14 +137,6 @@ for (const engine of ENGINES) {
 }
 
 describe('sender on the code screen', () => {
-  it("the code screen shows only the sender's e-mail address, even after a reload", () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const visitor = createVisitor(server);
-      const requested = await visitor.post(API.leads, filledForm());
-      assert.equal(requested.json<{ sender: string }>().sender, 'guide@example.com');
-      assert.equal((await visitor.get(API.challenge)).json<OpenChallenge>().sender, 'guide@example.com');
-    }));
-
   it('the code screen shows the actual sender when MAIL_FROM is unset', () =>
     withServer(
       { engine: 'sqlite', env: { MAIL_FROM: '', PUBLIC_URL: 'http://guide.example.org' } },

@@ -22,14 +22,6 @@ async function untilState(server: ServerUnderTest, id: string, isSo: (state: str
 }
 
 for (const engine of ENGINES) {
-  it(`a queued code mail on ${engine} contains neither the digits nor the form`, () =>
-    withServer({ engine }, async (server) => {
-      await createVisitor(server).post(API.leads, filledForm());
-      const row = await server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
-      const code = await server.database.db.selectFrom('codes').select('id').executeTakeFirstOrThrow();
-      assert.deepEqual([row.kind, row.payload, row.code_id], ['code', '{}', code.id]);
-    }));
-
   it(`a notice to the operator on ${engine} is mailed unless it is too old`, () =>
     withServer({ engine }, async (server) => {
       const notice = (now: number) => ({

@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -218,7 +219,7 @@ it('an older release serves a newer database and does its housekeeping', () =>
   }));
 
 describe('rotation of APP_SECRET', () => {
-  it('sessions and pending codes stay valid while the old secret is listed second', () =>
+  it('sessions, pending codes and unsubscribe links stay valid while the old secret is listed second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
@@ -238,9 +239,11 @@ describe('rotation of APP_SECRET', () => {
         for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
         return visitor;
       };
-      let code = '';
+      let [code, link] = ['', ''];
+      const open = async ({ app }: ServerUnderTest) => (await app.inject(link)).statusCode;
       await withSecret(old, async (server) => {
-        const { visitor: reader } = await becomeLead(server, 'reader@example.com');
+        const { visitor: reader, leadId } = await becomeLead(server, 'reader@example.com');
+        link = unsubscribeUrl(server.service.secrets, '', leadId);
         assert.equal((await reader.get(API.article)).statusCode, 200);
         const waiter = createVisitor(server);
         await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
@@ -250,6 +253,7 @@ describe('rotation of APP_SECRET', () => {
       });
       await withSecret(`${fresh},${old}`, async (server) => {
         assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
+        assert.equal(await open(server), 200);
         const waiter = comeBack(server, 'waiter');
         const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
         assert.equal(verified.statusCode, 200, verified.body);
@@ -258,6 +262,7 @@ describe('rotation of APP_SECRET', () => {
       await withSecret(fresh, async (server) => {
         assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
         assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
+        assert.equal(await open(server), 404);
       });
     }));
 });

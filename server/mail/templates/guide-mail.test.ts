@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { authenticate } from 'mailauth';
 import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
@@ -16,11 +14,9 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { environment } from '#testing/environment.ts';
-import { inFolder } from '#testing/folder.ts';
 import { smtpError, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { words } from '#testing/words.ts';
 
 const EMAIL = 'ada@example.com';
 const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
@@ -40,18 +36,6 @@ async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
 
 for (const engine of ENGINES) {
   describe(`guide mail on ${engine}`, () => {
-    it('the guide mail is not sent unless the operator enables it', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, EMAIL);
-        await server.advance(1);
-        const { db } = server.database;
-        const kinds = await db.selectFrom('outbox').select('kind').execute();
-        assert.deepEqual(
-          kinds.map(({ kind }) => kind),
-          ['code'],
-        );
-      }));
-
     it('the guide mail opens the guide on another device for seven days', () =>
       withServer({ engine, env: LINK }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
@@ -152,44 +136,6 @@ for (const engine of ENGINES) {
     });
   });
 }
-
-it('the DKIM signature of the guide mail covers the unsubscribe link', () =>
-  inFolder(async (folder) => {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const file = path.join(folder, 'dkim.pem');
-    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-    const env = {
-      ...LINK,
-      DKIM_DOMAIN: 'example.com',
-      DKIM_SELECTOR: 'guide',
-      DKIM_PRIVATE_KEY_FILE: file,
-    };
-    const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    const resolver = async (name: string, type: string): Promise<string[][]> => {
-      if (type === 'TXT' && name === 'guide._domainkey.example.com') return [[`v=DKIM1; k=rsa; p=${p}`]];
-      throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
-    };
-    const verdict = async (raw: string) => {
-      const { dkim } = await authenticate(raw, {
-        resolver,
-        disableArc: true,
-        disableDmarc: true,
-        disableBimi: true,
-      });
-      return dkim.results[0];
-    };
-    await withServer({ engine: 'sqlite', env }, async (server) => {
-      await becomeLead(server, EMAIL);
-      const { raw } = await server.inbox.waitForMail(EMAIL, 2);
-      const genuine = await verdict(raw);
-      assert.equal(genuine?.status.result, 'pass', JSON.stringify(genuine));
-      const signed = (genuine.signingHeaders?.keys ?? '').toLowerCase().split(/[:,]\s*/);
-      for (const name of words('list-unsubscribe list-unsubscribe-post list-id from subject message-id'))
-        assert.ok(signed.includes(name), `${name} in ${String(signed)}`);
-      const changed = raw.replace('List-Unsubscribe=One-Click', 'List-Unsubscribe=Some-Click');
-      assert.notEqual((await verdict(changed))?.status.result, 'pass');
-    });
-  }));
 
 describe('attached guide file', () => {
   const name = (folder: string) => {

@@ -49,12 +49,12 @@ async function suppressed(
 
 for (const engine of ENGINES) {
   describe(`new-lead mail on ${engine}`, () => {
-    it('the operator gets no new-lead mail unless requested', () =>
+    it('a new lead causes neither a guide mail nor a mail to the operator unless enabled', () =>
       withServer({ engine, env: PAGE }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await newsOf(server)();
         assert.deepEqual(await rowsOf(server, 'new-lead'), []);
-        assert.equal(await server.countRows('outbox'), 1);
+        assert.equal(await server.countRows('outbox'), 1, 'the code');
       }));
 
     it('the operator immediately gets one mail per new lead, without the code', () =>
