@@ -8,8 +8,8 @@ import { API } from '#shared/api.ts';
 import { newestRelease } from '#server/http/releases.ts';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
-import { filledForm } from '#testing/server-under-test.ts';
+import { startInbox } from '#testing/inbox.ts';
+import { becomeLeadAt } from '#testing/post-json.ts';
 import { SERVING_FLAGS, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -70,29 +70,15 @@ describe('Docker image', () => {
       makeApp(app);
       assert.deepEqual(globSync('node_modules/**/*.{map,ts,cts,mts}', { cwd: app }), []);
       assert.deepEqual(globSync('node_modules/{vite,react,node,typescript}', { cwd: app }), []);
-      const inbox = await startInbox();
+      await using inbox = await startInbox();
       const env = siteSettings('file:./leads.db', inbox);
       const site = await startSiteProcess(env, folder, app);
       try {
-        const post = (url: string, body: object) =>
-          fetch(site.url + url, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          });
         const page = await (await fetch(site.url)).text();
         assert.match(page, /Master AI-Powered Cold Outreach/);
         const script = /data-app="([^"]+)"/.exec(page)?.[1] ?? '';
         assert.equal((await fetch(site.url + script)).status, 200);
-        const email = 'ada@example.com';
-        assert.equal((await post(API.leads, filledForm({ email }))).status, 202);
-        const code = codeIn(await inbox.waitForMail(email));
-        const verified = await post(API.verify, { email, code });
-        assert.equal(verified.status, 200);
-        const cookie = verified.headers
-          .getSetCookie()
-          .map((line) => line.split(';', 1)[0])
-          .join('; ');
+        const cookie = await becomeLeadAt(site.url, inbox);
         const article = await fetch(site.url + API.article, { headers: { cookie } });
         assert.match(await article.text(), /Response rate = ICP accuracy/);
 
@@ -107,7 +93,6 @@ describe('Docker image', () => {
         assert.match(readFileSync(path.join(folder, 'report.html'), 'utf8'), /<svg/);
       } finally {
         await site.stop('SIGINT');
-        await inbox.close();
       }
     }));
 

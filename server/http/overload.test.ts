@@ -9,6 +9,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 
 import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
+import { postJson } from '#testing/post-json.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -155,12 +156,7 @@ describe('incomplete requests', () => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);
       for (let count = 0; count < 30; count += 1) await connectAndSay(port, HALF);
-      const answer = await fetch(`${url}${API.leads}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(filledForm()),
-      });
-      assert.equal(answer.status, 202);
+      assert.equal((await postJson(url + API.leads, filledForm())).status, 202);
       server.app.server.closeAllConnections();
     }));
 

@@ -15,6 +15,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment, KEPT_COMPILED } from '#testing/environment.ts';
+import { postJson } from '#testing/post-json.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
@@ -25,12 +26,7 @@ import { until } from '#testing/until.ts';
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 
-const ask = (site: { readonly url: string }) =>
-  fetch(`${site.url}/api/leads`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(filledForm()),
-  });
+const ask = (site: { readonly url: string }) => postJson(`${site.url}/api/leads`, filledForm());
 
 describe('start of the server', () => {
   it('a start with mistakes in the settings or the campaign is refused and changes nothing', () => {

@@ -4,10 +4,12 @@ import { it } from 'node:test';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { startInbox } from '#testing/inbox.ts';
+import { becomeLeadAt, postJson } from '#testing/post-json.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
+import { webhooksAt } from '#testing/webhook-leads.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 const SETTINGS = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'guide@example.com' };
@@ -27,11 +29,8 @@ it('a restart on a systemd socket does not refuse any page view or form', () =>
     };
     const post = async () => {
       forms += 1;
-      const response = await fetch(page.url + API.leads, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', connection: 'close' },
-        body: JSON.stringify(filledForm({ email: `visitor-${forms}@example${forms}.com` })),
-      });
+      const form = filledForm({ email: `visitor-${forms}@example${forms}.com` });
+      const response = await postJson(page.url + API.leads, form, { connection: 'close' });
       return response.status === 202 ? null : `form: ${response.status} ${await response.text()}`;
     };
     const kept = () => get({});
@@ -51,55 +50,33 @@ it('a restart on a systemd socket does not refuse any page view or form', () =>
     assert.equal(page.processes().length, RESTARTS + 1);
   }));
 
-it('a running server loads no more modules, so "npm ci" can replace packages', async () => {
-  const inbox = await startInbox();
-  const receiver = await startReceiver();
-  const tell = `import { registerHooks } from 'node:module';
-    registerHooks({ load(url, context, next) {
-      if (!url.startsWith('node:')) process.stdout.write('Loaded ' + url + '\\n');
-      return next(url, context);
-    } });`;
-  const env = {
-    ...SETTINGS,
-    SMTP_URL: inbox.url,
-    GUIDE_EMAIL: 'link',
-    WEBHOOK_URLS: receiver.url,
-    WEBHOOK_ALLOW_PRIVATE: 'yes',
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}`,
-  };
-  try {
-    await inFolder(async (folder) => {
-      const site = await startSiteProcess(env, folder);
-      const post = (address: string, body: object, cookie = '') =>
-        fetch(`${site.url}${address}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', cookie },
-          body: JSON.stringify(body),
-        });
-      const cookieOf = (response: Response) =>
-        response.headers
-          .getSetCookie()
-          .map((line) => line.split(';', 1)[0])
-          .join('; ');
-      try {
-        const asked = await post(API.leads, filledForm());
-        const code = codeIn(await inbox.waitForMail('ada@example.com'));
-        const verified = await post(API.verify, { email: 'ada@example.com', code }, cookieOf(asked));
-        assert.deepEqual([asked.status, verified.status], [202, 200]);
-        const headers = { cookie: cookieOf(verified) };
-        await eventually(async () => (await fetch(`${site.url}${API.article}`, { headers })).status === 200);
-        await inbox.waitForMail('ada@example.com', 2);
-        await eventually(() => receiver.received.length >= 1);
-        assert.equal((await fetch(`${site.url}/nothing-here`)).status, 404);
-      } finally {
-        assert.equal(await site.stop('SIGTERM'), 0);
-      }
-      const [before = '', after = ''] = site.output().split(/^.*"msg":"Ready on .*$/m);
-      assert.match(before, /^Loaded file:.*\/server\/startup\/main\.ts$/m);
-      assert.deepEqual(after.match(/^Loaded .*$/gm), null);
-    });
-  } finally {
-    await inbox.close();
-    await receiver.close();
-  }
-});
+it('a running server loads no more modules, so "npm ci" can replace packages', () =>
+  inFolder(async (folder) => {
+    await using inbox = await startInbox();
+    await using receiver = await startReceiver();
+    const tell = `import { registerHooks } from 'node:module';
+      registerHooks({ load(url, context, next) {
+        if (!url.startsWith('node:')) process.stdout.write('Loaded ' + url + '\\n');
+        return next(url, context);
+      } });`;
+    const env = {
+      ...SETTINGS,
+      ...webhooksAt(receiver),
+      SMTP_URL: inbox.url,
+      GUIDE_EMAIL: 'link',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}`,
+    };
+    const site = await startSiteProcess(env, folder);
+    try {
+      const headers = { cookie: await becomeLeadAt(site.url, inbox) };
+      await eventually(async () => (await fetch(`${site.url}${API.article}`, { headers })).status === 200);
+      await inbox.waitForMail('ada@example.com', 2);
+      await eventually(() => receiver.received.length >= 1);
+      assert.equal((await fetch(`${site.url}/nothing-here`)).status, 404);
+    } finally {
+      assert.equal(await site.stop('SIGTERM'), 0);
+    }
+    const [before = '', after = ''] = site.output().split(/^.*"msg":"Ready on .*$/m);
+    assert.match(before, /^Loaded file:.*\/server\/startup\/main\.ts$/m);
+    assert.deepEqual(after.match(/^Loaded .*$/gm), null);
+  }));

@@ -11,6 +11,7 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
+import { postJson } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -26,12 +27,7 @@ async function withDatabaseOf<Result>(site: Site, look: (db: Db) => Promise<Resu
 const outboxRow = (site: Site) =>
   withDatabaseOf(site, (db) => db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow());
 
-const ask = (site: { readonly url: string }) =>
-  fetch(`${site.url}/api/leads`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(filledForm()),
-  });
+const ask = (site: { readonly url: string }) => postJson(`${site.url}/api/leads`, filledForm());
 
 async function withBusySite(
   engine: Engine,
