@@ -1,6 +1,7 @@
 import { authenticate } from 'mailauth';
 
 import { DESK, PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
+import { words } from '#testing/words.ts';
 
 /** Gmail clips longer mail. */
 const MOST_BYTES = 100_000;
@@ -113,17 +114,7 @@ function contentFaults({ mail }: SentMail): string[] {
   ];
 }
 
-const SIGNED = [
-  'from',
-  'to',
-  'subject',
-  'date',
-  'message-id',
-  'mime-version',
-  'content-type',
-  'auto-submitted',
-  'feedback-id',
-];
+const SIGNED = words(`from to subject date message-id mime-version content-type auto-submitted feedback-id`);
 
 async function signatureFaults(
   { mail, isForList }: SentMail,

@@ -11,6 +11,7 @@ import { renderArticle } from '#server/campaign/article.ts';
 import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { words } from '#testing/words.ts';
 
 const withContent = (
   changes: Record<string, (text: string) => string>,
@@ -135,15 +136,7 @@ describe('sections of the landing page', () => {
     assert.deepEqual(
       mistakesIn((landing) => {
         landing['questions'] = { title: 'Questions', answers: [{ question: 'Is it free?', answer: 'Yes.' }] };
-        landing['sections'] = [
-          'video',
-          'questions',
-          'testimonials',
-          'solution',
-          'problems',
-          'howItWorks',
-          'benefits',
-        ];
+        landing['sections'] = words(`video questions testimonials solution problems howItWorks benefits`);
       }, '#questions'),
       [],
     );

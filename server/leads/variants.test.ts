@@ -31,8 +31,8 @@ const withVariants = (engine: Engine, work: (server: ServerUnderTest) => Promise
     work,
   );
 
-it('a browser with a cached variant gets the same variant again, even after another build', async () => {
-  await withVariants('sqlite', async ({ app }) => {
+it('a browser with a cached variant gets the same variant again, even after another build', () =>
+  withVariants('sqlite', async ({ app }) => {
     const get = (url: string, tag?: string) =>
       app.inject({ url, ...(tag !== undefined && { headers: { 'if-none-match': tag } }) });
     const preview = await get('/?variant=b');
@@ -51,13 +51,12 @@ it('a browser with a cached variant gets the same variant again, even after anot
     const drawn = await Promise.all(Array.from({ length: 60 }, () => get('/')));
     assert.equal(new Set(drawn.map(({ body }) => body.includes(B))).size, 2);
     assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
-  });
-});
+  }));
 
 for (const engine of ENGINES) {
   describe(`variant of a form on ${engine}`, () => {
-    it('form, lead, export and consent record the variant', async () => {
-      await withVariants(engine, async (server) => {
+    it('form, lead, export and consent record the variant', () =>
+      withVariants(engine, async (server) => {
         const { database, campaign, service } = server;
         const own = campaign.variants.find(({ name }) => name === 'b');
         assert.ok(own !== undefined && own.consent.version !== campaign.consent.version);
@@ -87,11 +86,10 @@ for (const engine of ENGINES) {
         const [head = '', row = ''] = csv.out.split(/\r?\n/);
         assert.ok(head.endsWith(',variant'), head);
         assert.ok(row.endsWith(',b'), row);
-      });
-    });
+      }));
 
-    it('the report can be limited to a variant', async () => {
-      await withVariants(engine, async (server) => {
+    it('the report can be limited to a variant', () =>
+      withVariants(engine, async (server) => {
         const headers = { referer: 'http://localhost/?utm_source=newsletter' };
         await becomeLead(server, 'one@example.com', 1, { form: { variant: 'a', name: 'One A' }, headers });
         await becomeLead(server, 'two@example.com', 1, { form: { variant: 'b', name: 'Two B' }, headers });
@@ -133,11 +131,10 @@ for (const engine of ENGINES) {
           misspelt.notes,
           /There is no variant “formre”\. Known variants: former, (?:a, b|b, a)\./,
         );
-      });
-    });
+      }));
 
-    it('each step of the funnel is counted by variant, but only for existing variants', async () => {
-      await withVariants(engine, async ({ app, database, service }) => {
+    it('each step of the funnel is counted by variant, but only for existing variants', () =>
+      withVariants(engine, async ({ app, database, service }) => {
         const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
         const report = (body: object, agent = browser) =>
           app.inject({
@@ -168,7 +165,6 @@ for (const engine of ENGINES) {
         ]);
         const funnel = await database.db.selectFrom('funnel_counts').select(['step', 'count']).execute();
         assert.deepEqual(plain(funnel), [{ step: 'opened', count: 1 }]);
-      });
-    });
+      }));
   });
 }
