@@ -8,12 +8,12 @@ import { verifyChain } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
 import { ENGINES, freshDatabase, openTestDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
 
     it('the consent chain has no errors after any action of the product', () =>
       withServer({ engine }, async (server) => {
-        const { database, service, config, now } = server;
+        const { database, service, now } = server;
         const { db } = database;
         const suppressDan = () =>
           desk(service, ['suppress', 'add', 'dan@example.com', '--reason', 'unsubscribed']);
@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
         await using older = await freshDatabase('sqlite');
         await moveRows(database, older, () => {});
         server.setClock(now() + 40 * 86_400_000);
-        await createHousekeeping({ database, config, clock: now, onExpired: () => {} })();
+        await housekeeperOf(server).runHousekeeping();
         assert.equal(await server.countRows('outbox'), 0);
         await agree(server, 'gus@example.com');
         await server.advance(61);

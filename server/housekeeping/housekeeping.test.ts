@@ -8,19 +8,9 @@ import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-
-function housekeeperOf({ database, config, now }: ServerUnderTest) {
-  const reports: Expired[] = [];
-  const runHousekeeping = createHousekeeping({
-    database,
-    config,
-    clock: now,
-    onExpired: (expired) => reports.push(expired),
-  });
-  return { reports, runHousekeeping };
-}
 
 const send = (server: ServerUnderTest, email: string) => {
   const visitor = createVisitor(server, '198.51.100.7');

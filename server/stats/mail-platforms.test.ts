@@ -8,10 +8,10 @@ import {
   platformOfDomain,
   platformOfMailServer,
 } from '#server/stats/mail-platforms.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 
@@ -208,13 +208,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
           assert.equal((await desk(server.service, ['erase', 'eve@initech.example', '--yes'])).exitCode, 0);
           assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
-          const gone: unknown[] = [];
-          const runHousekeeping = createHousekeeping({
-            database: server.database,
-            config: server.config,
-            clock: server.now,
-            onExpired: (expired) => gone.push(expired.mail_domains),
-          });
+          const { reports, runHousekeeping } = housekeeperOf(server);
           await runHousekeeping();
           assert.deepEqual(
             await domains(),
@@ -224,7 +218,7 @@ for (const engine of ENGINES) {
           await server.advance(31 * DAY_SECONDS);
           await runHousekeeping();
           assert.deepEqual(await domains(), ['acme.example']);
-          assert.equal(gone.at(-1), 1);
+          assert.equal(reports.at(-1)?.mail_domains, 1);
         }),
       ));
   });

@@ -7,13 +7,13 @@ import { Webhook } from 'standardwebhooks';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { leadRow } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
@@ -183,12 +183,7 @@ for (const engine of ENGINES) {
           story.out,
           /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}the receiver answered: 503/,
         );
-        const runHousekeeping = createHousekeeping({
-          database: server.database,
-          config: server.config,
-          clock: server.now,
-          onExpired: () => {},
-        });
+        const { runHousekeeping } = housekeeperOf(server);
         await runHousekeeping();
         assert.equal(await server.countRows('webhook_events'), 2);
         server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);

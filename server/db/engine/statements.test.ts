@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { enter, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
@@ -20,12 +20,7 @@ for (const engine of ENGINES) {
       return smtpError(451, 'Later');
     };
     await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
-      const runHousekeeping = createHousekeeping({
-        database,
-        config: server.config,
-        clock: server.now,
-        onExpired: () => {},
-      });
+      const { runHousekeeping } = housekeeperOf(server);
       const flow = async (number: number) => {
         const email = `visitor-${number}@example.com`;
         const visitor = createVisitor(server, `198.51.100.${number}`);

@@ -8,13 +8,13 @@ import { sql } from 'kysely';
 import { consentVersion } from '#server/campaign/campaign.ts';
 import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -462,7 +462,6 @@ for (const engine of ENGINES) {
       withServer(
         { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
         async (server) => {
-          const { database, config, service } = server;
           await becomeLead(server, 'ada@example.com');
           for (let day = 1; day <= 9; day += 1) {
             await server.advance(86_400);
@@ -471,7 +470,7 @@ for (const engine of ENGINES) {
             await until(async () =>
               (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'),
             );
-            await createHousekeeping({ database, config, clock: service.clock, onExpired: () => {} })();
+            await housekeeperOf(server).runHousekeeping();
           }
           assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
           assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
