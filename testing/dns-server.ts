@@ -18,7 +18,7 @@ export type DnsServer = {
   /** Such as `TXT example.com`. */
   readonly questions: readonly string[];
   readonly close: () => Promise<void>;
-};
+} & AsyncDisposable;
 
 /** Values of the header's flags field (RFC 1035, section 4.1.1). */
 const SERVFAIL = 2;
@@ -51,10 +51,12 @@ export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
+  const close = () => new Promise<void>((resolve) => socket.close(() => resolve()));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -88,10 +90,6 @@ export async function withDnsServer(
   zone: Readonly<Record<string, NameRecords>>,
   test: (server: DnsServer) => Promise<void>,
 ): Promise<void> {
-  const server = await startDnsServer(zone);
-  try {
-    await test(server);
-  } finally {
-    await server.close();
-  }
+  await using server = await startDnsServer(zone);
+  await test(server);
 }

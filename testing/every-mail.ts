@@ -1,12 +1,12 @@
 // Sends and signs every kind of mail with the real mailer, to a real mail server without 8BITMIME and SMTPUTF8.
 import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { appendFileSync, cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -35,9 +35,8 @@ export type EveryMail = {
   readonly resolver: (name: string, type: string) => Promise<string[][]>;
 };
 
-export async function sendEveryMail(campaign: string): Promise<EveryMail> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'every-mail-'));
-  try {
+export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
+  inFolder(async (folder) => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const keyFile = path.join(folder, 'dkim.pem');
     writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
@@ -117,10 +116,7 @@ export async function sendEveryMail(campaign: string): Promise<EveryMail> {
         throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
       },
     };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 const PERSONAL = ['Lovelace', 'Analytical', 'ada.lovelace', 'gmail'];
 const ofVisitor = (to: string) => ({ isForList: false, to, personal: PERSONAL });

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 
 import { runDesk } from '#desk/commands/all-commands.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
@@ -15,6 +12,7 @@ import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { inFolder } from '#testing/folder.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -38,10 +36,9 @@ export async function withInstance(
   { engine, zone = HEALTHY }: { engine: Engine; zone?: Readonly<Record<string, NameRecords>> },
   test: (instance: Instance) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'doctor-'));
-  const inbox = await startInbox();
-  const dns = await startDnsServer(zone);
-  try {
+  await inFolder(async (folder) => {
+    await using inbox = await startInbox();
+    await using dns = await startDnsServer(zone);
     const env = {
       DATABASE_URL: engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(),
       SMTP_URL: inbox.url,
@@ -53,11 +50,7 @@ export async function withInstance(
     const service = await openTestService(folder, env, { clock: () => NOW });
     await service.close();
     await test({ folder, env, inbox, dnsServers: [dns.address] });
-  } finally {
-    await dns.close();
-    await inbox.close();
-    rmSync(folder, { recursive: true });
-  }
+  });
 }
 
 type Examination = {

@@ -216,7 +216,7 @@ describe('words of the campaign', () => {
 
   it('an article with five sections gets a table of contents before the first, if the campaign has words for it', () => {
     const sections = ['One', '*Two* & 2', 'Three[^1]', 'Four', 'Five'].map(
-      (words) => `## ${words}\n\nText.\n\n`,
+      (title) => `## ${title}\n\nText.\n\n`,
     );
     const articleWith = (count: number) =>
       `# Title\n\nLead.\n\n${sections.slice(0, count).join('')}[^1]: A note.\n`;

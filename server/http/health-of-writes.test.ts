@@ -160,24 +160,20 @@ describe('GET /api/health without database writes', () => {
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
-      const other = await freshDatabase('sqlite', { file });
-      try {
-        await withServer({ engine: 'sqlite', database }, async (server) => {
-          await other.db.transaction().execute(async () => {
-            assert.equal(await sendForm(server), 503);
-            assert.deepEqual(
-              await health(server),
-              sick(
-                'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
-              ),
-            );
-          });
-          assert.equal(await sendForm(server), 202);
-          assert.deepEqual(await health(server), WELL);
+      await using other = await freshDatabase('sqlite', { file });
+      await withServer({ engine: 'sqlite', database }, async (server) => {
+        await other.db.transaction().execute(async () => {
+          assert.equal(await sendForm(server), 503);
+          assert.deepEqual(
+            await health(server),
+            sick(
+              'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
+            ),
+          );
         });
-      } finally {
-        await other.close();
-      }
+        assert.equal(await sendForm(server), 202);
+        assert.deepEqual(await health(server), WELL);
+      });
     }));
 
   it('health responds with 503 for SQLite on a full disk', { skip: whyNoDisk() }, () =>

@@ -118,30 +118,26 @@ for (const engine of ENGINES) {
 }
 
 it('a stopping server responds to health with 503 and accepts no new connections', async () => {
-  const site = await startSite();
+  await using site = await startSite();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const health = async () => {
     const request = get(`${site.url}${API.health}`, { agent });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return { status: response.statusCode, body: await text(response) };
   };
-  try {
-    const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    socket.write(
-      'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
-        'expect: 100-continue\r\n\r\n',
-    );
-    await once(socket, 'data');
-    assert.equal((await health()).status, 200);
-    const stopped = site.stop('SIGTERM');
-    await isStopping(site);
-    assert.deepEqual(await health(), { status: 503, body: 'This process is stopping.' });
-    await assert.rejects(health(), { code: 'ECONNREFUSED' });
-    assert.equal(await stopped, 0);
-    assert.match(site.output(), /"msg":"Stopped\."/);
-  } finally {
-    await site.close();
-  }
+  const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(
+    'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
+      'expect: 100-continue\r\n\r\n',
+  );
+  await once(socket, 'data');
+  assert.equal((await health()).status, 200);
+  const stopped = site.stop('SIGTERM');
+  await isStopping(site);
+  assert.deepEqual(await health(), { status: 503, body: 'This process is stopping.' });
+  await assert.rejects(health(), { code: 'ECONNREFUSED' });
+  assert.equal(await stopped, 0);
+  assert.match(site.output(), /"msg":"Stopped\."/);
 });
