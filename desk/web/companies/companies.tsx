@@ -54,7 +54,7 @@ export function Companies() {
                 setShown(STEP);
               }}
             />
-            <p role="status" className={styles.state}>
+            <p role="status" className="quiet small">
               {isCounting
                 ? `Counting: ${counted(leads, 'lead')} so far …`
                 : `${counted(found.length, 'domain')}.`}

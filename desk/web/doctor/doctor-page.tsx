@@ -38,7 +38,7 @@ export function DoctorPage() {
       }
     >
       {(isLooking || isFirst) && (
-        <p className={styles.looking} role="status">
+        <p className="callout" role="status">
           Checking settings, database, mail account and DNS. This may take up to half a minute.
         </p>
       )}
@@ -113,8 +113,8 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
       <div className={styles.said}>
         <p>{sentence}</p>
         {publish && (
-          <div className={styles.record}>
-            <p>Publish this record in the DNS of your domain</p>
+          <div className={`panel ${styles.record}`}>
+            <p className="quiet small">Publish this record in the DNS of your domain</p>
             <dl>
               {(['name', 'type', 'value'] as const).map((part) => (
                 <div key={part}>

@@ -92,7 +92,7 @@ function PersonPart() {
         <span className={styles.email} title={email ?? undefined}>
           {email ?? 'On this computer'}
         </span>
-        <span className={styles.role}>{ROLE_NAMES[role]}</span>
+        <small>{ROLE_NAMES[role]}</small>
       </p>
       <div className={styles.tools}>
         <ThemeButton />

@@ -113,7 +113,7 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
                 ))}
               </fieldset>
               {fitting.length < formats.length && (
-                <p className={styles.about}>
+                <p className="quiet small">
                   Formats for other programs only take verified leads, so they are not available for this
                   list.
                 </p>

@@ -100,7 +100,9 @@ export function FilterBar({ filter, onChange }: BarProps) {
                 }, false)
               }
             />
-            <p className={styles.zone}>First and last day are included. Days in {timeZone}.</p>
+            <p>
+              <small>First and last day are included. Days in {timeZone}.</small>
+            </p>
           </div>
           <TypedField
             label="From"

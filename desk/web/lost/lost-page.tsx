@@ -188,9 +188,7 @@ function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
   return (
     <>
       {id === null ? said : <Link href={addressOf('/person', { id })}>{said}</Link>}
-      <span className={styles.under}>
-        {[name === '' ? '' : email, company].filter((text) => text !== '').join(', ')}
-      </span>
+      <small>{[name === '' ? '' : email, company].filter((text) => text !== '').join(', ')}</small>
     </>
   );
 }
@@ -206,7 +204,7 @@ function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost 
   return (
     <>
       {why}
-      {counts.length > 0 && <span className={styles.counts}> ({counts.join(', ')})</span>}
+      {counts.length > 0 && <span className="quiet"> ({counts.join(', ')})</span>}
       {reply !== null && !isAcceptance(reply) && <q className={styles.reply}>{reply}</q>}
     </>
   );

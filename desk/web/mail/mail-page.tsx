@@ -2,7 +2,6 @@ import { mail, suppressions } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
-import styles from '#desk/web/mail/mail-page.module.css';
 import { Webhooks } from '#desk/web/mail/webhooks.tsx';
 import { usePagesOf, useAsk } from '#desk/web/queries.ts';
 import { Answered, EmptyState, More } from '#desk/web/ui/states.tsx';
@@ -19,7 +18,7 @@ export function MailPage() {
   return (
     <Page title="Mail">
       {asked.data?.isWritable === false && (
-        <p className={styles.stuck} role="alert">
+        <p className="callout" role="alert">
           No mail is being sent, because the database is not writable. Run the doctor to find out why.
         </p>
       )}
@@ -94,7 +93,7 @@ const SUPPRESSED: readonly Column<Suppression>[] = [
     heading: 'Address',
     isMain: true,
     cell: ({ id, email }) => {
-      if (email === null) return <span className={styles.quiet}>An erased address</span>;
+      if (email === null) return <span className="quiet">An erased address</span>;
       return id === null ? email : <Link href={addressOf('/person', { id })}>{email}</Link>;
     },
   },

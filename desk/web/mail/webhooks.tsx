@@ -99,9 +99,9 @@ const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>
           </Button>
         )}
         {nextTryAt !== null && (
-          <span className={styles.next}>
+          <small>
             Next attempt <DateTime at={nextTryAt} isShort />
-          </span>
+          </small>
         )}
       </>
     ),

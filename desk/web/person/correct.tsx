@@ -69,7 +69,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
             onType={(text) => setDraft({ ...draft, answers: { ...draft.answers, [id]: text } })}
           />
         ))}
-        {questions.length > 0 && <p className={styles.quiet}>Leave an answer empty to remove it.</p>}
+        {questions.length > 0 && <p className="quiet small">Leave an answer empty to remove it.</p>}
       </DialogForm>
     </Dialog>
   );

@@ -179,7 +179,7 @@ function Stopped({
           ))}
         </ul>
         {!canUndo && (
-          <p className={styles.quiet}>
+          <p className="quiet">
             This was the person’s own decision. They can only return by requesting a new code on the page.
           </p>
         )}
@@ -234,7 +234,7 @@ function ConsentSection({ story: { consent, newsConsent, person } }: { readonly 
   if (consent === null)
     return (
       <Section title="Consent">
-        <p className={styles.quiet}>There is no consent, because this address was never verified here.</p>
+        <p className="quiet">There is no consent, because this address was never verified here.</p>
       </Section>
     );
   return (

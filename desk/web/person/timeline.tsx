@@ -27,7 +27,7 @@ const clockOf = (at: string, timeZone: string): string =>
 export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
   const timeZone = useTimeZone();
   if (happenings.length === 0)
-    return <p className={styles.empty}>No data about this person is stored any longer.</p>;
+    return <p className="quiet">No data about this person is stored any longer.</p>;
   return storyDays(happenings, (at) => dayOf(at, timeZone)).map(({ day, entries }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>

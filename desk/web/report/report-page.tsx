@@ -187,7 +187,7 @@ function Counting() {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <p className={styles.counting} role="status">
+    <p className="callout" role="status">
       {isLong ? 'Still counting. With a million leads, this takes several seconds.' : 'Counting …'}
     </p>
   );

@@ -46,7 +46,7 @@ export function Enter() {
         'A link works only once, within ten minutes. To get a new link, stop the command and run it again:'
       }
     >
-      <pre className={styles.command}>npm run desk -- open</pre>
+      <pre className={`panel ${styles.command}`}>npm run desk -- open</pre>
     </Doorstep>
   );
 }

@@ -83,11 +83,11 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
     <Section title="What needs doing" id={TO_DO}>
       {toDo.length === 0 ? (
-        <p className={styles.nothing}>
+        <p className="quiet">
           The site has noticed no problems. The doctor also checks DNS and the mail account.
         </p>
       ) : (
-        <ul className={styles.toDo}>
+        <ul className={`panel ${styles.toDo}`}>
           {toDo.map(({ state, sentence, place, page }) => {
             const { name, Icon } = SIGNS[state];
             return (
@@ -128,14 +128,14 @@ const SPANS = {
 function Span({ figures: { span, now, before } }: { readonly figures: SpanFigures }) {
   const conversion = shareOf(now.leads, now.seen);
   return (
-    <section className={styles.span} aria-labelledby={`span-${span}`}>
+    <section className={`panel ${styles.span}`} aria-labelledby={`span-${span}`}>
       <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
         <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
         <Compared change={changeOf(now.leads, before?.leads)} before={before?.leads} span={span} />
       </p>
       {conversion !== null && (
-        <p className={styles.conversion}>
+        <p className={`quiet small ${styles.conversion}`}>
           <strong>{preciseShare(conversion)}</strong> of views became leads
         </p>
       )}

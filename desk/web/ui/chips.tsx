@@ -21,7 +21,7 @@ export function Chips({
   const id = useId();
   return (
     <div className={styles.group} role="group" aria-labelledby={id}>
-      <span className={styles.label} id={id}>
+      <span className="quiet small" id={id}>
         {label}
       </span>
       <div className={styles.chips}>
@@ -44,7 +44,7 @@ export function Chips({
             onClick={() => onChoose(value)}
           >
             {name}
-            {count !== undefined && <span className={styles.count}> {number(count)}</span>}
+            {count !== undefined && <span className={`quiet ${styles.count}`}> {number(count)}</span>}
           </button>
         ))}
       </div>

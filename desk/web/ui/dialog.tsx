@@ -53,7 +53,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
               </RadixDialog.Close>
             </div>
             {text !== undefined && (
-              <RadixDialog.Description className={styles.text}>{text}</RadixDialog.Description>
+              <RadixDialog.Description className="quiet">{text}</RadixDialog.Description>
             )}
             {children}
           </RadixDialog.Content>
@@ -140,7 +140,7 @@ export function Confirm({ open, onOpenChange, title, text, onConfirm, ...form }:
         <div className={styles.place}>
           <RadixAlert.Content className={styles.dialog} aria-modal {...focusBack}>
             <RadixAlert.Title>{title}</RadixAlert.Title>
-            <RadixAlert.Description className={styles.text}>{text}</RadixAlert.Description>
+            <RadixAlert.Description className="quiet">{text}</RadixAlert.Description>
             <DialogForm {...form} Cancel={RadixAlert.Cancel} onSubmit={onConfirm} />
           </RadixAlert.Content>
         </div>

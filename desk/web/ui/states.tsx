@@ -51,7 +51,7 @@ type FailedProps = { readonly error: Error; readonly onRetry?: () => void };
 
 export function FailedState({ error, onRetry }: FailedProps) {
   return (
-    <div className={styles.failed} role="alert">
+    <div className={`panel ${styles.failed}`} role="alert">
       <p className={styles.title}>This could not be loaded</p>
       <p>{error.message}</p>
       {onRetry && (
@@ -66,9 +66,9 @@ export function FailedState({ error, onRetry }: FailedProps) {
 type EmptyProps = { readonly title?: string; readonly text: string; readonly children?: ReactNode };
 
 export function EmptyState({ title, text, children }: EmptyProps) {
-  if (title === undefined && !children) return <p className={styles.nothing}>{text}</p>;
+  if (title === undefined && !children) return <p className="quiet">{text}</p>;
   return (
-    <div className={styles.empty}>
+    <div className={`panel quiet ${styles.empty}`}>
       {title !== undefined && <p className={styles.title}>{title}</p>}
       <p>{text}</p>
       {children && <div className={styles.actions}>{children}</div>}

@@ -60,7 +60,7 @@ function Blocks<Row>({
   const pairs = columns.filter((one) => one !== main && !one.isDecoration && !one.isAction);
   const actions = columns.filter(({ isAction }) => isAction);
   return (
-    <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
+    <ul className={`panel ${styles.blocks}`} aria-label={caption} aria-busy={isStale || undefined}>
       {rows.map((row, index) => (
         <li key={rowKey(row, index)} className={styles.block}>
           {renderBlock?.(row) ?? (
@@ -144,7 +144,7 @@ function Scroller({ label, children }: { readonly label: string; readonly childr
   return (
     <div
       ref={box}
-      className={styles.scroller}
+      className={`panel ${styles.scroller}`}
       {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': label })}
     >
       {children}
