@@ -11,6 +11,7 @@ import {
   useInfiniteQuery,
   type InfiniteData,
   type UseInfiniteQueryResult,
+  type keepPreviousData,
 } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 
@@ -79,6 +80,7 @@ export const useWhoIsIn = (): UseQueryResult<Me | null> => useQuery(meQuery);
 type AskOptions = {
   readonly enabled?: boolean;
   readonly refetchOnWindowFocus?: boolean;
+  readonly placeholderData?: typeof keepPreviousData;
 };
 
 export function useAsk<What extends object, Answered>(

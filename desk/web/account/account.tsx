@@ -79,40 +79,27 @@ export function Account() {
           Press / to search, and j or k for the next or previous person
         </label>
       </Section>
-      <EndSession session={ending} onClose={() => setEnding(null)} />
+      {ending && <EndSession session={ending} onClose={() => setEnding(null)} />}
     </Page>
   );
 }
 
-function EndSession({
-  session,
-  onClose,
-}: {
-  readonly session: Session | null;
-  readonly onClose: () => void;
-}) {
+function EndSession({ session, onClose }: { readonly session: Session; readonly onClose: () => void }) {
   const client = useQueryClient();
   const { say } = useNotice();
   const end = useSend(endSession, [sessions]);
   return (
     <Confirm
-      open={session !== null}
-      onOpenChange={(open) => {
-        if (open) return;
-        end.reset();
-        onClose();
-      }}
+      change={end}
+      onClose={onClose}
       title="End this session?"
       text={
-        session?.isThis
+        session.isThis
           ? 'This is your current session, so you will have to sign in again.'
           : 'To use the desk in that browser again, you will have to sign in.'
       }
       action="End the session"
-      isBusy={end.isPending}
-      error={end.error}
       onConfirm={() =>
-        session &&
         end.mutate(
           { id: session.id },
           {

@@ -77,25 +77,23 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const { say } = useNotice();
   const [name, setName] = useState(() => browserName(navigator.userAgent));
   const [complaint, setComplaint] = useState<string>();
-  const { mutate, isPending, error } = useAddPasskey();
+  const add = useAddPasskey();
   return (
     <Dialog
-      open
-      onOpenChange={onClose}
+      onClose={onClose}
       title="Add a passkey"
       text="Your browser will ask where to store the passkey, and for your fingerprint, face or PIN."
     >
       <DialogForm
         action="Add the passkey"
         working="Waiting for the browser …"
-        isBusy={isPending}
-        error={error}
+        change={add}
         onSubmit={() => {
           if (name.trim() === '') {
             setComplaint('Enter a name, such as the device that stores the passkey.');
             return;
           }
-          mutate(name, {
+          add.mutate(name, {
             onSuccess: (outcome) => {
               if (outcome === 'cancelled') return;
               onClose();
@@ -128,19 +126,17 @@ function RemovePasskey({
   readonly onClose: () => void;
 }) {
   const { say } = useNotice();
-  const { mutate, isPending, error } = useSend(removePasskey, [passkeys, log]);
+  const remove = useSend(removePasskey, [passkeys, log]);
   return (
     <Confirm
-      open
-      onOpenChange={onClose}
+      change={remove}
+      onClose={onClose}
       title={`Remove “${name}”?`}
       text="You can no longer sign in with this passkey. Delete it from your device too, or your browser will keep offering it. Sessions started with this passkey continue until you end them."
       action="Remove"
       isDanger
-      isBusy={isPending}
-      error={error}
       onConfirm={() =>
-        mutate(
+        remove.mutate(
           { id },
           {
             onSuccess: () => {

@@ -24,11 +24,12 @@ type ExportProps = {
   readonly filter: Filter;
   /** Number of people that match the filter; null if the list has not been read to its end. */
   readonly people: number | null;
+  /** The chosen format is kept while closed. */
   readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
+  readonly onClose: () => void;
 };
 
-export function ExportDialog({ filter, people: found, open, onOpenChange }: ExportProps) {
+export function ExportDialog({ filter, people: found, open, onClose }: ExportProps) {
   const { fields } = usePerson();
   const answer = useAsk(choices, {}, { enabled: open });
   const { state, from, to } = filter;
@@ -52,7 +53,7 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
   const close = () => {
     stop();
     setError(null);
-    onOpenChange(false);
+    onClose();
   };
   const start = (shown: string) => {
     const run = new AbortController();
@@ -76,10 +77,10 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
     }
   };
 
+  if (!open) return null;
   return (
     <Dialog
-      open={open}
-      onOpenChange={(next) => (next ? onOpenChange(true) : close())}
+      onClose={close}
       title="Export"
       text={`The file contains only people who match the filter: ${filterInWords(filter, fields)}.`}
     >
@@ -92,7 +93,7 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
           return progress === null ? (
             <DialogForm
               action={['Export', amountOf(state, found, count?.atMost)].filter(Boolean).join(' ')}
-              error={error}
+              change={{ isPending: false, error }}
               onSubmit={() => chosen && start(chosen.name)}
             >
               <fieldset className={styles.formats}>

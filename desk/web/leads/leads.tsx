@@ -84,7 +84,7 @@ export function Leads() {
           filter={filter}
           people={list.hasMore || list.isStale ? null : list.people.length}
           open={isExporting}
-          onOpenChange={setExporting}
+          onClose={() => setExporting(false)}
         />
       )}
     </Page>

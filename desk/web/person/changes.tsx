@@ -1,5 +1,4 @@
-import type { UseMutationResult } from '@tanstack/react-query';
-import { useId, useState, type ComponentProps } from 'react';
+import { useId, useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import type { Asked } from '#desk/endpoints/endpoint.ts';
@@ -36,7 +35,7 @@ const NOTE_LENGTH = 500;
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const send = useSend(sendGuide, CHANGED_BY_A_PERSON);
   return (
-    <ConfirmChange
+    <Confirm
       change={send}
       onClose={onClose}
       title={`Send the guide to ${email} again?`}
@@ -78,7 +77,7 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
   const [note, setNote] = useState('');
   const stop = useSend(suppress, CHANGED_BY_A_PERSON);
   return (
-    <ConfirmChange
+    <Confirm
       change={stop}
       onClose={onClose}
       title={`Stop mail to ${email}?`}
@@ -117,7 +116,7 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
         onChange={({ target }) => setNote(target.value)}
         autoComplete="off"
       />
-    </ConfirmChange>
+    </Confirm>
   );
 }
 
@@ -125,7 +124,7 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
   const [reason, setReason] = useState('');
   const undo = useSend(unsuppress, CHANGED_BY_A_PERSON);
   return (
-    <ConfirmChange
+    <Confirm
       change={undo}
       onClose={onClose}
       title={`Mail ${email} again?`}
@@ -153,7 +152,7 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
         onChange={({ target }) => setReason(target.value)}
         autoComplete="off"
       />
-    </ConfirmChange>
+    </Confirm>
   );
 }
 
@@ -164,7 +163,7 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const erasure = useSend(erase, CHANGED_BY_AN_ERASURE);
   const isSame = normaliseEmail(typed) === normaliseEmail(email);
   return (
-    <ConfirmChange
+    <Confirm
       change={erasure}
       onClose={onClose}
       title={`Erase ${email}?`}
@@ -195,18 +194,6 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
         autoComplete="off"
         spellCheck={false}
       />
-    </ConfirmChange>
+    </Confirm>
   );
 }
-
-type ConfirmChangeProps = Omit<
-  ComponentProps<typeof Confirm>,
-  'open' | 'onOpenChange' | 'isBusy' | 'error'
-> & {
-  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
-  readonly onClose: () => void;
-};
-
-const ConfirmChange = ({ change, onClose, ...props }: ConfirmChangeProps) => (
-  <Confirm open onOpenChange={onClose} isBusy={change.isPending} error={change.error} {...props} />
-);

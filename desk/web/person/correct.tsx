@@ -26,22 +26,23 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
     return { questions: asked, before: draftOf(person, asked) };
   });
   const [draft, setDraft] = useState<CorrectDraft>(before);
-  const { mutate, isPending, error } = useSend(correct, CHANGED_BY_A_PERSON);
+  const send = useSend(correct, CHANGED_BY_A_PERSON);
   const changes = changesIn(before, draft);
   return (
     <Dialog
-      open
-      onOpenChange={() => !isPending && onClose()}
+      onClose={() => !send.isPending && onClose()}
       title="Correct the answers"
       text="The timeline keeps the previous answers."
     >
       <DialogForm
         action="Save"
         isReady={changes !== null}
-        isBusy={isPending}
-        error={error}
+        change={send}
         onSubmit={() =>
-          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone('The answers were corrected.') })
+          send.mutate(
+            { id: person.id, ...changes },
+            { onSuccess: () => onDone('The answers were corrected.') },
+          )
         }
       >
         {(

@@ -1,11 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import { report, reportReaders, sendReport, type ReportAsked } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
-import { addressOf, ask } from '#desk/web/ask.ts';
-import { useFile, keyOf, useAsk, useMayChange, usePerson, useSend, useTimeZone } from '#desk/web/queries.ts';
+import { addressOf } from '#desk/web/ask.ts';
+import { useFile, useAsk, useMayChange, usePerson, useSend, useTimeZone } from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
@@ -29,9 +29,7 @@ const LONG_MS = 3_000;
 export function ReportPage() {
   const { query } = usePlace();
   const asked = readReportChoice(query);
-  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
-    queryKey: keyOf(report, asked),
-    queryFn: ({ signal }) => ask(report, asked, signal),
+  const { data, error, isFetching, isPlaceholderData, refetch } = useAsk(report, asked, {
     placeholderData: keepPreviousData,
   });
   const file = useFile(reportFileUrl(asked), 'report.html', 'save');
@@ -129,10 +127,7 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
   const { say } = useNotice();
   return (
     <Dialog
-      open
-      onOpenChange={(open) => {
-        if (!open && !send.isPending) onClose();
-      }}
+      onClose={() => !send.isPending && onClose()}
       title="Send this report"
       text="The e-mail contains the key figures, and the report as a file. It names no individuals."
     >
@@ -144,8 +139,7 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
           ) : (
             <DialogForm
               action="Send"
-              isBusy={send.isPending}
-              error={send.error}
+              change={send}
               onSubmit={() =>
                 send.mutate(
                   { ...asked, to },

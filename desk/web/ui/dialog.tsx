@@ -1,6 +1,7 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useRef, type ComponentType, type ReactNode, type ComponentProps } from 'react';
 import * as RadixAlert from '@radix-ui/react-alert-dialog';
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useRef, type ComponentType, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/ui/dialog.module.css';
@@ -24,26 +25,21 @@ function useFocusBack() {
 }
 
 type DialogProps = {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
+  readonly onClose: () => void;
   readonly title: string;
-  readonly text?: ReactNode;
+  readonly text: ReactNode;
   readonly children: ReactNode;
 };
 
-export function Dialog({ open, onOpenChange, title, text, children }: DialogProps) {
+/** Open while it is mounted. */
+export function Dialog({ onClose, title, text, children }: DialogProps) {
   const focusBack = useFocusBack();
   return (
-    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+    <RadixDialog.Root open onOpenChange={onClose}>
       <RadixDialog.Portal>
         <Backdrop />
         <div className={styles.place}>
-          <RadixDialog.Content
-            className={styles.dialog}
-            aria-modal
-            {...focusBack}
-            {...(text === undefined && { 'aria-describedby': undefined })}
-          >
+          <RadixDialog.Content className={styles.dialog} aria-modal {...focusBack}>
             <div className={styles.head}>
               <RadixDialog.Title>{title}</RadixDialog.Title>
               <RadixDialog.Close asChild>
@@ -52,9 +48,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
                 </Button>
               </RadixDialog.Close>
             </div>
-            {text !== undefined && (
-              <RadixDialog.Description className="quiet">{text}</RadixDialog.Description>
-            )}
+            <RadixDialog.Description className="quiet">{text}</RadixDialog.Description>
             {children}
           </RadixDialog.Content>
         </div>
@@ -69,9 +63,8 @@ type DialogFormProps = {
   readonly action: string;
   readonly working?: string;
   readonly isDanger?: boolean;
-  readonly isBusy?: boolean;
   readonly isReady?: boolean;
-  readonly error?: Error | null | undefined;
+  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
   readonly onSubmit: () => void;
   readonly children?: ReactNode;
 };
@@ -81,9 +74,8 @@ export function DialogForm({
   action,
   working = 'Working …',
   isDanger = false,
-  isBusy = false,
   isReady = true,
-  error,
+  change: { isPending, error },
   onSubmit,
   children,
 }: DialogFormProps) {
@@ -92,7 +84,7 @@ export function DialogForm({
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady && !isBusy) onSubmit();
+        if (isReady && !isPending) onSubmit();
       }}
     >
       {children}
@@ -104,15 +96,15 @@ export function DialogForm({
       <DialogActions>
         <Cancel asChild>
           {/* Disabled while busy, because closing the dialogue would suggest that nothing happened. */}
-          <Button disabled={isBusy}>Cancel</Button>
+          <Button disabled={isPending}>Cancel</Button>
         </Cancel>
         <Button
           type="submit"
           look={isDanger ? 'danger' : 'primary'}
           disabled={!isReady}
-          aria-busy={isBusy || undefined}
+          aria-busy={isPending || undefined}
         >
-          {isBusy ? working : action}
+          {isPending ? working : action}
         </Button>
       </DialogActions>
     </form>
@@ -123,18 +115,14 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={styles.actions}>{children}</div>;
 }
 
-type ConfirmProps = Omit<ComponentProps<typeof DialogForm>, 'Cancel' | 'onSubmit' | 'working'> & {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-  readonly title: string;
-  readonly text: ReactNode;
-  readonly onConfirm: () => void;
-};
+type ConfirmProps = Omit<DialogFormProps, 'Cancel' | 'onSubmit' | 'working'> &
+  Omit<DialogProps, 'children'> & { readonly onConfirm: () => void };
 
-export function Confirm({ open, onOpenChange, title, text, onConfirm, ...form }: ConfirmProps) {
+/** Open while it is mounted. */
+export function Confirm({ onClose, title, text, onConfirm, ...form }: ConfirmProps) {
   const focusBack = useFocusBack();
   return (
-    <RadixAlert.Root open={open} onOpenChange={(next) => !form.isBusy && onOpenChange(next)}>
+    <RadixAlert.Root open onOpenChange={() => !form.change.isPending && onClose()}>
       <RadixAlert.Portal>
         <Backdrop />
         <div className={styles.place}>

@@ -3,38 +3,45 @@ import { useId, type ComponentProps, type ReactNode } from 'react';
 import styles from '#desk/web/ui/fields.module.css';
 import { errorAttributes, FieldError } from '#web/ui/field.tsx';
 
-type Shared = { readonly label: string; readonly error?: string | undefined };
+type LabelledProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly error?: string | undefined;
+  readonly className?: string | undefined;
+  readonly children: ReactNode;
+};
 
-type FieldProps = Shared & ComponentProps<'input'> & { readonly children?: ReactNode };
+const Labelled = ({ id, label, error, className, children }: LabelledProps) => (
+  <div className={[styles.field, className].filter(Boolean).join(' ')}>
+    <label htmlFor={id}>{label}</label>
+    {children}
+    <FieldError id={id} error={error} />
+  </div>
+);
 
-export function Field({ label, error, className, children, ...props }: FieldProps) {
+type FieldProps = Pick<LabelledProps, 'label' | 'error'> & ComponentProps<'input'>;
+
+export function Field({ label, error, className, ...props }: FieldProps) {
   const id = useId();
   return (
-    <div className={[styles.field, className].filter(Boolean).join(' ')}>
-      <label htmlFor={id}>{label}</label>
+    <Labelled id={id} label={label} error={error} className={className}>
       <input id={id} type="text" {...errorAttributes(id, error)} {...props} />
-      {children}
-      <FieldError id={id} error={error} />
-    </div>
+    </Labelled>
   );
 }
 
-type AreaProps = Shared & ComponentProps<'textarea'>;
-
-export function AreaField({ label, error, className, ...props }: AreaProps) {
+export function AreaField({ label, ...props }: { readonly label: string } & ComponentProps<'textarea'>) {
   const id = useId();
   return (
-    <div className={[styles.field, className].filter(Boolean).join(' ')}>
-      <label htmlFor={id}>{label}</label>
-      <textarea id={id} rows={3} {...errorAttributes(id, error)} {...props} />
-      <FieldError id={id} error={error} />
-    </div>
+    <Labelled id={id} label={label}>
+      <textarea id={id} rows={3} {...props} />
+    </Labelled>
   );
 }
 
 export type Option = { readonly value: string; readonly name: string };
 
-type SelectProps = Shared & ComponentProps<'select'> & { readonly options: readonly Option[] };
+type SelectProps = { readonly label: string; readonly options: readonly Option[] } & ComponentProps<'select'>;
 
 export function ChoicesField({
   label,
@@ -64,19 +71,17 @@ export function ChoicesField({
   );
 }
 
-export function SelectField({ label, error, options, className, ...props }: SelectProps) {
+export function SelectField({ label, options, ...props }: SelectProps) {
   const id = useId();
   return (
-    <div className={[styles.field, className].filter(Boolean).join(' ')}>
-      <label htmlFor={id}>{label}</label>
-      <select id={id} {...errorAttributes(id, error)} {...props}>
+    <Labelled id={id} label={label}>
+      <select id={id} {...props}>
         {options.map(({ value, name }) => (
           <option key={value} value={value}>
             {name}
           </option>
         ))}
       </select>
-      <FieldError id={id} error={error} />
-    </div>
+    </Labelled>
   );
 }
