@@ -43,12 +43,14 @@ export function FilterBar({ filter, onChange }: BarProps) {
   // Stored here, because a question without an answer is not in the URL.
   const [chosen, setQuestion] = useState('');
   const question = filter.field ?? chosen;
-  const change = (name: FilterName, value: string, isTyped = false) =>
-    onChange((now) => withPart(now, name, value), isTyped);
+  const typed = (name: FilterName, tidy = (value: string) => value) => ({
+    value: filter[name] ?? '',
+    onTyped: (value: string) => onChange((now) => withPart(now, name, tidy(value)), true),
+  });
   const select = (name: FilterName) => ({
     value: filter[name] ?? '',
-    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
-      change(name, event.currentTarget.value),
+    onChange: ({ currentTarget: { value } }: { readonly currentTarget: { readonly value: string } }) =>
+      onChange((now) => withPart(now, name, value), false),
   });
   const timeZone = useTimeZone();
   const [openedAt] = useState(() => Date.now());
@@ -67,8 +69,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
         maxLength={200}
         placeholder="Address, name or company"
         aria-keyshortcuts="/"
-        value={filter.search ?? ''}
-        onTyped={(value) => change('search', value, true)}
+        {...typed('search')}
       />
       <SelectField
         label="State"
@@ -104,25 +105,12 @@ export function FilterBar({ filter, onChange }: BarProps) {
               <small>First and last day are included. Days in {timeZone}.</small>
             </p>
           </div>
-          <TypedField
-            label="From"
-            type="date"
-            max={filter.to}
-            value={filter.from ?? ''}
-            onTyped={(value) => change('from', value, true)}
-          />
-          <TypedField
-            label="To"
-            type="date"
-            min={filter.from}
-            value={filter.to ?? ''}
-            onTyped={(value) => change('to', value, true)}
-          />
+          <TypedField label="From" type="date" max={filter.to} {...typed('from')} />
+          <TypedField label="To" type="date" min={filter.from} {...typed('to')} />
           <TypedField
             label="Domain of the address"
             placeholder="example.com"
-            value={filter.domain ?? ''}
-            onTyped={(value) => change('domain', value.replace(/^.*@/, '').toLowerCase(), true)}
+            {...typed('domain', (value) => value.replace(/^.*@/, '').toLowerCase())}
           />
           <SelectField
             label="Campaign"

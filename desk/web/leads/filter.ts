@@ -2,20 +2,8 @@ import { Filter, STATES } from '#desk/endpoints/people.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
-const NAMES = [
-  'state',
-  'search',
-  'source',
-  'campaign',
-  'flag',
-  'news',
-  'field',
-  'answer',
-  'domain',
-  'from',
-  'to',
-] as const;
-export type FilterName = (typeof NAMES)[number];
+export type FilterName = keyof Filter;
+const NAMES = Object.keys(Filter.shape) as readonly FilterName[];
 
 /** Ignores invalid values. */
 export function filterIn(query: URLSearchParams): Filter {

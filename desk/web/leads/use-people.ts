@@ -9,8 +9,14 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { people, type Filter } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
 import { lastFilter, queryOf } from '#desk/web/leads/filter.ts';
-import { neighboursOf, type Neighbours } from '#desk/web/leads/neighbours.ts';
-import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';
+import {
+  goesOn,
+  listedIn,
+  neighboursOf,
+  STEP,
+  type Listed,
+  type Neighbours,
+} from '#desk/web/leads/paging.ts';
 import { retry, keyOf } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {

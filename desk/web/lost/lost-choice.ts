@@ -48,12 +48,6 @@ export type LostChoice = { readonly [Facet in LostFacet]?: string };
 
 export type LostGroup = { readonly value: string; readonly people: number };
 
-const VALUES: Readonly<Record<LostFacet, (lost: Lost) => string>> = {
-  why: ({ why }) => why,
-  platform: ({ platform }) => platform,
-  source: ({ source }) => source,
-};
-
 export const readLostChoice = (query: URLSearchParams): LostChoice =>
   Object.fromEntries(
     LOST_FACETS.flatMap((facet) => {
@@ -64,7 +58,7 @@ export const readLostChoice = (query: URLSearchParams): LostChoice =>
 
 const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
   LOST_FACETS.every(
-    (facet) => facet === except || choice[facet] === undefined || VALUES[facet](lost) === choice[facet],
+    (facet) => facet === except || choice[facet] === undefined || lost[facet] === choice[facet],
   );
 
 export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
@@ -80,13 +74,11 @@ export function lostGroups(
   facet: LostFacet,
 ): readonly LostGroup[] {
   const people = new Map<string, number>();
-  for (const one of lost) people.set(VALUES[facet](one), people.get(VALUES[facet](one)) ?? 0);
   const chosen = choice[facet];
-  if (chosen !== undefined && !people.has(chosen)) people.set(chosen, 0);
+  if (chosen !== undefined) people.set(chosen, 0);
   for (const one of lost)
-    if (fits(one, choice, facet)) people.set(VALUES[facet](one), (people.get(VALUES[facet](one)) ?? 0) + 1);
-  return [...people]
-    .map(([value, count]) => ({ value, people: count }))
-    .filter(({ value, people: count }) => count > 0 || value === chosen)
-    .toSorted((a, b) => b.people - a.people || a.value.localeCompare(b.value));
+    if (fits(one, choice, facet)) people.set(one[facet], (people.get(one[facet]) ?? 0) + 1);
+  return Array.from(people, ([value, count]) => ({ value, people: count })).toSorted(
+    (a, b) => b.people - a.people || a.value.localeCompare(b.value),
+  );
 }

@@ -6,34 +6,29 @@ const DEFAULT_PERIOD = '30d';
 const SPANS = ['today', 'yesterday', 'this-week', 'last-week', '7d', '30d', '90d', '52w'] as const;
 const MONTHS = 12;
 
-/** The server validates the period. */
-export function readReportChoice(query: URLSearchParams): ReportAsked {
-  const said = (name: string) => query.get(name)?.trim() || undefined;
-  const source = said('source');
-  const campaign = said('campaign');
-  const variant = said('variant');
-  return {
-    period: said('period') ?? DEFAULT_PERIOD,
-    ...(source !== undefined && { source }),
-    ...(campaign !== undefined && { campaign }),
-    ...(variant !== undefined && { variant }),
-  };
-}
+const ONLY = ['source', 'campaign', 'variant'] as const;
+type Only = (typeof ONLY)[number];
 
-export const reportQuery = ({
-  period,
-  source,
-  campaign,
-  variant,
-}: ReportAsked): Readonly<Record<string, string>> => ({
-  ...(period !== DEFAULT_PERIOD && { period }),
-  ...(source !== undefined && source !== '' && { source }),
-  ...(campaign !== undefined && campaign !== '' && { campaign }),
-  ...(variant !== undefined && variant !== '' && { variant }),
+const onlyIn = (
+  valueOf: (name: Only) => string | null | undefined,
+): Readonly<Partial<Record<Only, string>>> =>
+  Object.fromEntries(
+    ONLY.map((name) => [name, valueOf(name)?.trim() ?? ''] as const).filter(([, value]) => value !== ''),
+  );
+
+/** The server validates the period. */
+export const readReportChoice = (query: URLSearchParams): ReportAsked => ({
+  period: query.get('period')?.trim() || DEFAULT_PERIOD,
+  ...onlyIn((name) => query.get(name)),
 });
 
-export const reportFileUrl = ({ period, ...only }: ReportAsked): string =>
-  `${REPORT_FILE_PATH}?${String(new URLSearchParams({ period, ...reportQuery({ period: DEFAULT_PERIOD, ...only }) }))}`;
+export const reportQuery = ({ period, ...only }: ReportAsked): Readonly<Record<string, string>> => ({
+  ...(period !== DEFAULT_PERIOD && { period }),
+  ...onlyIn((name) => only[name]),
+});
+
+export const reportFileUrl = (asked: ReportAsked): string =>
+  `${REPORT_FILE_PATH}?${String(new URLSearchParams({ period: asked.period, ...reportQuery(asked) }))}`;
 
 export type OfferedPeriod = { readonly period: string; readonly label: string };
 
