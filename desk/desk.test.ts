@@ -15,7 +15,7 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
-import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
+import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
@@ -73,8 +73,7 @@ const withPeople = (others: number, test: (folder: string) => Promise<void>): Pr
       path.join(folder, 'list.csv'),
       ['email', ...people.map((name) => `${name}@example.com`)].join('\n'),
     );
-    const imported = await deskIn(folder, settings, ['import', 'list.csv', '--consent-source', 'a fair']);
-    assert.equal(imported.exitCode, 0, imported.notes);
+    await succeeded(deskIn(folder, settings, ['import', 'list.csv', '--consent-source', 'a fair']));
     await test(folder);
   });
 
@@ -130,8 +129,7 @@ for (const engine of ENGINES) {
 
 async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   const copy = path.join(folder, 'copy.db');
-  const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
-  assert.equal(exitCode, 0, notes);
+  const { notes } = await succeeded(deskIn(folder, env, ['backup', copy]));
   assert.match(notes, /copy\.db contains the database with 1 lead\b/);
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('copy')),
@@ -174,8 +172,7 @@ describe('moving all data', () => {
     for (const { table, source, target } of tables) assert.equal(source, target, table);
     const there = { ...settings, DATABASE_URL: to };
     assert.match((await deskIn(folder, there, ['leads'])).out, /ada@example\.com +Ada Kíng ✓/);
-    const verified = await deskIn(folder, there, ['consent', 'verify', '--anchor', anchor]);
-    assert.equal(verified.exitCode, 0, verified.notes);
+    await succeeded(deskIn(folder, there, ['consent', 'verify', '--anchor', anchor]));
     return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
   };
 
@@ -339,8 +336,7 @@ describe('desk commands', () => {
       const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?.* {2,}/gm)].map(([, name]) => name!);
       assert(commands.length >= 8, out);
       for (const command of commands.filter((name) => name !== 'help')) {
-        const help = await deskIn(folder, {}, [command, '--help']);
-        assert.equal(help.exitCode, 0);
+        const help = await succeeded(deskIn(folder, {}, [command, '--help']));
         assert.match(help.out, /Examples?:\n {2}\$ npm run -s desk -- /, command);
       }
     }));

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
@@ -29,6 +30,12 @@ export const desk = (
     }),
     args,
   );
+
+export async function succeeded(command: Promise<DeskAnswer>, title = ''): Promise<DeskAnswer> {
+  const answer = await command;
+  assert.equal(answer.exitCode, 0, `${title}: ${answer.notes}`);
+  return answer;
+}
 
 /** Allows only one call at a time, because it changes this process's environment and folder. */
 export async function deskIn(

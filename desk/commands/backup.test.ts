@@ -23,7 +23,7 @@ import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
-import { deskIn, type DeskAnswer } from '#testing/desk.ts';
+import { type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -77,8 +77,7 @@ for (const engine of ENGINES)
         lead.unsubscribe = unsubscribeUrl(server.service.secrets, '', leadId);
         await server.advance(61);
         lead.anchor = (await old.run('consent', 'anchor')).out;
-        const done = await old.run('backup', backup);
-        assert.equal(done.exitCode, 0, done.notes);
+        const done = await succeeded(old.run('backup', backup));
         assert.match(
           done.notes,
           /all\.backup contains the database with 1 lead, the settings, the secrets and the words\.\nIt contains secrets: .+ \(mode 600\)/,
@@ -87,8 +86,7 @@ for (const engine of ENGINES)
       assert.equal(statSync(backup).mode & 0o777, 0o600);
       assert.deepEqual(readdirSync(folder).toSorted(), ['all.backup', 'fresh', 'old']);
 
-      const restored = await fresh.run('restore', backup);
-      assert.equal(restored.exitCode, 0, restored.notes);
+      await succeeded(fresh.run('restore', backup));
       const inside = (name: string) => path.join(fresh.folder, name);
       assert.match(readFileSync(inside('.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER=elsewhere\n/);
       assert.equal(statSync(inside('.env')).mode & 0o777, 0o600);
@@ -103,8 +101,7 @@ for (const engine of ENGINES)
         assert(!readFileSync(inside('data/leads.db')).includes(secret), 'the live database has no secret');
       }
 
-      const checked = await fresh.run('consent', 'verify', '--anchor', lead.anchor.trim());
-      assert.equal(checked.exitCode, 0, checked.notes);
+      await succeeded(fresh.run('consent', 'verify', '--anchor', lead.anchor.trim()));
       await withSite(fresh, engine, async (server) => {
         const visitor = createVisitor(server);
         for (const [name, value] of lead.cookies) visitor.cookies.set(name, value);
@@ -124,8 +121,7 @@ const inMachine = (test: (machine: Machine, backup: string) => Promise<void>): P
     setUp(machine, 'sqlite');
     await openTestService(machine.folder, {}).then(({ close }) => close());
     const backup = path.join(folder, 'all.backup');
-    const done = await machine.run('backup', backup);
-    assert.equal(done.exitCode, 0, done.notes);
+    await succeeded(machine.run('backup', backup));
     await test(machine, backup);
   });
 
@@ -152,11 +148,9 @@ describe('restoring settings and words', () => {
         `Nothing was changed, because ${folder}/.env, ${folder}/campaign, ${folder}/data/leads.db already exist. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
       );
       assert.deepEqual(textsIn(folder), changed);
-      const words = await run('restore', backup, '--only', 'words', '--replace');
-      assert.equal(words.exitCode, 0, words.notes);
+      await succeeded(run('restore', backup, '--only', 'words', '--replace'));
       assert.deepEqual(textsIn(folder), [changed[0], changed[1], before[2]]);
-      const all = await run('restore', backup, '--replace');
-      assert.equal(all.exitCode, 0, all.notes);
+      await succeeded(run('restore', backup, '--replace'));
       // The environment's settings are lines of .env now.
       assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER/);
       const [kept] = globSync('campaign.before-*', { cwd: folder });
@@ -213,8 +207,7 @@ describe('restoring settings and words', () => {
         assert.equal(readFileSync(path.join(folder, '.env'), 'utf8'), before);
       }
       writeFileSync(other, own);
-      const done = await restoreSettings();
-      assert.equal(done.exitCode, 0, done.notes);
+      await succeeded(restoreSettings());
     }));
 
   it('a restore of settings that name another database is refused while the site is running', () =>
@@ -254,8 +247,7 @@ describe('restoring settings and words', () => {
         refused.notes,
         'No backup was written, because .env cannot hold the value of MAIL_FROM in the environment. Change its quotes or line breaks, or add --without-secrets.',
       );
-      const done = await deskIn(folder, env, ['backup', backup, '--without-secrets']);
-      assert.equal(done.exitCode, 0, done.notes);
+      await succeeded(deskIn(folder, env, ['backup', backup, '--without-secrets']));
     }));
 
   it('a backup is refused if a link in the campaign leads nowhere', () =>
@@ -282,8 +274,7 @@ describe('restoring settings and words', () => {
         [[], ['campaign/dkim.pem', 'dkim-key']],
         [['--without-secrets'], []],
       ] as const) {
-        const done = await run('backup', backup, ...args);
-        assert.equal(done.exitCode, 0, done.notes);
+        await succeeded(run('backup', backup, ...args));
         using database = new DatabaseSync(backup, { readOnly: true });
         const rows = database
           .prepare('select name from backup_files where content = ? order by name')
@@ -321,13 +312,11 @@ for (const hasSettings of ENGINES.includes('postgres') ? [true, false] : [])
         refused.notes,
         /^APP_SECRET must be set .+\nThe secret of .+ is printed by: sqlite3 -readonly/,
       );
-      const done = await fresh.run('restore', backup);
-      assert.equal(done.exitCode, 0, done.notes);
+      await succeeded(fresh.run('restore', backup));
       const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
       const text = readFileSync(path.join(fresh.folder, '.env'), 'utf8');
       assert(text.includes(`\nAPP_SECRET='${secret}'\n`), text);
       assert(!existsSync(path.join(fresh.folder, 'data/app-secret')));
-      const checked = await fresh.run('consent', 'verify');
-      assert.equal(checked.exitCode, 0, checked.notes);
-      assert.equal((await run('restore', backup, '--replace')).exitCode, 0);
+      await succeeded(fresh.run('consent', 'verify'));
+      await succeeded(run('restore', backup, '--replace'));
     }));

@@ -9,7 +9,7 @@ import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 import { erasePerson } from '#testing/erase-person.ts';
@@ -28,10 +28,11 @@ async function bounce(
   server: ServerUnderTest,
   text: string,
 ): Promise<{ type: string } & Record<string, unknown>> {
-  const { exitCode, out, notes } = await desk(server.service, ['bounce', '--json'], {
-    input: () => piped(text),
-  });
-  assert.equal(exitCode, 0, notes);
+  const { out } = await succeeded(
+    desk(server.service, ['bounce', '--json'], {
+      input: () => piped(text),
+    }),
+  );
   const { messages } = JSON.parse(out) as { messages: ({ type: string } & Record<string, unknown>)[] };
   const [message] = messages;
   assert.ok(message);
@@ -198,8 +199,7 @@ describe('bounce report files', () => {
       const files = ['new/1.host', 'cur/2.host:2,S', 'a.eml', 'tmp/3.host', 'notes.txt', 'done/a.eml'];
       for (const name of files)
         writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
-      const first = await desk(server.service, ['bounce', '--folder', mail]);
-      assert.equal(first.exitCode, 0);
+      const first = await succeeded(desk(server.service, ['bounce', '--folder', mail]));
       assert.match(first.notes, /a\.eml: this is neither a bounce/);
       assert.match(first.notes, /ada@example\.com does not exist and is now suppressed/);
       assert.match(first.notes, /ada@example\.com is already suppressed/);
@@ -235,7 +235,7 @@ describe('bounce report files', () => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
       writeFileSync(file, deliveryStatus({ messageId }));
-      assert.equal((await desk(server.service, ['bounce', file])).exitCode, 0);
+      await succeeded(desk(server.service, ['bounce', file]));
       assert.deepEqual(await reasons(server), ['bounced']);
       assert.ok(existsSync(file));
       for (const [args, exitCode, sentence] of [

@@ -18,7 +18,7 @@ import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
-import { desk, deskIn } from '#testing/desk.ts';
+import { desk, deskIn, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -111,19 +111,18 @@ for (const engine of ENGINES) {
         const before = await countInFiles(db, database, words);
         for (const word of words) assert.ok(Number(before[word]) > 0, `${word} is found before`);
 
-        const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
-        assert.equal(erased.exitCode, 0, erased.notes);
+        const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
         assert.match(erased.out, /^Erased: 1 lead, 1 form, /);
         assert.doesNotMatch(erased.out, /_|chain|outbox/, 'tables have no names for a person');
         isNone(await countInFiles(db, database, words), 'after the erasure');
         if (engine === 'sqlite') {
           const copy = path.join(folder, 'copy.db');
-          assert.equal((await desk(server.service, ['backup', copy])).exitCode, 0);
+          await succeeded(desk(server.service, ['backup', copy]));
           isNone(await countInFiles(db, database, words, [copy]), 'in a backup');
         }
         assert.equal(await server.countRows('leads'), OTHERS);
         await becomeLead(server, 'later@example.com');
-        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
+        await succeeded(desk(server.service, ['consent', 'verify']));
       }));
 
     it('database files contain no expired data after a rewrite or an emptied SQLite log', () =>
@@ -152,7 +151,7 @@ for (const engine of ENGINES) {
           assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
         await runHousekeeping();
-        if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
+        if (engine === 'postgres') await succeeded(desk(server.service, ['compact']));
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
@@ -190,8 +189,7 @@ for (const engine of ENGINES) {
             .values({ version: `filler-${version}`, purpose: 'guide', text, first_used_at: 0 })
             .execute();
         if (engine === 'sqlite') {
-          const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
-          assert.equal(erased.exitCode, 0);
+          const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
           assert.match(erased.notes, /larger than 100 MB.*desk -- compact/);
           assert.equal(statSync(`${(database as { file: string }).file}-wal`).size, 0, 'the log is empty');
         } else {
@@ -199,8 +197,7 @@ for (const engine of ENGINES) {
           await desk(server.service, ['erase', EMAIL, '--yes']);
         }
         await db.deleteFrom('consent_wordings').where('version', 'like', 'filler-%').execute();
-        const compacted = await desk(server.service, ['compact']);
-        assert.equal(compacted.exitCode, 0, compacted.notes);
+        const compacted = await succeeded(desk(server.service, ['compact']));
         assert.match(compacted.notes, /was rewritten/);
         isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
         assert.equal(await server.countRows('leads'), OTHERS);
@@ -236,7 +233,7 @@ for (const engine of ENGINES) {
         assert.match(erased.out, /^Erased: 1 lead/);
         assert.match(erased.notes, /still uses them.*desk -- compact/s);
         await held.disposeAsync();
-        assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
+        await succeeded(desk(server.service, ['compact']));
         isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
       }));
   });
@@ -246,7 +243,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
   withSmallDisk({ size: '8m' }, async (disk) => {
     const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
     writeFileSync(path.join(disk, 'leads.db'), '');
-    assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
+    await succeeded(deskIn(disk, env, ['compact']));
     // Leaves enough room to open the database, but not for a second copy.
     const filler = fillDisk(disk);
     truncateSync(filler, statSync(filler).size - 128 * 1024);
@@ -269,10 +266,8 @@ it('an erasure deletes stored mail files to or about the person', () =>
     writeFileSync(path.join(mail, 'notes.txt'), EMAIL);
     writeFileSync(path.join(folder, 'data', 'leads.db'), '');
     writeFileSync(path.join(folder, 'list.csv'), `email,name\n${EMAIL},${NAME}\n`);
-    const imported = await deskIn(folder, env, ['import', 'list.csv', '--consent-source', 'Mailchimp']);
-    assert.equal(imported.exitCode, 0, imported.notes);
-    const { exitCode, out, notes } = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
-    assert.equal(exitCode, 0, notes);
+    await succeeded(deskIn(folder, env, ['import', 'list.csv', '--consent-source', 'Mailchimp']));
+    const { out } = await succeeded(deskIn(folder, env, ['erase', EMAIL, '--yes']));
     assert.equal(out, 'Erased: 1 imported person, 2 e-mail files.\n');
     assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
     writeFileSync(path.join(mail, 'to.eml'), message(EMAIL, 'Your code is 123456.'));

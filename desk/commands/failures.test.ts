@@ -17,7 +17,7 @@ import { openService } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
-import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
+import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService, testInstance } from '#testing/open-test-service.ts';
@@ -223,7 +223,7 @@ describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const backup = path.join(folder, 'backup.db');
-      assert.equal((await deskIn(folder, settings, ['backup', backup])).exitCode, 0);
+      await succeeded(deskIn(folder, settings, ['backup', backup]));
       await withSmallDisk({ size: '600k' }, async (disk) => {
         const own = { ...settings, DATABASE_URL: `file:${disk}/leads.db` };
         await openTestService(folder, own).then(({ close }) => close());
@@ -281,8 +281,7 @@ describe('standard output of desk commands', () => {
           await run(folder, ['export'], { out: full, notes: 'pipe' }),
           'Standard output cannot be written: the disk is full. Free some space, or choose another place.',
         );
-        const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
-        assert.equal(mute.exitCode, 0);
+        const mute = await succeeded(run(folder, ['export'], { out: 'pipe', notes: full }));
         assert.match(mute.out, /^email,name/);
       } finally {
         closeSync(full);

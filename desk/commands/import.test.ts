@@ -11,7 +11,7 @@ import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, type DeskAnswer } from '#testing/desk.ts';
+import { desk, type DeskAnswer, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         await becomeLead(server, 'lead@example.com');
         await becomeLead(server, 'erased@example.com');
         await server.advance(60);
-        assert.equal((await desk(server.service, ['erase', 'erased@example.com', '--yes'])).exitCode, 0);
+        await succeeded(desk(server.service, ['erase', 'erased@example.com', '--yes']));
         await suppress(server.database.db, {
           keys: pseudonymsOf(server.service.secrets, 'hand@example.com'),
           reason: 'by-hand',
@@ -186,13 +186,11 @@ for (const engine of ENGINES) {
           ',,,,,',
         ].join('\r\n');
 
-        const dry = await importFile(server, file, '--dry-run');
-        assert.equal(dry.exitCode, 0, dry.notes);
+        const dry = await succeeded(importFile(server, file, '--dry-run'));
         assert.match(dry.notes, /^2 people would be imported from .*list\.csv\. Nothing was changed\.$/m);
         assert.deepEqual(await imported(server), []);
 
-        const answer = await importFile(server, file, '--json');
-        assert.equal(answer.exitCode, 0, answer.notes);
+        const answer = await succeeded(importFile(server, file, '--json'));
         const { imported: count, ...others } = JSON.parse(answer.out) as Record<string, unknown>;
         assert.deepEqual(
           [count, others['alreadyImported'], others['verified'], others['erased'], others['unsubscribed']],
@@ -231,7 +229,7 @@ for (const engine of ENGINES) {
         ]);
         assert.deepEqual(await server.database.db.selectFrom('leads').selectAll().execute(), before);
         assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
+        await succeeded(desk(server.service, ['consent', 'verify']));
 
         const rows = await imported(server);
         const again = await importFile(server, file.replace('Analytical', 'Other'));
@@ -275,8 +273,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(refused.notes.split('\n').slice(1), lines);
         assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
         assert.deepEqual(await emails(server), []);
-        const taken = await importFile(server, file, '--skip-bad', '--date-order', 'dmy');
-        assert.equal(taken.exitCode, 0, taken.notes);
+        const taken = await succeeded(importFile(server, file, '--skip-bad', '--date-order', 'dmy'));
         assert.match(taken.notes, /^ +10 {2}in a bad line, left out$/m);
         assert.deepEqual(await emails(server), ['ada@example.com', 'slash@example.com']);
         const [, slash] = await imported(server);
@@ -306,7 +303,7 @@ for (const engine of ENGINES) {
 
         await inFolder(async (folder) => {
           const out = path.join(folder, 'ada');
-          assert.equal((await desk(server.service, ['person', 'ada@example.com', '--out', out])).exitCode, 0);
+          await succeeded(desk(server.service, ['person', 'ada@example.com', '--out', out]));
           const held = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as Record<string, unknown[]>;
           assert.deepEqual([held['imported_leads']?.length, held['imported_corrections']?.length], [1, 1]);
           assert.match(readFileSync(`${out}.html`, 'utf8'), /double opt-in/);
@@ -362,8 +359,7 @@ for (const engine of ENGINES) {
           assert.equal(stopped.exitCode, 130);
           assert.equal(await server.countRows('imported_leads'), 500);
           const progress: string[] = [];
-          const answer = await run({ progress: (line) => void progress.push(line) });
-          assert.equal(answer.exitCode, 0, answer.notes);
+          const answer = await succeeded(run({ progress: (line) => void progress.push(line) }));
           assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
           assert(progress.includes('1000 of 1234 people …'), progress.join());
         });
@@ -421,8 +417,7 @@ describe('import files', () => {
         ['bare', utf16(text(rows('bare@example.com'), ','))],
         ['big', utf16(`\uFEFF${text(rows('big@example.com'), ';')}`).swap16()],
       ] as const) {
-        const answer = await importFile(server, content);
-        assert.equal(answer.exitCode, 0, `${name}: ${answer.notes}`);
+        await succeeded(importFile(server, content), name);
         const row = (await imported(server)).find(({ email }) => email === `${name}@example.com`);
         assert.deepEqual(
           [row?.name, row?.company, row?.consent_given_at],
@@ -441,8 +436,7 @@ describe('import files', () => {
         ['4/13/2024 12:05 AM', Date.UTC(2024, 3, 13, 0, 5)],
       ] as const;
       for (const [date, ms] of dates) {
-        const answer = await importFile(server, `email;consent given at\n${ms}@dates.example;${date}\n`);
-        assert.equal(answer.exitCode, 0, `${date}: ${answer.notes}`);
+        await succeeded(importFile(server, `email;consent given at\n${ms}@dates.example;${date}\n`), date);
         assert.equal((await imported(server))[0]?.consent_given_at, ms, date);
         await server.database.db.deleteFrom('imported_leads').execute();
       }
@@ -508,23 +502,23 @@ describe('import files', () => {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
         const { name = 'list.csv', left = '' } =
           /(?:\[(?<name>.+?)\])?:(?: (?<left>.+))?$/.exec(tool)?.groups ?? {};
-        const answer = await importNamed(server, name, lines.join('\n'));
-        assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
+        const answer = await succeeded(importNamed(server, name, lines.join('\n')), tool);
         const stays = lines.some((line) => line.includes('stays@')) ? ['stays@example.com'] : [];
         assert.deepEqual(await emails(server), stays, tool);
         const reasons = /^Left out because of their status: (.+)\.$/m.exec(answer.notes)?.[1] ?? '';
         assert.equal(reasons, left, tool);
         await server.database.db.deleteFrom('imported_leads').execute();
       }
-      const named = await importFile(
-        server,
-        'email,Unsubscribed,Newsletter\nada@example.com,yes,Weekly\n',
-        '--take-status',
-        'unsubscribed',
-        '--take-status',
-        'newsletter: weekly',
+      await succeeded(
+        importFile(
+          server,
+          'email,Unsubscribed,Newsletter\nada@example.com,yes,Weekly\n',
+          '--take-status',
+          'unsubscribed',
+          '--take-status',
+          'newsletter: weekly',
+        ),
       );
-      assert.equal(named.exitCode, 0, named.notes);
       assert.deepEqual(await emails(server), ['ada@example.com']);
       const file = ['cleaned-up leads.csv', 'email\neve@example.com\n'] as const;
       await importNamed(server, ...file, '--take-status', 'file name: cleaned');
@@ -592,7 +586,7 @@ describe('import files', () => {
         notes,
       );
       const file = 'email,state\nada@example.com,pending\n';
-      assert.equal((await importFile(server, file, '--take-status', 'pending')).exitCode, 0);
+      await succeeded(importFile(server, file, '--take-status', 'pending'));
       assert.ok((await emails(server)).includes('ada@example.com'));
     }));
 
@@ -614,8 +608,7 @@ describe('import files', () => {
       });
       for (const format of ['csv', 'jsonl', ...TOOL_NAMES]) {
         const { out } = await desk(server.service, ['export', '--format', format]);
-        const answer = await importNamed(server, `leads.${format}`, out, '--json');
-        assert.equal(answer.exitCode, 0, `${format}: ${answer.notes}`);
+        const answer = await succeeded(importNamed(server, `leads.${format}`, out, '--json'), format);
         const { verified, statusesLeftOut } = JSON.parse(answer.out) as Record<string, unknown>;
         assert.deepEqual([verified, statusesLeftOut], [1, []], format);
       }
@@ -692,8 +685,7 @@ describe('import files', () => {
         const lists = [JSON.stringify(content), JSON.stringify(content, null, 2)];
         const lines = Array.isArray(content) ? [content.map((one) => JSON.stringify(one)).join('\n')] : [];
         for (const text of [...lists, ...lines]) {
-          const answer = await importNamed(server, 'people.json', text);
-          assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
+          await succeeded(importNamed(server, 'people.json', text), tool);
           const [person, ...others] = await imported(server);
           assert.deepEqual([person?.email, person?.name, others], [stays, "Ada '=King", []], tool);
           await server.database.db.deleteFrom('imported_leads').execute();
@@ -781,19 +773,20 @@ describe('import files', () => {
 
   it('an import skips people named in a bad line, because it might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
-      const answer = await importFile(
-        server,
-        [
-          'email,name,status',
-          'ada@example.com,Ada,subscribed',
-          'ada@example.com,Lovelace, Ada,unsubscribed',
-          'eve@example.com,Eve,subscribed',
-          '"Eve, Adams <Eve@Example.com>",unsubscribed,,,',
-          'gus@example.com,Gus,subscribed',
-        ].join('\n'),
-        '--skip-bad',
+      const answer = await succeeded(
+        importFile(
+          server,
+          [
+            'email,name,status',
+            'ada@example.com,Ada,subscribed',
+            'ada@example.com,Lovelace, Ada,unsubscribed',
+            'eve@example.com,Eve,subscribed',
+            '"Eve, Adams <Eve@Example.com>",unsubscribed,,,',
+            'gus@example.com,Gus,subscribed',
+          ].join('\n'),
+          '--skip-bad',
+        ),
       );
-      assert.equal(answer.exitCode, 0, answer.notes);
       assert.deepEqual(await emails(server), ['gus@example.com']);
       assert.match(answer.notes, /^ +2 {2}in a bad line, left out\n +2 {2}also in a bad line, left out$/m);
     }));

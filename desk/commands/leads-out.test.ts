@@ -11,7 +11,7 @@ import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
 import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, deskIn } from '#testing/desk.ts';
+import { desk, deskIn, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_medium=email&utm_campaign=spring&gclid=abc-123';
@@ -39,8 +39,7 @@ for (const engine of ENGINES) {
         const stranger = createVisitor(server);
         await stranger.post('/api/leads', filledForm({ email: 'never@example.com' }));
 
-        const csv = await desk(server.service, ['export']);
-        assert.equal(csv.exitCode, 0, csv.notes);
+        const csv = await succeeded(desk(server.service, ['export']));
         const [headings, ada, gus, ...others] = rowsOf(csv.out);
         assert.equal(
           headings?.slice(0, 10).join(' '),
@@ -111,8 +110,7 @@ for (const engine of ENGINES) {
           [['--state', 'unverified', '--search', 'SÖHNE', '--newest'], 'asks'],
           [['--state', 'imported', '--search', 'söhne', '--newest']],
         ] as const) {
-          const { out, notes, exitCode } = await desk(server.service, ['leads', '--json', ...args]);
-          assert.equal(exitCode, 0, notes);
+          const { out } = await succeeded(desk(server.service, ['leads', '--json', ...args]));
           const found = (JSON.parse(out) as { email: string }[]).map(({ email }) => email.split('@')[0]);
           assert.deepEqual(found, expected, args.join(' '));
         }
@@ -303,14 +301,12 @@ for (const engine of ENGINES) {
           writeFileSync(path.join(folder, 'two.csv'), 'email\ngus@example.com\n');
           for (const file of [list, path.join(folder, 'two.csv')]) {
             const imported = ['import', file, '--consent-source', 'Mailchimp'];
-            const { exitCode } = await desk(server.service, imported);
-            assert.equal(exitCode, 0);
+            await succeeded(desk(server.service, imported));
           }
           await becomeLead(server, { email: 'gus@example.com' });
 
           const rows = async (...args: string[]) => {
-            const answer = await desk(server.service, ['export', ...args]);
-            assert.equal(answer.exitCode, 0, answer.notes);
+            const answer = await succeeded(desk(server.service, ['export', ...args]));
             const [headings = [], ...others] = rowsOf(answer.out);
             assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
             return others.map((row) => row.slice(0, 12));
@@ -479,8 +475,7 @@ describe('command-line arguments', () => {
       assert.equal(exitCode, 2, args.join(' '));
       const last = notes.trimEnd().split('\n').at(-1);
       assert.equal(last, `Run "npm run -s desk -- ${command}--help" for usage.`);
-      const help = await run([...command.split(' ').filter(Boolean), '--help']);
-      assert.equal(help.exitCode, 0);
+      const help = await succeeded(run([...command.split(' ').filter(Boolean), '--help']));
       assert(help.out.startsWith(`Usage: npm run -s desk -- ${command}`), help.out);
     }
   });

@@ -22,7 +22,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { deskIn } from '#testing/desk.ts';
+import { deskIn, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -273,8 +273,7 @@ describe('backup files', () => {
       const link = path.join(folder, 'newest.db');
       symlinkSync('backups/today.db', link);
       for (let night = 0; night < 2; night += 1) {
-        const { exitCode, notes } = await deskIn(folder, settings, ['backup', link]);
-        assert.equal(exitCode, 0, notes);
+        await succeeded(deskIn(folder, settings, ['backup', link]));
         assert.equal(readlinkSync(link), 'backups/today.db');
         assert.deepEqual(readdirSync(path.join(folder, 'backups')), ['today.db']);
       }

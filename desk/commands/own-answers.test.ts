@@ -10,7 +10,7 @@ import { Form } from '#shared/campaign-schema.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -62,8 +62,7 @@ for (const engine of ENGINES) {
           'ada@example.com,Countess,n/a,Prompts;Film\n' +
           'gus@example.com,A title that is far too long,call me,\n' +
           'eve@example.com,,+44 20 7946 0018,Re\u0301sume\u0301s\n';
-        const tried = await load(list, '--dry-run', '--json');
-        assert.equal(tried.exitCode, 0, tried.notes);
+        const tried = await succeeded(load(list, '--dry-run', '--json'));
         const left = (id: string, label: string, reason: string, count: number, line: number) => ({
           id,
           label,
@@ -87,10 +86,11 @@ for (const engine of ENGINES) {
         assert.match(all.out, /^ada@example\.com,.*,Countess,,,,,\r?$/m);
         assert.match(all.out, /^gus@example\.com,.*,,,,,,\r?$/m);
         assert.match(all.out, /^eve@example\.com,.*,,,Résumés,,\+44 20 7946 0018,\r?$/m);
-        const good = await load(
-          'Email,Job Title,topics,Something else\nlin@example.com,Countess,"Prompts; Personas",x\njo@example.com,,,\n',
+        const good = await succeeded(
+          load(
+            'Email,Job Title,topics,Something else\nlin@example.com,Countess,"Prompts; Personas",x\njo@example.com,,,\n',
+          ),
         );
-        assert.equal(good.exitCode, 0, good.notes);
         assert.match(good.notes, /Columns used: "Email", "Job Title", "topics"\./);
         const { out } = await desk(server.service, ['export', '--state', 'imported']);
         assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
@@ -100,8 +100,7 @@ for (const engine of ENGINES) {
       withDesk(async (server) => {
         await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
         await server.advance(10);
-        const done = await correct(server, 'job_title=Lady = Lovelace', 'team=2 to 5', 'topics=');
-        assert.equal(done.exitCode, 0, done.notes);
+        await succeeded(correct(server, 'job_title=Lady = Lovelace', 'team=2 to 5', 'topics='));
         const story = (await desk(server.service, ['show', 'ada@example.com'])).out;
         assert.match(story, /Job title: Countess → Lady = Lovelace\n/);
         assert.match(story, /Team <size> & more: – → 2 to 5\n/);
@@ -131,8 +130,7 @@ for (const engine of ENGINES) {
             }),
           })
           .execute();
-        const done = await correct(server, 'pager=', 'fax=+44 2', 'days=Friday', 'team=Only me');
-        assert.equal(done.exitCode, 0, done.notes);
+        await succeeded(correct(server, 'pager=', 'fax=+44 2', 'days=Friday', 'team=Only me'));
         const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
         assert.deepEqual(JSON.parse(lead.answers ?? ''), {
           fax: { label: 'Fax', answer: '+44 2' },
@@ -218,8 +216,7 @@ for (const engine of ENGINES) {
           const run = (...args: string[]) => desk(server.service, args);
           for (const format of [...formats, 'jsonl']) {
             const file = path.join(folder, `${format}.csv`);
-            const { exitCode, notes } = await run('import', file, '--consent-source', 'This page');
-            assert.equal(exitCode, 0, `${format}: ${notes}`);
+            await succeeded(run('import', file, '--consent-source', 'This page'), format);
             const { out } = await run('export', '--state', 'imported', '--format', 'jsonl');
             const back = out
               .trim()

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { lockAddress } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -30,8 +30,7 @@ async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lo
 type Visitor = ReturnType<typeof createVisitor>;
 
 async function timelineOf(server: ServerUnderTest, email: string): Promise<readonly TimelineEntry[]> {
-  const { exitCode, out, notes } = await desk(server.service, ['show', email, '--json']);
-  assert.equal(exitCode, 0, notes);
+  const { out } = await succeeded(desk(server.service, ['show', email, '--json']));
   return (JSON.parse(out) as { story: TimelineEntry[] }).story;
 }
 
@@ -126,8 +125,7 @@ for (const engine of ENGINES) {
         assert.match(unsure.notes, /^Nothing was erased\./);
         assert.equal(await server.countRows('leads'), 1);
 
-        const erased = await desk(server.service, ['erase', EMAIL, '--yes', '--json']);
-        assert.equal(erased.exitCode, 0, erased.notes);
+        const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
         const counts = (JSON.parse(erased.out) as { erased: Record<string, number> }).erased;
         assert.deepEqual([counts['leads'], counts['consent_receipts']], [1, 1]);
         assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);
@@ -139,8 +137,7 @@ for (const engine of ENGINES) {
         await becomeLead(server, EMAIL, NASTY);
         await inFolder(async (folder) => {
           const out = path.join(folder, 'ada');
-          const { exitCode, notes } = await desk(server.service, ['person', EMAIL, '--out', `${out}.html`]);
-          assert.equal(exitCode, 0, notes);
+          await succeeded(desk(server.service, ['person', EMAIL, '--out', `${out}.html`]));
           assert.deepEqual(readdirSync(folder).toSorted(), ['ada.html', 'ada.json']);
           const json = readFileSync(`${out}.json`, 'utf8');
           const held = JSON.parse(json) as Record<string, { name?: string }[]>;

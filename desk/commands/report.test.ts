@@ -10,7 +10,7 @@ import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, deskIn } from '#testing/desk.ts';
+import { desk, deskIn, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import {
@@ -125,8 +125,7 @@ const insertLead = async ({ db }: ServerUnderTest['database'], email: string, at
     .execute());
 
 const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]): Promise<Report> => {
-  const answer = await desk(service, ['report', '--json', ...args]);
-  assert.equal(answer.exitCode, 0, answer.notes);
+  const answer = await succeeded(desk(service, ['report', '--json', ...args]));
   return JSON.parse(answer.out) as Report;
 };
 
@@ -235,8 +234,9 @@ for (const engine of ENGINES) {
           () =>
             inFolder(async (folder) => {
               const out = path.join(folder, 'report.html');
-              const answer = await desk(server.service, ['report', '--period', '7d', '--out', out]);
-              assert.equal(answer.exitCode, 0, answer.notes);
+              const answer = await succeeded(
+                desk(server.service, ['report', '--period', '7d', '--out', out]),
+              );
               assert.equal(answer.out, '');
               const page = readFileSync(out, 'utf8').replace(/<style>.*?<\/style>/s, '');
               assert.match(page, /3 of 11 people who asked for a code entered it\./);
@@ -257,8 +257,7 @@ for (const engine of ENGINES) {
         );
 
         await test.test('lost leads are listed once, with the reply of their mail server', async () => {
-          const answer = await desk(server.service, ['lost', '--json']);
-          assert.equal(answer.exitCode, 0, answer.notes);
+          const answer = await succeeded(desk(server.service, ['lost', '--json']));
           const rows = JSON.parse(answer.out) as LostLeadRow[];
           assert.deepEqual(
             rows
@@ -309,7 +308,7 @@ for (const engine of ENGINES) {
         });
 
         await test.test('the report still counts an erased lead anonymously', async () => {
-          assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
+          await succeeded(desk(server.service, ['erase', 'ada@gmail.com', '--yes']));
           const erased = await reportOf(server, '--period', '7d');
           assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [2, [11, 9, 4]]);
           assert.deepEqual(
@@ -494,8 +493,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
         await inFolder(async (folder) => {
           const page = path.join(folder, 'newsletter.html');
-          const written = await desk(server.service, ['report', '--source', 'newsletter', '--out', page]);
-          assert.equal(written.exitCode, 0, written.notes);
+          await succeeded(desk(server.service, ['report', '--source', 'newsletter', '--out', page]));
           assert.match(readFileSync(page, 'utf8'), /<h1>Leads, .*, from newsletter<\/h1>/);
           assert.doesNotMatch(readFileSync(page, 'utf8'), /By source/);
         });
@@ -542,7 +540,7 @@ describe('report contents', () => {
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
         const out = path.join(folder, 'report.html');
-        assert.equal((await desk(server.service, ['report', '--out', out])).exitCode, 0);
+        await succeeded(desk(server.service, ['report', '--out', out]));
         assert.match(readFileSync(out, 'utf8'), /Nobody asked for a code\./);
         const text = (await desk(server.service, ['report', '--text'])).out;
         assert.match(text, /No new leads in this period\./);

@@ -28,7 +28,7 @@ import { after, before, describe, it, mock } from 'node:test';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
 import { inspectDatabase, takePlaces } from '#server/db/backup/backup.ts';
-import { deskIn } from '#testing/desk.ts';
+import { deskIn, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -56,12 +56,10 @@ async function makeInstance(folder: string): Promise<void> {
   const take = async (name: string) => {
     const list = path.join(folder, 'list.csv');
     writeFileSync(list, `email,name\n${name}@example.com,${name}\n`);
-    const done = await deskIn(folder, settings, ['import', list, '--consent-source', 'Mailchimp']);
-    assert.equal(done.exitCode, 0, done.notes);
+    await succeeded(deskIn(folder, settings, ['import', list, '--consent-source', 'Mailchimp']));
   };
   await take('ada');
-  const done = await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]);
-  assert.equal(done.exitCode, 0, done.notes);
+  await succeeded(deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]));
   await take('eve');
 }
 
@@ -147,8 +145,7 @@ describe('restoring a backup', () => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
       chmodSync(path.join(folder, 'backup.db'), 0o644);
-      const done = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
-      assert.equal(done.exitCode, 0, done.notes);
+      const done = await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
       const [, kept = ''] =
         /leads\.db was restored from .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database was kept as (.+)\.$/.exec(
           done.notes,
@@ -181,8 +178,7 @@ describe('restoring a backup', () => {
       const live = path.join(folder, 'data', 'leads.db');
       writeFileSync(live, 'These are no leads any more. '.repeat(999));
       writeFileSync(`${live}-wal`, 'A log of something else.');
-      const rescued = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
-      assert.equal(rescued.exitCode, 0, rescued.notes);
+      await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
@@ -216,8 +212,7 @@ describe('restoring a backup', () => {
           name,
         );
       }
-      const done = await deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]);
-      assert.equal(done.exitCode, 0, done.notes);
+      const done = await succeeded(deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]));
       assert.doesNotMatch(done.notes, /was kept as/);
       assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
@@ -256,8 +251,7 @@ describe('restoring a backup', () => {
       mkdirSync(disk);
       renameSync(link, path.join(disk, 'real.db'));
       symlinkSync('../disk/real.db', link);
-      const done = await deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]);
-      assert.equal(done.exitCode, 0, done.notes);
+      await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
       assert.equal(readlinkSync(link), '../disk/real.db');
       assert.deepEqual(await peopleIn(folder), ['ada']);
       assert.match(readdirSync(disk).join(' '), /^real\.db real\.db\.before-\w+$/);
@@ -326,8 +320,7 @@ describe('refused restores', () => {
       );
     }
     const APP_SECRET = `${other},${TEST_SECRET}`;
-    const both = await deskIn(elsewhere, { APP_SECRET }, [...RESTORE, backup]);
-    assert.equal(both.exitCode, 0, both.notes);
+    const both = await succeeded(deskIn(elsewhere, { APP_SECRET }, [...RESTORE, backup]));
     assert.doesNotMatch(both.notes, /different secret/);
   });
 
@@ -335,8 +328,7 @@ describe('refused restores', () => {
     const lost = path.join(folder, 'lost.backup');
     await deskIn(folder, settings, ['backup', lost, '--without-secrets']);
     await inFolder(async (elsewhere) => {
-      const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, [...RESTORE, lost]);
-      assert.equal(done.exitCode, 0, done.notes);
+      const done = await succeeded(deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, [...RESTORE, lost]));
       assert.match(done.notes, /^Warning: This database was used with a different secret/m);
     });
   });

@@ -7,7 +7,7 @@ import { API } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
@@ -50,18 +50,17 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
-        const added = await suppress(server, 'add', 'ADA@example.com', ...unsubscribed);
-        assert.equal(added.exitCode, 0, added.notes);
+        await succeeded(suppress(server, 'add', 'ADA@example.com', ...unsubscribed));
         assert.match((await suppress(server, 'list')).out, /asked by telephone/);
         assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');
         assert.match((await suppress(server, 'add', ADA, '--reason', 'unsubscribed')).notes, /already/);
-        assert.equal((await suppress(server, 'add', EVE, '--note', 'a competitor')).exitCode, 0);
+        await succeeded(suppress(server, 'add', EVE, '--note', 'a competitor'));
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`, `${EVE} by-hand`]);
 
         const refused = await suppress(server, 'remove', ADA);
         assert.equal(refused.exitCode, 1);
         assert.match(refused.notes, /newly verified consent/);
-        assert.equal((await suppress(server, 'remove', EVE)).exitCode, 0);
+        await succeeded(suppress(server, 'remove', EVE));
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
         for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
@@ -82,20 +81,18 @@ for (const engine of ENGINES) {
         );
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
 
-        const removed = await suppress(server, ...slip, '--yes');
-        assert.equal(removed.exitCode, 0, removed.notes);
+        const removed = await succeeded(suppress(server, ...slip, '--yes'));
         assert.match(
           removed.notes,
           /is no longer suppressed \(unsubscribed since.*entry 3 of the consent chain/s,
         );
         assert.match(removed.notes, /lead\.unsubscribed/);
         assert.deepEqual(await listed(server), []);
-        const verified = await desk(server.service, ['consent', 'verify']);
-        assert.equal(verified.exitCode, 0, verified.out);
+        const verified = await succeeded(desk(server.service, ['consent', 'verify']));
         assert.match(verified.out, /^3 entries/);
         await inFolder(async (folder) => {
           const file = path.join(folder, 'ada');
-          assert.equal((await desk(server.service, ['consent', 'export', ADA, '--out', file])).exitCode, 0);
+          await succeeded(desk(server.service, ['consent', 'export', ADA, '--out', file]));
           const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
             entries: { position: number; kind: string; content: object }[];
           };
@@ -144,8 +141,7 @@ for (const engine of ENGINES) {
         assert.equal(await press(), 'already');
         assert.equal(await server.countRows('withdrawals'), 2, "the operator's and the person's");
         const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
-        const removed = await suppress(server, ...slip);
-        assert.equal(removed.exitCode, 0);
+        const removed = await succeeded(suppress(server, ...slip));
         assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
@@ -161,7 +157,7 @@ for (const engine of ENGINES) {
           'new@example.com is not suppressed.',
         );
         assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
-        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
+        await succeeded(desk(server.service, ['consent', 'verify']));
       }));
 
     it('suppressions exported as CSV can be imported unless a line is invalid', () =>
@@ -169,7 +165,7 @@ for (const engine of ENGINES) {
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
           await suppress(server, 'add', EVE, '--note', '=1+1');
-          assert.equal((await suppress(server, 'export', '--out', file)).exitCode, 0);
+          await succeeded(suppress(server, 'export', '--out', file));
           const [headings, line] = readFileSync(file, 'utf8').split('\r\n');
           assert.equal(headings, 'email,reason,since,note');
           assert.match(line ?? '', /^eve@example\.com,by-hand,2026-\S+Z,'=1\+1$/);
@@ -179,8 +175,7 @@ for (const engine of ENGINES) {
             list,
             "Email;Reason\nAda@Example.com;Complained\ngus@example.com;\neve@example.com;by-hand\n'+ann@example.com;bounced\n",
           );
-          const taken = await suppress(server, 'import', list, '--reason', 'unsubscribed');
-          assert.equal(taken.exitCode, 0, taken.notes);
+          const taken = await succeeded(suppress(server, 'import', list, '--reason', 'unsubscribed'));
           assert.match(taken.notes, /3 of 4/);
           const before = await listed(server);
           assert.deepEqual(before, [
@@ -277,12 +272,12 @@ for (const engine of ENGINES) {
         await becomeLead(server, ADA);
         await server.inbox.waitForMail(ADA, 2);
         await suppress(server, 'add', ADA);
-        assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
+        await succeeded(desk(server.service, ['erase', ADA, '--yes']));
         assert.deepEqual(await listed(server), []);
         const again = await suppress(server, 'add', ADA);
         assert.equal(again.notes, `${ADA} is suppressed (by-hand).`);
         assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
-        assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
+        await succeeded(desk(server.service, ['erase', ADA, '--yes']));
         await server.advance(120);
         await becomeLead(server, ADA, 3);
         assert.match((await desk(server.service, ['leads'])).out, /ada@/);
@@ -296,8 +291,7 @@ for (const engine of ENGINES) {
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
         await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
         await suppress(server, 'add', EVE, '--reason', 'bounced');
-        for (const email of [ADA, EVE])
-          assert.equal((await desk(server.service, ['erase', email, '--yes'])).exitCode, 0);
+        for (const email of [ADA, EVE]) await succeeded(desk(server.service, ['erase', email, '--yes']));
         await server.advance(40 * 86_400);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
         await suppress(server, 'add', EVE, '--reason', 'bounced');

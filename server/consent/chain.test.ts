@@ -11,7 +11,7 @@ import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
 import { ENGINES, freshDatabase, openTestDatabase } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
@@ -33,8 +33,7 @@ for (const engine of ENGINES) {
 
         await inFolder(async (folder) => {
           const out = path.join(folder, 'ada');
-          const exported = await desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]);
-          assert.equal(exported.exitCode, 0, exported.notes);
+          await succeeded(desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]));
           const document = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
             entries: { position: number; kind: string; row_id: string; content: Record<string, unknown> }[];
           };
@@ -75,7 +74,7 @@ for (const engine of ENGINES) {
         for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
         const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
         assert.match(anchor, /^3:[0-9a-f]{64} 2026-11-20T/);
-        assert.equal((await desk(server.service, ['erase', 'eve@example.com', '--yes'])).exitCode, 0);
+        await succeeded(desk(server.service, ['erase', 'eve@example.com', '--yes']));
         const { exitCode, entries, erased, errors } = await verifyReport(server, '--anchor', anchor);
         assert.deepEqual([exitCode, entries, erased, errors], [0, 4, 1, []]);
         const rows = await server.database.db.selectFrom('consent_chain').selectAll().execute();
@@ -95,7 +94,7 @@ for (const engine of ENGINES) {
         await server.advance(3_600);
         for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`, 2);
         const correct = ['correct', 'ada@example.com', '--name', 'Ada King', '--company', 'Lovelace'];
-        assert.equal((await desk(service, correct)).exitCode, 0);
+        await succeeded(desk(service, correct));
         await db.updateTable('outbox').set({ state: 'queued' }).execute();
         await suppressDan();
         assert.deepEqual((await verifyReport(server)).errors, []);
@@ -112,7 +111,7 @@ for (const engine of ENGINES) {
         await server.advance(61);
         await verifyReport(server);
         for (const name of ['ada', 'dan', 'gus'])
-          assert.equal((await desk(service, ['erase', `${name}@example.com`, '--yes'])).exitCode, 0);
+          await succeeded(desk(service, ['erase', `${name}@example.com`, '--yes']));
         const anchor = `${before.head.position}:${before.head.hash}`;
         const after = await verifyReport(server, '--anchor', anchor);
         assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);

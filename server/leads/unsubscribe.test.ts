@@ -15,7 +15,7 @@ import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
   createVisitor,
@@ -272,8 +272,7 @@ for (const { engine, shared } of SERVERS) {
         const whole = await check();
         assert.deepEqual([whole.entries, whole.errors], [2, []]);
 
-        const erased = await desk(server.service, ['erase', EMAIL, '--yes', '--json']);
-        assert.equal(erased.exitCode, 0, erased.notes);
+        await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
         const after = await check();
         assert.deepEqual([after.entries, after.erased, after.errors], [4, 2, []]);
         assert.equal(await server.countRows('withdrawals'), 0);

@@ -8,7 +8,7 @@ import { distFolder } from '#server/http/releases.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { variantsCampaign } from '#testing/other-campaigns.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -96,8 +96,7 @@ for (const engine of ENGINES) {
         const lost = filledForm({ email: 'lost@example.com', variant: 'b', name: 'Lost B' });
         await createVisitor(server).post(API.leads, lost, { headers });
         const report = async (...options: string[]) => {
-          const answer = await desk(server.service, ['report', '--json', ...options]);
-          assert.equal(answer.exitCode, 0, answer.notes);
+          const answer = await succeeded(desk(server.service, ['report', '--json', ...options]));
           const { only, leads, funnel } = JSON.parse(answer.out) as {
             readonly only?: object;
             readonly leads: number;

@@ -9,7 +9,7 @@ import {
   platformOfMailServer,
 } from '#server/stats/mail-platforms.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
           await server.advance(3_600);
           await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });
           assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
-          assert.equal((await desk(server.service, ['erase', 'eve@initech.example', '--yes'])).exitCode, 0);
+          await succeeded(desk(server.service, ['erase', 'eve@initech.example', '--yes']));
           assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
           const { reports, runHousekeeping } = housekeeperOf(server);
           await runHousekeeping();

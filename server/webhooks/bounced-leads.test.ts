@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { deliveryStatus } from '#testing/returned-mail.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -21,8 +21,7 @@ async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof
   async function* message() {
     yield Buffer.from(deliveryStatus(report));
   }
-  const { exitCode, notes } = await desk(server.service, ['bounce'], { input: message });
-  assert.equal(exitCode, 0, notes);
+  await succeeded(desk(server.service, ['bounce'], { input: message }));
 }
 
 for (const engine of ENGINES)
