@@ -55,9 +55,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
 function funnelSection(report: Report): Section {
   const rows = shownSteps(report).map(({ step, name, count, share, ofBefore }) => ({
     isView: step === 'seen' || step === 'opened',
-    cells: [name, number(count), share, ofBefore ?? '–'],
-    value: count,
-    rest: 0,
+    ...rowOf([name, number(count), share, ofBefore ?? '–'], count),
   }));
   const { true: views = [], false: later = [] } = Object.groupBy(rows, ({ isView }) => `${isView}`);
   return {
@@ -86,11 +84,9 @@ function fateSection(report: Report): Section {
     legend: { value: null, rest: 'People' },
     columns: ['Outcome', 'People', 'Share'],
     groups: ungrouped(
-      notEntered.map(({ fate, people }) => ({
-        cells: [FATES[fate], number(people), percent(people, missed)],
-        value: 0,
-        rest: people,
-      })),
+      notEntered.map(({ fate, people }) =>
+        rowOf([FATES[fate], number(people), percent(people, missed)], 0, people),
+      ),
     ),
   };
 }
@@ -104,15 +100,10 @@ function timeSection(report: Report): Section {
     legend: { value: 'People', rest: null },
     columns: ['Time', 'People', 'Share'],
     groups: ungrouped(
-      groups.map(({ belowSeconds, people }, at) => ({
-        cells: [
-          timeGroupName(belowSeconds, groups[at - 1]?.belowSeconds ?? 0),
-          number(people),
-          percent(people, all),
-        ],
-        value: people,
-        rest: 0,
-      })),
+      groups.map(({ belowSeconds, people }, at) => {
+        const name = timeGroupName(belowSeconds, groups[at - 1]?.belowSeconds ?? 0);
+        return rowOf([name, number(people), percent(people, all)], people);
+      }),
     ),
   };
 }
@@ -172,11 +163,7 @@ function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
     legend: { value: 'New leads', rest: null },
     columns: ['Answer', 'New leads', 'Share'],
     groups: ungrouped(
-      answers.rows.map(({ name, leads }) => ({
-        cells: [name, number(leads), percent(leads, all)],
-        value: leads,
-        rest: 0,
-      })),
+      answers.rows.map(({ name, leads }) => rowOf([name, number(leads), percent(leads, all)], leads)),
     ),
   };
 }
@@ -191,19 +178,15 @@ function variantSection(comparison: Comparison, timeZone: string): Section {
     legend: { value: 'New leads from first views', rest: null },
     columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],
     groups: ungrouped(
-      comparison.variants.map(({ name, views, leads, share }) => ({
-        cells: [
-          name,
-          number(views),
-          number(leads),
-          ...(share === null ? ['–', '–'] : [tenths(share.share), interval(share)]),
-        ],
-        value: share?.share ?? 0,
-        rest: 0,
-      })),
+      comparison.variants.map(({ name, views, leads, share }) => {
+        const shares = share === null ? ['–', '–'] : [tenths(share.share), interval(share)];
+        return rowOf([name, number(views), number(leads), ...shares], share?.share ?? 0);
+      }),
     ),
   };
 }
+
+const rowOf = (cells: readonly string[], value: number, rest = 0): SectionRow => ({ cells, value, rest });
 
 const ungrouped = (rows: readonly SectionRow[]): readonly RowGroup[] => [{ name: null, rows }];
 
@@ -224,12 +207,12 @@ const countedRow = (
   cells: readonly string[],
 ): SectionRow =>
   areCodesKnown(funnel)
-    ? {
-        cells: [...cells, number(asked), number(entered), percent(entered, asked), number(leads)],
-        value: leads,
-        rest: asked - entered,
-      }
-    : { cells: [...cells, number(leads)], value: leads, rest: 0 };
+    ? rowOf(
+        [...cells, number(asked), number(entered), percent(entered, asked), number(leads)],
+        leads,
+        asked - entered,
+      )
+    : rowOf([...cells, number(leads)], leads);
 
 const leadLegend = ({ funnel }: Funnel): Section['legend'] => ({
   value: 'New leads',
