@@ -1,10 +1,4 @@
-import type {
-  correct as correctCall,
-  erase as eraseCall,
-  sendGuide as sendGuideCall,
-  suppress as suppressCall,
-  unsuppress as unsuppressCall,
-} from '#desk/endpoints/people.ts';
+import type * as calls from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
@@ -14,7 +8,7 @@ import { findMistakes, sealBeforeRemoval, suppressAddress, undoMistakes } from '
 import { changePerson } from '#desk/audit-log/audit-log.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-export const correct: Handler<typeof correctCall> = async (
+export const correct: Handler<typeof calls.correct> = async (
   { service, actor },
   { id, name, company, answers = {} },
 ) => {
@@ -36,7 +30,7 @@ export const correct: Handler<typeof correctCall> = async (
   });
 };
 
-export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id, email: typed }) => {
+export const erase: Handler<typeof calls.erase> = async ({ service, actor }, { id, email: typed }) => {
   const erasure = await erasePerson(
     service,
     actor,
@@ -56,7 +50,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
   return { erased: [`Erased: ${describeCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
 };
 
-export const suppress: Handler<typeof suppressCall> = ({ service, actor }, { id, reason, note: words }) =>
+export const suppress: Handler<typeof calls.suppress> = ({ service, actor }, { id, reason, note: words }) =>
   changePerson(service, actor, { id }, async (tx, email, note) => {
     if (!(await suppressAddress(tx, service, { email, reason, note: words?.trim() || null })))
       throw new CommandFailure(`${email} was already suppressed for that reason.`);
@@ -64,7 +58,7 @@ export const suppress: Handler<typeof suppressCall> = ({ service, actor }, { id,
     return {};
   });
 
-export const unsuppress: Handler<typeof unsuppressCall> = async (
+export const unsuppress: Handler<typeof calls.unsuppress> = async (
   { service, actor, signal },
   { id, reason },
 ) => {
@@ -79,7 +73,7 @@ export const unsuppress: Handler<typeof unsuppressCall> = async (
   });
 };
 
-export const sendGuide: Handler<typeof sendGuideCall> = async ({ service, actor }, { id }) => {
+export const sendGuide: Handler<typeof calls.sendGuide> = async ({ service, actor }, { id }) => {
   const done = await changePerson(service, actor, { id }, async (tx, email, note) => {
     if ((await sendGuideTo(tx, service, email)) === 'queued') await note('sent-guide', email);
     return {};

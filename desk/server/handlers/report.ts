@@ -1,12 +1,7 @@
 import { v7 as uuid } from 'uuid';
 
-import {
-  REPORT_FILE_PATH,
-  ReportAsked,
-  type report as reportCall,
-  type reportReaders as reportReadersCall,
-  type sendReport as sendReportCall,
-} from '#desk/endpoints/figures.ts';
+import type * as calls from '#desk/endpoints/figures.ts';
+import { REPORT_FILE_PATH, ReportAsked } from '#desk/endpoints/figures.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/server/handlers/choices.ts';
@@ -44,7 +39,7 @@ export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
 }
 
 export const createReport =
-  (gather: Gather, findOrigins: FindOrigins): Handler<typeof reportCall> =>
+  (gather: Gather, findOrigins: FindOrigins): Handler<typeof calls.report> =>
   async (context, asked) => {
     const report = await gather(context, asked);
     const { campaigns } = await findOrigins(context.service);
@@ -68,12 +63,12 @@ const fileNameOf = ({ period }: Report): string => `report-${period.name}.html`;
 
 const readersOf = ({ config }: Service): readonly string[] => [...(config.desk?.people.keys() ?? [])];
 
-export const reportReaders: Handler<typeof reportReadersCall> = async ({ service }) => ({
+export const reportReaders: Handler<typeof calls.reportReaders> = async ({ service }) => ({
   emails: readersOf(service),
 });
 
 export const createSendReport =
-  (gather: Gather): Handler<typeof sendReportCall> =>
+  (gather: Gather): Handler<typeof calls.sendReport> =>
   async (context, { to, ...asked }) => {
     const { service, actor } = context;
     // Only desk users, so that nobody can send mail to strangers from here.

@@ -1,12 +1,9 @@
-import type {
-  retryWebhooks as retryWebhooksCall,
-  webhooks as webhooksCall,
-} from '#desk/endpoints/figures.ts';
+import type * as calls from '#desk/endpoints/figures.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
 
-export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
+export const webhooks: Handler<typeof calls.webhooks> = async ({ service }) => {
   const { events, ...counts } = await shownEvents(service);
   return {
     ...counts,
@@ -23,7 +20,7 @@ export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
   };
 };
 
-export const retryWebhooks: Handler<typeof retryWebhooksCall> = ({ service, actor }, { ids }) =>
+export const retryWebhooks: Handler<typeof calls.retryWebhooks> = ({ service, actor }, { ids }) =>
   changeAndNote(service, actor, async (tx, note) => {
     const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
     if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
