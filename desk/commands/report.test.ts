@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { v7 as uuid } from 'uuid';
-
 import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
@@ -13,6 +11,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk, deskIn, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
+import { leadVerifiedAt } from '#testing/lead-row.ts';
 import {
   createVisitor,
   filledForm,
@@ -106,23 +105,6 @@ async function walkFlows(server: ServerUnderTest): Promise<void> {
   await server.inbox.waitForMail('open@icloud.com');
   await server.advance(1);
 }
-
-const insertLead = async ({ db }: ServerUnderTest['database'], email: string, at: number): Promise<void> =>
-  void (await db
-    .insertInto('leads')
-    .values({
-      id: uuid({ msecs: at }),
-      email,
-      name: 'Ada Lovelace',
-      company: 'Analytical Engines',
-      answers: null,
-      first_verified_at: at,
-      last_verified_at: at,
-      attribution: '{}',
-      flags: '',
-      variant: null,
-    })
-    .execute());
 
 const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]): Promise<Report> => {
   const answer = await succeeded(desk(service, ['report', '--json', ...args]));
@@ -328,7 +310,10 @@ for (const engine of ENGINES) {
           ['late', '2026-10-25T22:59:59.999Z'],
           ['monday', '2026-10-25T23:00:00Z'],
         ] as const)
-          await insertLead(database, `${name}@example.com`, Date.parse(at));
+          await database.db
+            .insertInto('leads')
+            .values(leadVerifiedAt(`${name}@example.com`, Date.parse(at)))
+            .execute();
         const october = await reportOf(server, '--period', '2026-10');
         assert.deepEqual(
           october.byDay.filter(({ leads }) => leads > 0).map(({ day, leads }) => [day, leads]),

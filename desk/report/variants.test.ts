@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { v7 as uuid } from 'uuid';
-
 import { variantSentence } from '#desk/report/sentences.ts';
 import { compareVariants } from '#desk/report/variants.ts';
 import { addVariantCounts } from '#server/db/tables/counts.ts';
@@ -10,6 +8,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { startOfDay } from '#shared/days.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 /** Per variant, the first views and leads on each day from 1 to 9 November 2026. */
@@ -85,18 +84,7 @@ for (const engine of ENGINES)
               for (let lead = 0; lead < leads; lead += 1)
                 await database.db
                   .insertInto('leads')
-                  .values({
-                    id: uuid({ msecs: verifiedAt }),
-                    email: `${variant}${day}-${lead}@example.com`,
-                    name: 'Ada Lovelace',
-                    company: 'Analytical Engines',
-                    answers: null,
-                    first_verified_at: verifiedAt,
-                    last_verified_at: verifiedAt,
-                    attribution: '{}',
-                    flags: '',
-                    variant,
-                  })
+                  .values({ ...leadVerifiedAt(`${variant}${day}-${lead}@example.com`, verifiedAt), variant })
                   .execute();
             }
           const to = startOfDay(FIRST_DAY + lastDay, 'UTC');

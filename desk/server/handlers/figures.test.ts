@@ -12,12 +12,12 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
-import type { InboxBehaviour } from '#testing/inbox.ts';
+import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
+import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead as becomeLeadOfWebhooks, refuse, webhooksAt } from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
-import { smtpError } from '#testing/inbox.ts';
 
 const inbox: InboxBehaviour = {
   onRecipient: (address) => {
@@ -156,21 +156,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);
         const add = (email: string, at: number) =>
-          database.db
-            .insertInto('leads')
-            .values({
-              id: uuid({ msecs: at }),
-              email,
-              name: 'Ada Lovelace',
-              company: 'Analytical Engines',
-              answers: null,
-              first_verified_at: at,
-              last_verified_at: at,
-              attribution: '{}',
-              flags: '',
-              variant: null,
-            })
-            .execute();
+          database.db.insertInto('leads').values(leadVerifiedAt(email, at)).execute();
         const begun = now();
         const spans = [
           { from: begun - 2 * DAY_MS, to: begun - DAY_MS },

@@ -17,6 +17,7 @@ import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
 import { desk as command } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
+import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
@@ -83,16 +84,8 @@ async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
 async function fillLeads(server: ServerUnderTest, count: number): Promise<void> {
   const begin = server.now() - count * 60_000;
   const rows = Array.from({ length: count }, (_, at) => ({
-    id: uuid({ msecs: begin + at * 60_000 }),
-    email: `past-${at}@${at % 100 === 0 ? 'rare' : 'often'}.example`,
-    name: 'Ada Lovelace',
-    company: 'Analytical Engines',
-    answers: null,
-    first_verified_at: begin + at * 60_000,
-    last_verified_at: begin + at * 60_000,
+    ...leadVerifiedAt(`past-${at}@${at % 100 === 0 ? 'rare' : 'often'}.example`, begin + at * 60_000),
     attribution: at % 250 === 7 ? '{"utm_source":"webinar"}' : '{}',
-    flags: '',
-    variant: null,
   }));
   for (let from = 0; from < count; from += 500)
     await server.database.db
