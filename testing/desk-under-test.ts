@@ -106,10 +106,11 @@ export async function signInAtDesk(
   browser: DeskBrowser,
   email: string,
   count = 1,
-): Promise<void> {
+): Promise<DeskBrowser> {
   const asked = await browser.post('/api/sign-in', { email });
   if (asked.statusCode !== 200) throw new Error(asked.body);
   const code = codeIn(await inbox.waitForMail(email, count));
   const entered = await browser.post('/api/sign-in/code', { code });
   if (entered.statusCode !== 200) throw new Error(entered.body);
+  return browser;
 }

@@ -33,8 +33,7 @@ for (const engine of ENGINES) {
     it('the audit log is listed page by page, newest or oldest first', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, LEAD);
-        const ada = createDeskBrowser(app, '203.0.113.4');
-        await signInAtDesk(server, ada, ADA);
+        const ada = await signInAtDesk(server, createDeskBrowser(app, '203.0.113.4'), ADA);
         const { service } = server;
         await desk(service, ['correct', LEAD, '--company', 'Engines']);
         await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
@@ -129,8 +128,7 @@ for (const engine of ENGINES) {
       atDesk(engine, async (app, server) => {
         await becomeLead(server, ADA);
         await server.advance(120);
-        const ada = createDeskBrowser(app, '203.0.113.4');
-        await signInAtDesk(server, ada, ADA, 2);
+        const ada = await signInAtDesk(server, createDeskBrowser(app, '203.0.113.4'), ADA, 2);
         const { people } = (await ada.get('/api/people')).json<{ people: { id: string }[] }>();
         const id = people[0]!.id;
         await ada.get(`/api/person?id=${id}`);
@@ -155,8 +153,7 @@ for (const engine of ENGINES) {
 
     it('paging through all contacts adds one audit log line per filter every ten minutes', () =>
       atDesk(engine, async (app, server) => {
-        const bob = createDeskBrowser(app);
-        await signInAtDesk(server, bob, 'bob@example.com');
+        const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');
         const look = async () => {
           for (const list of [
             'people',
@@ -290,8 +287,7 @@ for (const engine of ENGINES) {
           details: '\u009B31m',
           from: '',
         });
-        const ada = createDeskBrowser(app);
-        await signInAtDesk(server, ada, ADA);
+        const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
         const answer = await ada.get('/api/log');
         assert.match(String(answer.headers['content-type']), /^application\/json/);
         assert.equal(answer.headers['x-content-type-options'], 'nosniff');

@@ -110,8 +110,7 @@ async function leaveWhen(
 describe('desk endpoints', () => {
   it('every desk endpoint refuses NUL characters, which PostgreSQL cannot store', () =>
     atDesk('postgres', async (app, server) => {
-      const ada = createDeskBrowser(app);
-      await signInAtDesk(server, ada, ADA);
+      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const answers = [
         await askForCode(app, 'a\0@example.com'),
         await ada.get('/api/people?search=%00'),
@@ -130,9 +129,8 @@ describe('desk endpoints', () => {
       assert.ok(CALLS.length >= 20);
       for (const { method, path: url } of CALLS)
         assert.ok(app.hasRoute({ method, url }), `${url} is answered`);
-      const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
-      await signInAtDesk(server, ada, ADA);
-      await signInAtDesk(server, bob, BOB);
+      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
+      const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
       const cookies = Object.fromEntries(ada.cookies);
       const bobs = Object.fromEntries(bob.cookies);
       const before = await stateOf(server);
@@ -195,8 +193,7 @@ describe('desk endpoints', () => {
   it('no desk endpoint can be framed, cached, sniffed or indexed', () =>
     atDesk('sqlite', async (app, server) => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
-      const ada = createDeskBrowser(app);
-      await signInAtDesk(server, ada, ADA);
+      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const pages = [
         `${peopleCalls.PROOF_PATH}?id=${leadId}`,
         `${figureCalls.REPORT_FILE_PATH}?period=7d`,
@@ -230,8 +227,7 @@ describe('desk endpoints', () => {
       atDesk(
         'sqlite',
         async (app, server) => {
-          const ada = createDeskBrowser(app);
-          await signInAtDesk(server, ada, ADA);
+          const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
           await createVisitor(server).post(API.leads, filledForm({ email: 'grace@engines.example' }));
           await server.advance(1_200);
           const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
@@ -248,8 +244,7 @@ describe('desk endpoints', () => {
   it('the desk logs a failure even if the browser has disconnected', () =>
     atDesk('postgres', async (app, server) => {
       const { db } = server.database;
-      const ada = createDeskBrowser(app);
-      await signInAtDesk(server, ada, ADA);
+      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const { leadId: id } = await becomeLead(server, 'grace@engines.example');
       await server.advance(0);
       await db.transaction().execute(async (tx) => {
@@ -396,8 +391,7 @@ describe('attackers with access to the database', () => {
       const { db } = server.database;
       const isIn = async (token: string) =>
         (await app.inject({ url: '/api/me', cookies: { '__Host-desk': token } })).statusCode === 200;
-      const bob = createDeskBrowser(app);
-      await signInAtDesk(server, bob, BOB);
+      const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
       const token = bob.cookies.get('__Host-desk')!;
       const [own] = await db.selectFrom('desk_sessions').selectAll().execute();
       for (const secret of ['x'.repeat(43), `planted.${'x'.repeat(43)}`])

@@ -30,9 +30,8 @@ for (const engine of ENGINES) {
   describe(`desk passkeys on ${engine}`, () => {
     it('a passkey signs in its owner without an e-mail address until it is removed', () =>
       atDesk(engine, async (app, server) => {
-        const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
-        await signInAtDesk(server, ada, ADA);
-        await signInAtDesk(server, bob, BOB);
+        const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
+        const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
         const key = createAuthenticator(DESK_URL);
         const options = await optionsOf(ada, ADD);
         assert.equal(options.user?.name, ADA);
@@ -92,8 +91,7 @@ for (const engine of ENGINES) {
 
     it('the desk refuses a reused, late, unverified, copied or foreign passkey', () =>
       atDesk(engine, async (app, server) => {
-        const ada = createDeskBrowser(app);
-        await signInAtDesk(server, ada, ADA);
+        const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
         const key = createAuthenticator(DESK_URL);
         const credential = key.create(await optionsOf(ada, ADD));
         assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 200);
