@@ -21,7 +21,7 @@ export const desk = (
   args: readonly string[],
   replacements: Partial<Desk> = {},
 ): Promise<DeskAnswer> =>
-  run(
+  runDeskWith(
     () => ({
       service: async () => service,
       clock: service.clock,
@@ -49,7 +49,7 @@ export async function deskIn(
   process.chdir(folder);
   let service: Promise<Service> | undefined;
   try {
-    return await run((note) => {
+    return await runDeskWith((note) => {
       const logger = createLogger('warn', { write: note });
       return {
         service: (database, instance) =>
@@ -66,7 +66,7 @@ export async function deskIn(
   }
 }
 
-async function run(
+export async function runDeskWith(
   partsOf: (note: (line: string) => void) => Pick<Desk, 'service'> & Partial<Desk>,
   args: readonly string[],
 ): Promise<DeskAnswer> {

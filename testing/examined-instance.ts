@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 
-import { runDesk } from '#desk/commands/all-commands.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
 import { examineBackup, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
 import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
@@ -11,6 +10,7 @@ import { lookAtDatabase } from '#server/db/health.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { runDeskWith, type DeskAnswer } from '#testing/desk.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { inFolder } from '#testing/folder.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
@@ -53,36 +53,20 @@ export async function withInstance(
   });
 }
 
-type Examination = {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly notes: string;
-};
-
-export async function doctor(
+export const doctor = (
   patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
   args: readonly string[] = [],
   now = NOW,
-): Promise<Examination> {
-  const out: string[] = [];
-  const notes: string[] = [];
-  const exitCode = await runDesk(
-    {
+): Promise<DeskAnswer> =>
+  runDeskWith(
+    () => ({
       service: () => assert.fail('the doctor does without the service'),
-      print: async (words) => void out.push(words),
-      note: (line) => void notes.push(line),
-      confirm: async () => false,
-      progress: () => {},
-      paint: (_, words) => words,
-      signal: new AbortController().signal,
       clock: () => now,
       timeZone: () => 'UTC',
       patient,
-    },
+    }),
     ['doctor', ...args],
   );
-  return { exitCode, out: out.join(''), notes: notes.join('\n') };
-}
 
 export const patientOf = (
   { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
@@ -124,13 +108,17 @@ const ALONE: Readonly<Record<string, Alone>> = {
   backup: ({ config, folder }, now) => examineBackup(config.database, { folder, now }),
 };
 
+/** Returns each finding as its state and its sentence, such as "ok: The newest backup is 2 days old." */
 export async function findingsAbout(
   check: string,
   instance: Instance,
   { env = {}, now = NOW }: Circumstances = {},
-): Promise<readonly Finding[]> {
+): Promise<readonly string[]> {
   const { settings } = patientOf(instance, { ...instance.env, ...env });
   const alone = ALONE[check];
-  if (alone !== undefined && settings.type === 'settings') return [await alone(settings, now)].flat();
-  return (await findingsIn(instance, { env, now })).filter((finding) => finding.check === check);
+  const found =
+    alone !== undefined && settings.type === 'settings'
+      ? [await alone(settings, now)].flat()
+      : (await findingsIn(instance, { env, now })).filter((finding) => finding.check === check);
+  return found.map(({ state, sentence }) => `${state}: ${sentence}`);
 }

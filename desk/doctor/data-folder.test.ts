@@ -31,11 +31,11 @@ for (const engine of ENGINES) {
           })
           .execute();
         await service.close();
-        const [behind] = await findingsAbout('clock', instance, { now: NOW - 60_000 });
-        assert.equal(behind?.state, 'problem');
-        assert.match(behind.sentence, /11:59:00\.000Z, but the newest row is from 2026-11-20T12:00:00\.000Z/);
-        const [well] = await findingsAbout('clock', instance);
-        assert.equal(well?.state, 'ok');
+        assert.match(
+          (await findingsAbout('clock', instance, { now: NOW - 60_000 }))[0]!,
+          /^problem: .*11:59:00\.000Z, but the newest row is from 2026-11-20T12:00:00\.000Z/,
+        );
+        assert.match((await findingsAbout('clock', instance))[0]!, /^ok: /);
       }));
 
     it('the doctor reports a database from a newer version and tables from an older one', () =>
@@ -46,24 +46,20 @@ for (const engine of ENGINES) {
         await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
           db,
         );
-        const [newer] = await findingsAbout('database', instance);
-        assert.equal(newer?.state, 'problem');
-        assert.match(newer.sentence, /used by a newer version/);
+        const about = async () => (await findingsAbout('database', instance))[0]!;
+        assert.match(await about(), /^problem: .*used by a newer version/);
         await sql`delete from kysely_migration`.execute(db);
-        const [older] = await findingsAbout('database', instance);
-        assert.deepEqual(
-          [older?.state, older?.sentence.slice(0, 43)],
-          ['note', 'The tables are from an older version. The n'],
-        );
+        assert.match(await about(), /^note: The tables are from an older version\. The n/);
         await close();
       }));
 
     it('the doctor reports a secret unknown to the database', () =>
       withInstance({ engine }, async (instance) => {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
-        const [other] = await findingsAbout('secret', instance, { env });
-        assert.equal(other?.state, 'warning');
-        assert.match(other.sentence, /does not match any secret that this database was used with/);
+        assert.match(
+          (await findingsAbout('secret', instance, { env }))[0]!,
+          /^warning: .*does not match any secret that this database was used with/,
+        );
       }));
   });
 }
@@ -71,10 +67,8 @@ for (const engine of ENGINES) {
 describe('database and disk checks', () => {
   it('the doctor reports a database that is missing, moved, damaged or of another type', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
-      const about = async (url?: string) => {
-        const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
-        return `${found?.state}: ${found?.sentence}`;
-      };
+      const about = async (url?: string) =>
+        (await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {}))[0]!;
       const file = path.join(instance.folder, 'data/leads.db');
       assert.match(
         await about('postgres://127.0.0.1:1/leads'),
@@ -105,24 +99,18 @@ describe('database and disk checks', () => {
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const secretFile = path.join(instance.folder, 'data/app-secret');
       const env = { APP_SECRET: '' };
-      const secret = async () => (await findingsAbout('secret', instance, { env }))[0];
-      const missing = await secret();
-      assert.equal(missing?.state, 'problem');
+      const secret = async () => (await findingsAbout('secret', instance, { env }))[0]!;
       assert.match(
-        missing.sentence,
-        /app-secret is missing, but this database has already been used with a secret/,
+        await secret(),
+        /^problem: .*app-secret is missing, but this database has already been used with a secret/,
       );
       writeFileSync(secretFile, 'cut', { mode: 0o600 });
-      assert.match((await secret())?.sentence ?? '', /truncated/);
+      assert.match(await secret(), /truncated/);
       writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
       chmodSync(secretFile, 0o644);
-      assert.match(
-        (await secret())?.sentence ?? '',
-        /does not match any secret that this database was used with/,
-      );
+      assert.match(await secret(), /does not match any secret that this database was used with/);
       const [open] = await findingsAbout('files', instance, { env });
-      assert.equal(open?.state, 'warning');
-      assert.match(open.sentence, /^Other users of this machine can read .*app-secret/);
+      assert.match(open!, /^warning: Other users of this machine can read .*app-secret/);
     }));
 
   it('the doctor reports files that a restore kept', () =>
@@ -133,11 +121,11 @@ describe('database and disk checks', () => {
       for (const name of kept) writeFileSync(name, '');
       const [, ...found] = await findingsAbout('files', instance);
       assert.deepEqual(
-        found.map(({ state, sentence }) => [state, sentence]),
-        kept.map((name) => [
-          'warning',
-          `${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
-        ]),
+        found,
+        kept.map(
+          (name) =>
+            `warning: ${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
+        ),
       );
     }));
 
@@ -147,8 +135,7 @@ describe('database and disk checks', () => {
       const url = new URL(instance.env['DATABASE_URL'] ?? '');
       url.searchParams.set('options', '-c default_transaction_read_only=on');
       const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
-      assert.equal(found?.state, 'problem');
-      assert.match(found.sentence, /is read-only\. Name the primary server/);
+      assert.match(found!, /^problem: .*is read-only\. Name the primary server/);
 
       const look = {
         pending: [],
