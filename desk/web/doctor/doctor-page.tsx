@@ -48,7 +48,7 @@ export function DoctorPage() {
       {data !== undefined && (
         <div className={styles.groups} aria-busy={isLooking || undefined}>
           {groupsOf(data.findings).map(({ state, findings }) => (
-            <Section key={state} title={HEADINGS[state]}>
+            <Section key={state} title={STATES[state].heading}>
               {state === 'ok' ? (
                 <details className={styles.fine}>
                   <summary>{counted(findings.length, 'check')} found no problems</summary>
@@ -81,18 +81,11 @@ const groupsOf = (all: readonly Finding[]) =>
     .map((state) => ({ state, findings: all.filter((finding) => finding.state === state) }))
     .filter(({ findings }) => findings.length > 0);
 
-const HEADINGS = {
-  problem: 'Codes may not arrive or may not be safe',
-  warning: 'Works, but should be fixed',
-  note: 'Good to know',
-  ok: 'OK',
-} as const;
-
 const STATES = {
-  problem: { name: 'Problem', tone: 'problem' },
-  warning: { name: 'Warning', tone: 'warning' },
-  note: { name: 'Note', tone: 'plain' },
-  ok: { name: 'OK', tone: 'good' },
+  problem: { heading: 'Codes may not arrive or may not be safe', name: 'Problem', tone: 'problem' },
+  warning: { heading: 'Works, but should be fixed', name: 'Warning', tone: 'warning' },
+  note: { heading: 'Good to know', name: 'Note', tone: 'plain' },
+  ok: { heading: 'OK', name: 'OK', tone: 'good' },
 } as const;
 
 const Findings = ({ findings }: { readonly findings: readonly Finding[] }) => (

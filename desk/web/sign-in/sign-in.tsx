@@ -43,7 +43,6 @@ export function Doorstep({
   readonly text: ReactNode;
   readonly children?: ReactNode;
 }) {
-  const heading = useRef<HTMLHeadingElement>(null);
   return (
     <div className={styles.doorstep}>
       <title>{`${title} – Desk`}</title>
@@ -55,9 +54,7 @@ export function Doorstep({
         <ThemeButton />
       </header>
       <main className={styles.main}>
-        <h1 ref={heading} className={styles.title}>
-          {title}
-        </h1>
+        <h1 className={styles.title}>{title}</h1>
         <p className={styles.text}>{text}</p>
         {children}
       </main>
@@ -266,7 +263,5 @@ function useSecondsLeft(until: number): number {
     const timer = setInterval(() => setNow(timeNow()), 1000);
     return () => clearInterval(timer);
   }, []);
-  return secondsLeft(until, now);
+  return Math.max(0, Math.ceil((until - now) / 1000));
 }
-
-const secondsLeft = (until: number, now: number): number => Math.max(0, Math.ceil((until - now) / 1000));

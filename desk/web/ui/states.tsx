@@ -47,18 +47,16 @@ export function More<Answered>({
   );
 }
 
-type FailedProps = { readonly error: Error; readonly onRetry?: () => void };
+type FailedProps = { readonly error: Error; readonly onRetry: () => void };
 
 export function FailedState({ error, onRetry }: FailedProps) {
   return (
     <div className={`panel ${styles.failed}`} role="alert">
       <p className={styles.title}>This could not be loaded</p>
       <p>{error.message}</p>
-      {onRetry && (
-        <div className={styles.actions}>
-          <Button onClick={onRetry}>Try again</Button>
-        </div>
-      )}
+      <div className={styles.actions}>
+        <Button onClick={onRetry}>Try again</Button>
+      </div>
     </div>
   );
 }
@@ -76,7 +74,7 @@ export function EmptyState({ title, text, children }: EmptyProps) {
   );
 }
 
-export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
+export function Skeleton({ lines }: { readonly lines: number }) {
   return (
     <div className={styles.skeleton} role="status">
       <span className="unseen">Loading …</span>
