@@ -121,7 +121,7 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
               )}
             </DialogForm>
           ) : (
-            <div className={styles.exportForm}>
+            <div className="stack">
               <ProgressBar {...progress} />
               <DialogActions>
                 <Button onClick={stop}>Stop the export</Button>

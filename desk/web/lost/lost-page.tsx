@@ -98,7 +98,7 @@ function Found({
   return (
     <>
       {!isEmpty && (
-        <div className={styles.filters}>
+        <div className="stack">
           {LOST_FACETS.map((facet) => {
             const options = lostGroups(people, choice, facet);
             if (options.length < 2 && choice[facet] === undefined) return null;
@@ -225,7 +225,7 @@ function DaysChoice({
   const chosen =
     isTyping || days.type === 'between' ? OTHERS : days.type === 'named' ? days.name : String(days.days);
   return (
-    <div className={styles.choice}>
+    <div className="stack">
       <Chips
         label="Asked"
         chosen={chosen}

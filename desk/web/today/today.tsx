@@ -62,7 +62,7 @@ function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const first = toDo.find(({ state }) => state === 'problem');
   if (toDo.length === 0) return null;
   return (
-    <p className={problems > 0 ? styles.urgentStrip : styles.strip}>
+    <p className={`panel ${problems > 0 ? styles.urgentStrip : styles.strip}`}>
       {first !== undefined && <span className={styles.firstProblem}>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}

@@ -41,7 +41,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
         {notice && (
           <div
             key={notice.number}
-            className={`${styles.notice} ${notice.kind === 'problem' ? styles.problem : ''}`}
+            className={`panel ${styles.notice} ${notice.kind === 'problem' ? styles.problem : ''}`}
             onPointerEnter={() => setHeld(true)}
             onPointerLeave={() => setHeld(false)}
           >
