@@ -15,30 +15,17 @@ const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
 
 describe('days of lost leads', () => {
-  it('the list of lost leads defaults to the last seven days, including today', () => {
-    assert.deepEqual(spanOfDays(read(''), NOW, 'UTC'), { from: '2026-11-17', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('days=1'), NOW, 'UTC'), { from: '2026-11-23', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('days=yesterday'), NOW, 'UTC'), {
-      from: '2026-11-22',
-      to: '2026-11-22',
-    });
-    assert.deepEqual(spanOfDays(read('days=1'), NOW, 'America/New_York'), {
-      from: '2026-11-22',
-      to: '2026-11-22',
-    });
-    assert.deepEqual(spanOfDays(read('days=30'), NOW, 'UTC'), { from: '2026-10-25', to: '2026-11-23' });
-    assert.deepEqual(spanOfDays(read('from=2026-11-01&to=2026-11-08'), NOW, 'UTC'), {
-      from: '2026-11-01',
-      to: '2026-11-08',
-    });
-  });
-
-  it('reversed days in the list of lost leads are swapped', () => {
-    assert.deepEqual(spanOfDays(read('from=2026-11-08&to=2026-11-01'), NOW, 'UTC'), {
-      from: '2026-11-01',
-      to: '2026-11-08',
-    });
-  });
+  for (const [query, timeZone, from, to] of [
+    ['', 'UTC', '2026-11-17', '2026-11-23'],
+    ['days=1', 'UTC', '2026-11-23', '2026-11-23'],
+    ['days=yesterday', 'UTC', '2026-11-22', '2026-11-22'],
+    ['days=1', 'America/New_York', '2026-11-22', '2026-11-22'],
+    ['days=30', 'UTC', '2026-10-25', '2026-11-23'],
+    ['from=2026-11-01&to=2026-11-08', 'UTC', '2026-11-01', '2026-11-08'],
+    ['from=2026-11-08&to=2026-11-01', 'UTC', '2026-11-01', '2026-11-08'],
+  ] as const)
+    it(`"?${query}" lists the leads lost in ${timeZone} from ${from} to ${to}`, () =>
+      assert.deepEqual(spanOfDays(read(query), NOW, timeZone), { from, to }));
 
   it('the list of lost leads shows the default days if the URL is invalid', () => {
     for (const query of [
