@@ -29,9 +29,13 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
+const isRefused = (file: string, why: string) =>
+  assert.rejects(write(file), { message: `${file} cannot be written: ${why}` });
 const STRANGER = 54_321;
 const settings = { APP_SECRET: TEST_SECRET };
 
+const backUp = (folder: string, name: string) =>
+  deskIn(folder, settings, ['backup', path.join(folder, name)]);
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
 describe('output files', () => {
@@ -89,9 +93,10 @@ describe('output files', () => {
             ['new.csv', 'new.csv'],
             ['exports/leads.csv', 'exports'],
           ] as const)
-            await assert.rejects(write(path.join(shared, name)), {
-              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
-            });
+            await isRefused(
+              path.join(shared, name),
+              `${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
+            );
         }
         assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
         assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
@@ -123,9 +128,7 @@ describe('output files', () => {
         ['loop', 'its symbolic links form a loop. Name another file.'],
         ['leads.db', 'it is a database. Name another file.'],
       ] as const)
-        await assert.rejects(write(path.join(folder, name)), {
-          message: `${path.join(folder, name)} cannot be written: ${why}`,
-        });
+        await isRefused(path.join(folder, name), why);
       assert.deepEqual(readdirSync(folder), before);
     }));
 });
@@ -153,9 +156,7 @@ describe('output to pipes and devices', () => {
       symlinkSync('pipe', path.join(folder, 'link'));
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       for (const name of ['pipe', 'link'])
-        await assert.rejects(write(path.join(folder, name)), {
-          message: `${path.join(folder, name)} cannot be written: it is another user’s pipe. Name a file or your own pipe.`,
-        });
+        await isRefused(path.join(folder, name), 'it is another user’s pipe. Name a file or your own pipe.');
       assert.throws(() => readSync(ends, Buffer.alloc(9)), { code: 'EAGAIN' });
       closeSync(ends);
     }),
@@ -195,9 +196,7 @@ describe('output to pipes and devices', () => {
       symlinkSync('null', link!);
       await write(nothing!);
       await write(link!);
-      await assert.rejects(write(full!), {
-        message: `${full} cannot be written: the disk is full. Free some space, or choose another place.`,
-      });
+      await isRefused(full!, 'the disk is full. Free some space, or choose another place.');
       for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
       assert.equal(readlinkSync(link!), 'null');
       assert.deepEqual(readdirSync(folder).toSorted(), ['full', 'link', 'null']);
@@ -208,9 +207,7 @@ describe('output to pipes and devices', () => {
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
       makeNode(disk, 'b', '7', '1048000');
-      await assert.rejects(write(disk), {
-        message: `${disk} cannot be written: it is a disk. Name a file.`,
-      });
+      await isRefused(disk, 'it is a disk. Name a file.');
       assert(lstatSync(disk).isBlockDevice());
     }),
   );
@@ -221,9 +218,7 @@ describe('output to pipes and devices', () => {
       const server = createServer().listen(socket);
       await once(server, 'listening');
       try {
-        await assert.rejects(write(socket), {
-          message: `${socket} cannot be written: it is a socket. Name a file.`,
-        });
+        await isRefused(socket, 'it is a socket. Name a file.');
         assert(lstatSync(socket).isSocket());
       } finally {
         server.close();
@@ -237,18 +232,19 @@ describe('backup files', () => {
       await withDatabase(folder);
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
-      const refused = async (name: string) => {
-        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
+      for (const [name, why] of [
+        [
+          'pipe',
+          /^\/\S+\/pipe cannot be written: it is not a file, but a backup must be one\. Name a file\.$/,
+        ],
+        ['.', /cannot be written: it is a folder\. Name a file in it\.$/],
+        ['x'.repeat(300), /cannot be written: its name is too long\./],
+      ] as const) {
+        const { exitCode, notes } = await backUp(folder, name);
         assert.equal(exitCode, 1);
-        return notes;
-      };
-      assert.equal(
-        await refused('pipe'),
-        `${pipe} cannot be written: it is not a file, but a backup must be one. Name a file.`,
-      );
+        assert.match(notes, why);
+      }
       assert(lstatSync(pipe).isFIFO());
-      assert.match(await refused('.'), /cannot be written: it is a folder\. Name a file in it\.$/);
-      assert.match(await refused('x'.repeat(300)), /cannot be written: its name is too long\./);
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
@@ -259,7 +255,7 @@ describe('backup files', () => {
       symlinkSync('data/leads.db', path.join(folder, 'link.db'));
       const { ino } = statSync(live);
       for (const name of ['data/leads.db', 'data/leads.db-wal', 'link.db', 'data/../data/leads.db']) {
-        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
+        const { exitCode, notes } = await backUp(folder, name);
         assert.equal(exitCode, 1);
         assert.match(notes, /cannot be written: it is the database itself\. Name another file\.$/);
         assert.equal(statSync(live).ino, ino);
@@ -273,7 +269,7 @@ describe('backup files', () => {
       const link = path.join(folder, 'newest.db');
       symlinkSync('backups/today.db', link);
       for (let night = 0; night < 2; night += 1) {
-        await succeeded(deskIn(folder, settings, ['backup', link]));
+        await succeeded(backUp(folder, 'newest.db'));
         assert.equal(readlinkSync(link), 'backups/today.db');
         assert.deepEqual(readdirSync(path.join(folder, 'backups')), ['today.db']);
       }
