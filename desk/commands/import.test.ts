@@ -634,16 +634,6 @@ describe('import files', () => {
       );
     }));
 
-  it('an import says how to save a spreadsheet', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const { exitCode, notes } = await importFile(server, 'PK\u0003\u0004\u0014');
-      assert.equal(exitCode, 1);
-      assert.match(
-        notes,
-        /list\.csv is a spreadsheet or a ZIP file\. Save it as CSV, or unpack it first\.$/m,
-      );
-    }));
-
   it('an import reads JSON lines and the lists of APIs', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const hubSpot = (email: string, more: object = {}) => ({
@@ -798,6 +788,10 @@ describe('import files', () => {
       for (const [content, sentence] of [
         ['', /list\.csv is empty\./],
         [
+          'PK\u0003\u0004\u0014',
+          /list\.csv is a spreadsheet or a ZIP file\. Save it as CSV, or unpack it first\.$/m,
+        ],
+        [
           'ada@example.com,Ada\n',
           /list\.csv has no headings, because its first line contains an e-mail address\. Add/,
         ],
@@ -838,19 +832,19 @@ describe('import files', () => {
           assert.equal(await server.countRows('imported_leads'), 0);
         }
       }
-      for (const [file, sentence] of [
-        ['/no/such/list.csv', /does not exist\. Name the CSV/],
-        [os.tmpdir(), /is not a regular file\./],
+      for (const [args, exitCode, sentence] of [
+        [['/no/such/list.csv', '--consent-source', SOURCE], 1, /does not exist\. Name the CSV/],
+        [[os.tmpdir(), '--consent-source', SOURCE], 1, /is not a regular file\./],
+        [['list.csv'], 2, /--consent-source/],
+        [
+          ['list.csv', '--consent-source', ' '],
+          2,
+          /The value of --consent-source is invalid\. Say where these people agreed/,
+        ],
       ] as const) {
-        const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE]);
-        assert.equal(answer.exitCode, 1);
+        const answer = await desk(server.service, ['import', ...args]);
+        assert.equal(answer.exitCode, exitCode);
         assert.match(answer.notes, sentence);
       }
-      const without = await desk(server.service, ['import', 'list.csv']);
-      assert.equal(without.exitCode, 2);
-      assert.match(without.notes, /--consent-source/);
-      const empty = await desk(server.service, ['import', 'list.csv', '--consent-source', ' ']);
-      assert.equal(empty.exitCode, 2);
-      assert.match(empty.notes, /The value of --consent-source is invalid\. Say where these people agreed/);
     }));
 });
