@@ -185,19 +185,17 @@ for (const engine of ENGINES) {
             'gus@example.com unsubscribed',
           ]);
 
-          writeFileSync(list, 'email\nnew@example.com\nnobody\n');
-          const bad = await suppress(server, 'import', list);
-          assert.equal(bad.exitCode, 1);
-          assert.match(bad.notes, /line 3 of .*in\.csv has no valid e-mail address/);
-          writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
-          assert.match(
-            (await suppress(server, 'import', list)).notes,
-            /the reason in line 2 of .*in\.csv is not one of/,
-          );
-          writeFileSync(list, '');
-          assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
-          writeFileSync(list, 'name\nAda\n');
-          assert.match((await suppress(server, 'import', list)).notes, /no column of addresses/);
+          for (const [text, sentence] of [
+            ['email\nnew@example.com\nnobody\n', /line 3 of .*in\.csv has no valid e-mail address/],
+            ['email,reason\nnew@example.com,spam\n', /the reason in line 2 of .*in\.csv is not one of/],
+            ['', /in\.csv is empty\./],
+            ['name\nAda\n', /no column of addresses/],
+          ] as const) {
+            writeFileSync(list, text);
+            const bad = await suppress(server, 'import', list);
+            assert.equal(bad.exitCode, 1);
+            assert.match(bad.notes, sentence);
+          }
           assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
           assert.deepEqual(await listed(server), before);
         }),
