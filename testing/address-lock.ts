@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 
 export async function countLockWaiters(db: Db): Promise<number> {
@@ -13,12 +13,12 @@ export async function countLockWaiters(db: Db): Promise<number> {
 
 /** Starts each step when the previous one waits for the lock, and releases them in that order. */
 export async function inTurnBehindLock<First, Second>(
-  { db, engine }: OpenDatabase,
+  { db }: OpenDatabase,
   email: string,
   steps: readonly [() => Promise<First>, () => Promise<Second>],
 ): Promise<[First, Second]> {
   const begun = await db.transaction().execute(async (tx) => {
-    await lockAddress(tx, engine, email);
+    await lockNames(tx, email);
     // The lock statement was only sent. The next response proves that the lock is held.
     await sql`select 1`.execute(tx);
     const first = steps[0]();

@@ -5,10 +5,10 @@ import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 export const erasePerson = ({ database, service, now }: ServerUnderTest, email = 'ada@example.com') =>
   database.db.transaction().execute((tx) =>
-    erasePersonalData(tx, database.engine, {
+    erasePersonalData(tx, {
       email,
       pseudonyms: pseudonymsOf(service.secrets, email),
-      eraseProofs: createProofEraser(service, now()),
+      eraseProofs: createProofEraser(service.secrets, now()),
       now: now(),
     }),
   );

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
-import { lockAddress, type Db } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/contacts/people.ts';
 import {
   addToDeskLog,
@@ -49,11 +49,11 @@ type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
 async function addLine(
   tx: Db,
-  { database, clock, secrets }: RecordParts,
+  { clock, secrets }: RecordParts,
   { who, deed, about, details = '', from }: Line,
 ): Promise<void> {
   const at = clock();
-  await addToDeskLog(tx, database.engine, {
+  await addToDeskLog(tx, {
     row: {
       id: uuid({ msecs: at, seq: microseconds() }),
       at,
@@ -100,7 +100,7 @@ export const changePerson = <Done>(
     const find = async () => ('email' in person ? person.email : addressOfPerson(tx, person.id));
     const seen = await find();
     if (seen === undefined) return null;
-    await lockAddress(tx, service.database.engine, seen);
+    await lockNames(tx, seen);
     // The person may have been erased while this transaction waited for the lock.
     const email = await find();
     return email === undefined ? null : change(tx, email, note);

@@ -125,7 +125,7 @@ function addAccept(consent: Command, desk: Desk): void {
         yes === true ||
         (await desk.confirm(`Accept ${what} and sign the chain in its current state? (y/N) `));
       if (!agreed) throw new CommandFailure('Nothing was accepted. Answer "y" when asked, or use --yes.');
-      await acceptErrors(database, { errors, secrets, now: clock() });
+      await acceptErrors(database.db, { errors, secrets, now: clock() });
       desk.note(
         `Accepted ${what}. From now on, "consent verify" lists accepted errors separately and only fails for new errors.`,
       );

@@ -134,7 +134,7 @@ Example:
           pseudonyms: pseudonymsOf(secrets, person.email),
         }));
         const fileName = path.basename(file);
-        const written = await importPeople(database, batch, { consentSource, fileName, now, dryRun });
+        const written = await importPeople(database.db, batch, { consentSource, fileName, now, dryRun });
         // Logged with the first batch, because the import may be stopped before the last one.
         if (written.imported > 0 && counts.imported === 0 && !dryRun)
           await noteCommand({ database, clock, secrets }, 'imported', null, 'import');

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { lockAddress } from '#server/db/engine/connect.ts';
+import { lockNames } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
@@ -80,7 +80,7 @@ for (const engine of ENGINES) {
           await becomeLead(server, EMAIL);
           const { db } = server.database;
           const correcting = await db.transaction().execute(async (tx) => {
-            await lockAddress(tx, engine, EMAIL);
+            await lockNames(tx, EMAIL);
             await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
             const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
             await until(async () => {

@@ -190,7 +190,7 @@ for (const engine of ENGINES) {
             const people = new Map<string, number>();
             const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
             for await (const groups of askedGroups(
-              server.database,
+              server.database.db,
               { ...span, timeZone: 'UTC' },
               server.now(),
               atOnce,

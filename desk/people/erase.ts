@@ -27,14 +27,14 @@ export async function erasePerson(
   person: Parameters<typeof changePerson>[2],
   { check = () => {}, details }: { check?: (email: string) => void; details: (erased: ErasedRows) => string },
 ): Promise<Erasure | null> {
-  const { config, database, secrets, clock, mail, webhooks, logger } = service;
+  const { config, secrets, clock, mail, webhooks, logger } = service;
   const now = clock();
   const erased = await changePerson(service, actor, person, async (tx, email, note) => {
     check(email);
-    const rows = await erasePersonalData(tx, database.engine, {
+    const rows = await erasePersonalData(tx, {
       email,
       pseudonyms: pseudonymsOf(secrets, email),
-      eraseProofs: createProofEraser({ database, secrets }, now),
+      eraseProofs: createProofEraser(secrets, now),
       now,
       onLeadErased: (lead) => webhooks.queueErased(tx, { ...lead, now }),
     });

@@ -82,10 +82,10 @@ export async function sealBeforeRemoval(
 /** @param tx must have locked the e-mail address */
 export async function undoMistakes(
   tx: Db,
-  { database, secrets, clock, config }: Pick<Service, 'database' | 'secrets' | 'clock' | 'config'>,
+  { secrets, clock, config }: Pick<Service, 'secrets' | 'clock' | 'config'>,
   { email, mistakes, note }: { email: string; mistakes: readonly ListedSuppression[]; note: string | null },
 ): ReturnType<typeof undoSuppressions> {
-  const result = await undoSuppressions(tx, database.engine, {
+  const result = await undoSuppressions(tx, {
     address: addressOf({ secrets }, email),
     reasons: mistakes.map((entry) => entry.reason),
     note,

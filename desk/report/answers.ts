@@ -1,7 +1,7 @@
 // Counts new leads by answer. Answers that are no longer offered are grouped, because they may be free text that names a
 // person.
 import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/attribution.ts';
 import type { Only } from '#server/stats/stats.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
@@ -20,7 +20,7 @@ export const NO_ANSWER = 'no answer';
 
 /** @param onCounted receives the number of leads counted since the last call; throws to stop counting */
 export async function countAnswers(
-  database: Pick<OpenDatabase, 'db'>,
+  db: Db,
   span: Span,
   {
     fields,
@@ -40,7 +40,7 @@ export async function countAnswers(
     });
   if (asked.length === 0) return [];
   for await (const groups of answerGroups(
-    database,
+    db,
     { ...span, variant: only?.variant },
     { withAttribution: only?.source !== undefined || only?.campaign !== undefined },
   ))

@@ -32,7 +32,7 @@ export async function reportOn(
   const only = await readOnly({ database, campaign }, wanted);
   const now = clock();
   const lookup = createPlatformLookup(database, { dnsServers, now, signal });
-  const report = await gatherReport(database, period, {
+  const report = await gatherReport(database.db, period, {
     title: campaign.site.title,
     fields: campaign.form.fields,
     variants: campaign.variants.map(({ name, consent }) => ({ name, consentVersion: consent.version })),

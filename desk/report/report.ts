@@ -1,4 +1,4 @@
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { countLeads, leadGroups, type Span } from '#server/db/queries/report-figures.ts';
 import {
   gatherFigures,
@@ -33,7 +33,7 @@ export type Report = {
 } & Figures;
 
 export async function gatherReport(
-  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   period: Period,
   {
     title,
@@ -55,8 +55,8 @@ export async function gatherReport(
   const { timeZone } = options;
   const { from, to, before } = period;
   const since = knownSince(options.retention, options.now, timeZone);
-  const figures = await gatherFigures(database, period, { ...options, only, withViews: true, onCounted });
-  const byAnswer = await countAnswers(database, period, {
+  const figures = await gatherFigures(db, period, { ...options, only, withViews: true, onCounted });
+  const byAnswer = await countAnswers(db, period, {
     fields,
     only,
     onCounted: () => onProgress(counted),
@@ -64,12 +64,12 @@ export async function gatherReport(
   // Views per variant are stored without their source.
   const byVariant =
     only === undefined
-      ? await compareVariants(database, { from, to, timeZone }, variants, () => onProgress(counted))
+      ? await compareVariants(db, { from, to, timeZone }, variants, () => onProgress(counted))
       : [];
   // A partial previous period cannot be compared with a whole one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
-      ? await gatherFigures(database, before, {
+      ? await gatherFigures(db, before, {
           ...options,
           only,
           withViews: false,
@@ -77,7 +77,7 @@ export async function gatherReport(
           onCounted,
         })
       : {
-          leads: await countLeadsFrom(database, before, { only, timeZone }),
+          leads: await countLeadsFrom(db, before, { only, timeZone }),
           funnel: null,
           timeToEnter: null,
         };
@@ -102,13 +102,13 @@ export async function gatherReport(
 }
 
 async function countLeadsFrom(
-  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   span: Span,
   { only, timeZone }: { readonly only: Only | undefined; readonly timeZone: string },
 ): Promise<number> {
-  if (only === undefined) return countLeads(database.db, span);
+  if (only === undefined) return countLeads(db, span);
   let leads = 0;
-  for await (const groups of leadGroups(database, { ...span, variant: only.variant, timeZone }))
+  for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     for (const { attribution, people } of groups) if (isFrom(attribution, only)) leads += people;
   return leads;
 }

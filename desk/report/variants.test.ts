@@ -89,7 +89,7 @@ for (const engine of ENGINES)
             }
           const to = startOfDay(FIRST_DAY + lastDay, 'UTC');
           const found = await compareVariants(
-            database,
+            database.db,
             { from: to - 8 * DAY_MS, to, timeZone: 'UTC' },
             shown.map((name) => ({ name, consentVersion: '' })),
             () => {},

@@ -2,7 +2,7 @@
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { OWN_PAGE } from '#server/campaign/campaign-folder.ts';
 import { variantGroups, type Span } from '#server/db/queries/report-figures.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { variantDays, type VariantCount } from '#server/db/tables/counts.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { dayOf, startOfDay } from '#shared/days.ts';
@@ -34,13 +34,13 @@ type VariantDay = Omit<VariantCount, 'step'>;
 
 /** @returns the comparison of the campaign's variants, and one for each removed variant seen in the period */
 export async function compareVariants(
-  database: Pick<OpenDatabase, 'db'>,
+  db: Db,
   { from, to, timeZone }: Span & { readonly timeZone: string },
   variants: readonly Named[],
   onCounted: (people: number) => void,
 ): Promise<readonly Comparison[]> {
   const [firstDay, lastDay] = [dayOf(from, timeZone), dayOf(to - 1, timeZone)];
-  const days = (await variantDays(database.db, FIRST_SEEN)).filter(({ day }) => day <= lastDay);
+  const days = (await variantDays(db, FIRST_SEEN)).filter(({ day }) => day <= lastDay);
   const shown = new Set([OWN_PAGE, ...variants.map(({ name }) => name)]);
   const removed = new Set(
     days.filter(({ day, variant }) => day >= firstDay && !shown.has(variant)).map(({ variant }) => variant),
@@ -62,7 +62,7 @@ export async function compareVariants(
     comparisons.push({
       since: span === null ? null : isoTime(span.from),
       until: end === null ? null : isoTime(timeOf(end)),
-      ...compare(among, counted, await countLeads(database, span, onCounted)),
+      ...compare(among, counted, await countLeads(db, span, onCounted)),
     });
   }
   return comparisons;
@@ -88,13 +88,13 @@ function endOf(days: readonly VariantDay[], name: string): number {
 }
 
 async function countLeads(
-  database: Pick<OpenDatabase, 'db'>,
+  db: Db,
   span: Span | null,
   onCounted: (people: number) => void,
 ): Promise<ReadonlyMap<string, number>> {
   const leads = new Map<string, number>();
   if (span === null) return leads;
-  for await (const groups of variantGroups(database, span))
+  for await (const groups of variantGroups(db, span))
     for (const { variant, people } of groups) {
       onCounted(people);
       leads.set(variant, (leads.get(variant) ?? 0) + people);

@@ -1,7 +1,7 @@
 // A bounce suppresses the e-mail address; a complaint also withdraws consent.
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
-import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
@@ -74,11 +74,11 @@ async function takeIn(
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
-  const { database, secrets, webhooks } = parts;
+  const { secrets, webhooks } = parts;
   const email = normaliseEmail(reported);
   // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
-  await lockAddress(tx, database.engine, email);
+  await lockNames(tx, email);
   const holder = await findHolder(tx, email);
   if (holder === null) return 'unknown';
   if (reason === 'complained' && holder.leadId !== null) {

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { hasChanged } from '#server/db/engine/row-counts.ts';
@@ -90,13 +90,13 @@ const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
 
 /** Extends a code's life for all challenges that share the code. Never shortens its life or revives a code. */
 export async function prolongCode(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   code: Code,
   { expiresAt, now }: { expiresAt: number; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // Entering another code for this e-mail address updates the same rows in another order.
-    await lockAddress(tx, engine, code.email);
+    await lockNames(tx, code.email);
     await tx
       .updateTable('codes')
       .set({ expires_at: expiresAt })

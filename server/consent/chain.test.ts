@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
         await server.advance(61);
         assert.deepEqual((await verifyReport(server)).errors, []);
         const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
-        await keepChainSigned(database, secrets, now());
+        await keepChainSigned(database.db, secrets, now());
         const newOnly = { ...service, secrets: deriveSecrets(['the new secret, long enough for anybody']) };
         for (const one of [{ ...service, secrets }, newOnly])
           assert.deepEqual((await verifyReport({ service: one })).errors, []);
@@ -183,7 +183,7 @@ it('the consent chain contains nothing about a person erased during sealing', ()
     await using sealing = openTestDatabase(server.config.database);
     let erasing: ReturnType<typeof desk> | undefined;
     await sealing.db.transaction().execute(async (tx) => {
-      await lockChain(tx, 'postgres');
+      await lockChain(tx);
       erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
       await until(async () => (await countLockWaiters(db)) > 0);
       const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();

@@ -5,7 +5,7 @@ import { hash as hashOf, randomBytes } from 'node:crypto';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { RowFacts } from '#server/consent/row-facts.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -76,11 +76,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-/** Locks the chain until the transaction ends. SQLite has only one writer anyway. */
-export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
-  if (engine === 'postgres')
-    await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
-}
+export const lockChain = (tx: Db): Promise<void> => lockNames(tx, 'consent chain');
 
 const HEAD_ID = 'head';
 
@@ -119,11 +115,7 @@ async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead,
 }
 
 /** Signs an unused chain, and any head again after a change of the secret. The operator decides about unsigned entries. */
-export async function keepChainSigned(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  secrets: Secrets,
-  now: number,
-): Promise<void> {
+export async function keepChainSigned(db: Db, secrets: Secrets, now: number): Promise<void> {
   const headToSign = async (from: Db): Promise<ChainHead | null> => {
     const signed = await signedHead(from, secrets);
     if (signed === null) return (await isUnused(from)) ? BEGINNING : null;
@@ -131,7 +123,7 @@ export async function keepChainSigned(
   };
   if ((await headToSign(db)) === null) return;
   await db.transaction().execute(async (tx) => {
-    await lockChain(tx, engine);
+    await lockChain(tx);
     const head = await headToSign(tx);
     if (head !== null) await signHead(tx, secrets, head, now);
   });
@@ -185,15 +177,9 @@ export const erasedAt = sql<number | null>`(
  * is a forgery.
  */
 export const createProofEraser =
-  (
-    {
-      database: { engine },
-      secrets,
-    }: { readonly database: Pick<OpenDatabase, 'engine'>; readonly secrets: Secrets },
-    now: number,
-  ) =>
+  (secrets: Secrets, now: number) =>
   async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
-    await lockChain(tx, engine);
+    await lockChain(tx);
     const erased = await tx
       .selectFrom('consent_chain as k')
       .select('k.row_id')
@@ -219,11 +205,11 @@ const acceptanceId = (number: number): string => `acceptance-${number}`;
 
 /** Accepts errors and signs the whole chain. */
 export async function acceptErrors(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   { errors, secrets, now }: { errors: readonly ChainError[]; secrets: Secrets; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await lockChain(tx, engine);
+    await lockChain(tx);
     const known = (await acceptancesIn(tx)).length;
     const entries: NewEntry[] = [];
     for (let from = 0; from < errors.length; from += ERRORS_PER_ENTRY)

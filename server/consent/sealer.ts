@@ -111,18 +111,12 @@ const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 
 async function sealBatch(
-  {
-    database: { db, engine },
-    secrets,
-    mail: { messageIdOf },
-    config: { publicUrl: page },
-    clock,
-  }: SealerParts,
+  { database: { db }, secrets, mail: { messageIdOf }, config: { publicUrl: page }, clock }: SealerParts,
   ids: readonly string[],
 ): Promise<{ readonly sealed: number; readonly left: string | null }> {
   const now = clock();
   return db.transaction().execute(async (tx) => {
-    await lockChain(tx, engine);
+    await lockChain(tx);
     if (await isSignedByNewerSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
     const unsealed = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
       select u.* from (

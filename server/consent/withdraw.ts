@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
-import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -50,13 +50,13 @@ export async function withdrawConsent(
 /** Call this in a transaction; wake the webhooks after it. */
 export async function withdrawIn(
   tx: Db,
-  { database, secrets, webhooks }: WithdrawalParts,
+  { secrets, webhooks }: WithdrawalParts,
   { leadId, way, note = null, clientAddress = null, userAgent = null, happenedAt, now }: Withdrawal,
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
   // Another transaction may be accepting a code or erasing the lead.
-  await lockAddress(tx, database.engine, seen);
+  await lockNames(tx, seen);
   const email = await addressOfLead(tx, leadId);
   if (email === undefined) return 'unknown';
   if (happenedAt !== undefined) {
@@ -136,7 +136,6 @@ async function ownerOf(
  */
 export async function undoSuppressions(
   tx: Db,
-  engine: OpenDatabase['engine'],
   undo: {
     readonly address: ListedAddress;
     readonly reasons: readonly SuppressionReason[];
@@ -158,7 +157,7 @@ export async function undoSuppressions(
   await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
   const leadId = note === null ? undefined : await findLeadId(tx, address.email);
   if (note === null || leadId === undefined) return { removed, left, position: null };
-  await lockChain(tx, engine);
+  await lockChain(tx);
   const rowId = uuid({ msecs: now });
   const undone = removed.map(({ reason }) => reason).join(' ');
   await tx

@@ -48,7 +48,7 @@ const STORIES: readonly {
 }[] = [
   {
     what: 'a thousand retried webhook events are due at once',
-    work: (database) => takeEvents(database, { endpoint: 'e', now, most: 4, leaseMs: 1, leaseId: 'l' }),
+    work: (database) => takeEvents(database.db, { endpoint: 'e', now, most: 4, leaseMs: 1, leaseId: 'l' }),
     never: /TEMP B-TREE/,
     once: /webhook_events_due \(endpoint=\? AND due_at<\?\)/,
   },
@@ -111,7 +111,7 @@ const STORIES: readonly {
         ])
         .execute();
       const steps = expirySteps({ unverified: now, mail: null, windows: now, funnel: 0 });
-      for (const step of steps) await takeStep(database, step, 1);
+      for (const step of steps) await takeStep(database.db, step, 1);
     },
     never: /SCAN s\b/,
     once: /SEARCH s USING INDEX \w+ \(address_key>\? AND address_key<\?\)/,
@@ -130,7 +130,7 @@ const STORIES: readonly {
     work: async (database) => {
       await insertLead(database);
       await countLeads(database.db, day);
-      await Array.fromAsync(leadGroups(database, { ...day, timeZone: 'Europe/Berlin' }));
+      await Array.fromAsync(leadGroups(database.db, { ...day, timeZone: 'Europe/Berlin' }));
     },
     never: /SCAN leads(?! USING INDEX)/,
     once: /SEARCH leads USING INDEX \w+ \(id>\? AND id<\?\)/,

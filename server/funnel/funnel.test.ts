@@ -286,7 +286,7 @@ for (const engine of ENGINES) {
       withDatabase(engine, async (database) => {
         const days = [20_000, 20_001, 20_700];
         await addFunnelCounts(
-          database,
+          database.db,
           days.flatMap((day) =>
             Array.from({ length: 5 }, (_, at) => ({
               day,
@@ -370,7 +370,7 @@ describe('POST /api/funnel', () => {
         names.map((name) => ({ day, step, source: name, count: day })),
       ),
     );
-    await addFunnelCounts(source, counts, { mostSources: MOST_SOURCES, others: 'others' });
+    await addFunnelCounts(source.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
     const moved = await moveRows(source, target, () => {});
     assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
     assert.deepEqual(await counted(target), await counted(source));

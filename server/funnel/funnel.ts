@@ -121,7 +121,7 @@ export function createFunnelCounter({
   async function writeCounts(): Promise<void> {
     await workOff();
     if (counts.size > 0)
-      await addFunnelCounts(database, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
+      await addFunnelCounts(database.db, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
     counts.clear();
     await addVariantCounts(database.db, [...variantCounts.values()]);
     variantCounts.clear();

@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
         for (const step of expirySteps(cutoffs)) {
-          const outcome = await takeStep(server.database, step, 2);
+          const outcome = await takeStep(server.database.db, step, 2);
           if (outcome?.deleted.outbox === undefined) continue;
           assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
           break;

@@ -118,7 +118,7 @@ export function createHousekeeping({
     for (const step of expirySteps(cutoffs)) {
       for (;;) {
         if (shouldStop()) return;
-        const outcome = await takeStep(database, step, BATCH_SIZE);
+        const outcome = await takeStep(database.db, step, BATCH_SIZE);
         if (outcome === null) return;
         for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
           if (count > 0) expired[table] = (expired[table] ?? 0) + count;

@@ -48,7 +48,7 @@ export function createNewLeadNews({
     for (const recipient of all)
       if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);
     if (recipients.length > 0 && (await countNewLeads(database.db, period)) > 0) {
-      const figures = await gatherFigures(database, period, {
+      const figures = await gatherFigures(database.db, period, {
         retention,
         now,
         timeZone,

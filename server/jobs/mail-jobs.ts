@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
@@ -75,16 +75,15 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
 
 /** @param lease fullLanes: networks and domains whose mail must wait */
 export function takeMail(
-  database: OpenDatabase,
+  db: Db,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
 ): Promise<MailJob[]> {
   // One parameter, so the prepared statement stays the same.
   const json = JSON.stringify(fullLanes);
-  const full =
-    database.engine === 'postgres'
-      ? sql`select jsonb_array_elements_text(${json}::jsonb)`
-      : sql`select value from json_each(${json})`;
-  return takeJobs(database, 'outbox', {
+  const full = isOnPostgres(db)
+    ? sql`select jsonb_array_elements_text(${json}::jsonb)`
+    : sql`select value from json_each(${json})`;
+  return takeJobs(db, 'outbox', {
     ...lease,
     which: sql<boolean>`(network is null or network not in (${full}))
       and (recipient_domain is null or recipient_domain not in (${full}))`,

@@ -3,7 +3,7 @@
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { hasChanged } from '#server/db/engine/row-counts.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
@@ -39,7 +39,7 @@ export type NewLease = {
 };
 
 export async function takeJobs<Table extends JobTable>(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   table: Table,
   { leaseId, leaseMs, most, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
 ): Promise<Job<Table>[]> {
@@ -56,7 +56,7 @@ export async function takeJobs<Table extends JobTable>(
         .where(which)
         .orderBy(sql.join(order))
         .limit(most)
-        .$if(engine === 'postgres', (query) => query.forUpdate().skipLocked()),
+        .$if(isOnPostgres(db), (query) => query.forUpdate().skipLocked()),
     )
     .updateTable(jobTable)
     .set((eb) => ({ leased_until: now + leaseMs, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))

@@ -1,7 +1,7 @@
 // Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 
@@ -55,10 +55,10 @@ export async function addLeadEvent(
 
 /** Leases each lead's first due event. An event that is being sent remains queued. */
 export const takeEvents = (
-  database: OpenDatabase,
+  db: Db,
   { endpoint, ...lease }: NewLease & { readonly endpoint: string },
 ): Promise<WebhookJob[]> =>
-  takeJobs(database, 'webhook_events', {
+  takeJobs(db, 'webhook_events', {
     ...lease,
     which: sql<boolean>`endpoint = ${endpoint} and not exists (
       select 1 from webhook_events as earlier

@@ -12,7 +12,7 @@ import {
 } from '#server/codes/challenges.ts';
 import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
@@ -100,7 +100,7 @@ async function ask(
   form: Form,
   visitor: Visitor,
   now: number,
-  { database, secrets, limits, mail, config }: AskParts,
+  { secrets, limits, mail, config }: AskParts,
 ): Promise<AskOutcome> {
   const { email, recipient, lane } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
@@ -117,7 +117,7 @@ async function ask(
   const asks = await limits.askFromNetwork(tx, clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  await lockAddress(tx, database.engine, email);
+  await lockNames(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   const exhausted = open !== undefined && limits.isExhausted(open) ? open : undefined;
   const challenge = exhausted === undefined ? open : undefined;

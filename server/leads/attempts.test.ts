@@ -28,7 +28,7 @@ it('two requests that enter a late code never deadlock', () =>
     const later = { expiresAt: code.expires_at + 60_000, now: server.now() };
     const [entered] = await inTurnBehindLock(database, EMAIL, [
       () => enter(visitor, digits),
-      () => prolongCode(database, code, later),
+      () => prolongCode(database.db, code, later),
     ]);
     assert.equal(entered.statusCode, 200);
     const [after] = await database.db.selectFrom('codes').select('expires_at').execute();

@@ -14,7 +14,7 @@ import {
 } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
@@ -76,7 +76,7 @@ export async function verifyCode(
   visitor: Visitor,
   now: number,
 ): Promise<Verified | Refused> {
-  const { db, engine } = parts.database;
+  const { db } = parts.database;
   const email = normaliseEmail(typedEmail);
 
   const counted = await db.transaction().execute((tx) => countEntry(tx, email, visitor, now, parts));
@@ -89,7 +89,7 @@ export async function verifyCode(
   );
   const underLock = <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> =>
     db.transaction().execute(async (tx) => {
-      await lockAddress(tx, engine, email);
+      await lockNames(tx, email);
       return work(tx);
     });
   if (code !== null)
@@ -132,7 +132,7 @@ async function countEntry(
   email: string,
   { browserId, clientAddress }: Visitor,
   now: number,
-  { database, limits }: VerifyParts,
+  { limits }: VerifyParts,
 ): Promise<Counted | Refused> {
   const entries = await limits.verifyFromNetwork(tx, clientAddress, now);
   if (entries.type === 'exceeded') return { ...entries, type: 'refused', error: 'too-many-requests' };
@@ -149,7 +149,7 @@ async function countEntry(
     };
   }
   // From here on nobody else can enter a code for this e-mail address.
-  await lockAddress(tx, database.engine, email);
+  await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return hasCodeOfItsOwn(open) && limits.isExhausted(open)
     ? withoutAttempts(tx, open, now, limits)

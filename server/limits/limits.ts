@@ -42,7 +42,7 @@ export type CountedLimits = {
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
    * Counts an attempt. The limits are CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under
-   * lockAddress, and commit before comparing. Only attempts made while a code is live decide whether this one is compared, so
+   * lockNames, and commit before comparing. Only attempts made while a code is live decide whether this one is compared, so
    * a stranger cannot use up the attempts for a later code. All attempts decide the response, so it doesn't reveal whether a
    * visitor is waiting for a code.
    */

@@ -1,5 +1,5 @@
 // Requests wake the worker and never wait for SMTP.
-import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
@@ -40,7 +40,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
       shares.free() < 1
         ? []
         : // Takes one mail at a time, because each may fill a lane.
-          takeMail(database, { ...lease, leaseMs: LEASE_MS, most: 1, fullLanes: shares.full() }),
+          takeMail(database.db, { ...lease, leaseMs: LEASE_MS, most: 1, fullLanes: shares.full() }),
     run: async (mail, worker) => {
       const end = shares.begin(mail);
       try {
@@ -84,7 +84,7 @@ export type MailEvent =
     }
   | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
 
-export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
+export type DeliveryParts = Omit<LetterParts, 'db'> & {
   readonly database: OpenDatabase;
   readonly mailer: Mailer;
   readonly clock: () => number;
@@ -104,7 +104,7 @@ async function deliverMail(
   { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
 ): Promise<void> {
   const { database, mailer, clock, onEvent } = parts;
-  const { db, engine } = database;
+  const { db } = database;
   const { id, recipient } = mail;
 
   const finish = (state: Exclude<OutboxState, 'queued'>, reply: string, tx = db): Promise<boolean> =>
@@ -121,7 +121,7 @@ async function deliverMail(
     await retry(reason, UNKNOWN_KIND, clock() + UNKNOWN_KIND_WAIT_MS);
     return;
   }
-  const letterParts: LetterParts = { ...parts, db, engine };
+  const letterParts: LetterParts = { ...parts, db };
   const composedAt = clock();
   const isInTime = composedAt - mail.created_at < kind.mayWaitMs(letterParts);
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
@@ -169,14 +169,14 @@ async function isSuppressed({ secrets, database }: DeliveryParts, recipient: str
 
 /** Suppresses a dead address. Requested codes are still mailed to it. */
 async function suppressDead(
-  { database: { db, engine }, secrets, onLeadBounced }: DeliveryParts,
+  { database: { db }, secrets, onLeadBounced }: DeliveryParts,
   { recipient, reply, now }: { recipient: string; reply: string; now: number },
   finish: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
     // The lock prevents adding a row for an address that is being erased.
-    await lockAddress(tx, engine, email);
+    await lockNames(tx, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);
     if (!(await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(reply), now }))) return;

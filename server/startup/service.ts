@@ -161,7 +161,7 @@ async function openParts(
 
   const secretFolder = secretFolderOf(config.database, dataFolder);
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
-  await keepChainSigned(database, secrets, clock());
+  await keepChainSigned(db, secrets, clock());
 
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
   const given = { config, secrets, database, clock, random, logger };

@@ -1,6 +1,6 @@
 // Statistics without personal data. Groups are read in slices and added up in bounded memory.
 import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import {
   askedGroups,
   type CodeStatus,
@@ -93,7 +93,7 @@ export function knownSince(
 }
 
 export async function gatherFigures(
-  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   span: Span,
   { retention, now, timeZone, withViews, only = {}, platformsOf, onCounted }: FiguresOptions,
 ): Promise<Figures> {
@@ -104,13 +104,13 @@ export async function gatherFigures(
   const count = emptyCount();
   const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
-    for await (const groups of askedGroups(database, { ...codes, variant: only.variant, timeZone }, now))
+    for await (const groups of askedGroups(db, { ...codes, variant: only.variant, timeZone }, now))
       onCounted(addAsked(count, groups.filter(isWanted)));
-  for await (const groups of leadGroups(database, { ...span, variant: only.variant, timeZone }))
+  for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
   const views = areViewsWanted
-    ? await readPageViews(database.db, days, { sourcesLimit: SOURCES_COUNTED, source: only.source })
+    ? await readPageViews(db, days, { sourcesLimit: SOURCES_COUNTED, source: only.source })
     : null;
   if (views !== null) addViews(count, views);
 
@@ -236,7 +236,7 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
  * @returns null if no view was ever counted
  */
 async function readPageViews(
-  db: OpenDatabase['db'],
+  db: Db,
   { first, last }: Days,
   { sourcesLimit, source }: { readonly sourcesLimit: number; readonly source?: string | undefined },
 ): Promise<PageViews | null> {

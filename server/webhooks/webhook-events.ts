@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 
 import { holdLeadRecord } from '#server/db/contacts/people.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -20,7 +20,6 @@ export type LeadEventBody = {
 };
 
 type EventParts = {
-  readonly engine: OpenDatabase['engine'];
   readonly endpoints: readonly Endpoint[];
   readonly unsubscribeUrl: (leadId: string) => string;
 };
@@ -40,11 +39,11 @@ export type ErasedLead = {
 
 export async function queueLeadEvent(
   tx: Db,
-  { engine, endpoints, unsubscribeUrl }: EventParts,
+  { endpoints, unsubscribeUrl }: EventParts,
   { type, leadId, now }: LeadChange,
 ): Promise<void> {
   if (endpoints.length === 0) return;
-  const record = await holdLeadRecord(tx, engine, leadId);
+  const record = await holdLeadRecord(tx, leadId);
   if (record === undefined) return;
   await queue(tx, endpoints, { type, lead: leadAsJson(record, unsubscribeUrl), notBefore: now, now });
 }

@@ -68,7 +68,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
       for (const { id: endpoint } of endpoints) {
         const most = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
         if (most < 1) continue;
-        const events = await takeEvents(database, { ...lease, leaseMs: LEASE_MS, most, endpoint });
+        const events = await takeEvents(database.db, { ...lease, leaseMs: LEASE_MS, most, endpoint });
         if (events.length > 0) return events;
       }
       return [];

@@ -228,7 +228,7 @@ for (const engine of ENGINES) {
             await database.db
               .transaction()
               .execute((tx) =>
-                queueLeadEvent(tx, { engine, endpoints, unsubscribeUrl: (id) => id }, { type, leadId, now }),
+                queueLeadEvent(tx, { endpoints, unsubscribeUrl: (id) => id }, { type, leadId, now }),
               );
         const seen: unknown[] = [];
         const workers = Array.from({ length: 3 }, () =>
@@ -260,7 +260,7 @@ for (const engine of ENGINES) {
         const endpoint = service.webhooks.endpoints[0]?.id ?? assert.fail('There is no endpoint.');
         const lease = async (leaseId: string, now: number) => {
           const wanted = { endpoint, leaseId, now, leaseMs: 30_000, most: 4 };
-          const [event] = await takeEvents(database, wanted);
+          const [event] = await takeEvents(database.db, wanted);
           return event ?? assert.fail('Nothing is due.');
         };
         const now = server.now() + HOUR_SECONDS * 1000;

@@ -55,7 +55,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
-  const events = { engine: database.engine, endpoints, unsubscribeUrl };
+  const events = { endpoints, unsubscribeUrl };
   let worker: JobWorker | null = null;
 
   const openSender = () => createWebhookSender({ secrets, allowPrivate, resolve: resolveName });

@@ -1,5 +1,5 @@
 // Counts sign-in attempts in sliding windows, stored in the database and shared by all processes.
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo } from '#server/db/tables/limit-windows.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
@@ -13,12 +13,11 @@ export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: n
  */
 export async function countUpTo(
   tx: Db,
-  engine: OpenDatabase['engine'],
   { key, lock = key }: { readonly key: string; readonly lock?: string },
   limits: readonly { readonly limit: number; readonly windowMs: number }[],
   now: number,
 ): Promise<TooMany | null> {
-  await lockAddress(tx, engine, `desk ${lock}`);
+  await lockNames(tx, `desk ${lock}`);
   const full = await countInSlidingWindowsUpTo(
     tx,
     limits.map(({ limit, windowMs }) => ({ limit, window: { key: `desk ${key} ${windowMs}`, windowMs } })),
@@ -30,12 +29,11 @@ export async function countUpTo(
 
 export const countFrom = (
   tx: Db,
-  engine: OpenDatabase['engine'],
   what: 'asks' | 'codes' | 'passkeys',
   from: string,
   now: number,
 ): Promise<TooMany | null> => {
   const { asksFromNetwork, codesFromNetwork, passkeysFromNetwork, windowMs } = DESK_SIGN_IN;
   const limit = { asks: asksFromNetwork, codes: codesFromNetwork, passkeys: passkeysFromNetwork }[what];
-  return countUpTo(tx, engine, { key: `${what}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
+  return countUpTo(tx, { key: `${what}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
 };

@@ -174,9 +174,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
 
     enter: async ({ credential, signed, from, browser }) => {
       const now = clock();
-      const tooMany = await db
-        .transaction()
-        .execute((tx) => countFrom(tx, database.engine, 'passkeys', from, now));
+      const tooMany = await db.transaction().execute((tx) => countFrom(tx, 'passkeys', from, now));
       if (tooMany !== null) return tooMany;
       const challenge = await takeChallenge(signed, 'enter');
       const known = await findPasskey(db, credential.id);

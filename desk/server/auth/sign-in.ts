@@ -9,7 +9,7 @@ import { countFrom, countUpTo, type TooMany } from '#desk/server/auth/counted.ts
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
 import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
 import { isRecent } from '#server/platform/time.ts';
-import { lockAddress, type Db } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
 import {
@@ -55,7 +55,7 @@ const TRIED_AGAIN_MS = 10_000;
 
 export function createSignIn(service: Service, { url, people, passkeyOnly }: DeskConfig): SignIn {
   const { database, secrets, clock, config, limits, logger } = service;
-  const { db, engine } = database;
+  const { db } = database;
   const { host } = new URL(url);
 
   const answer = async (
@@ -65,9 +65,9 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const email = normaliseEmail(typed);
     const [key] = pseudonymsOf(secrets, email);
     const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
-    const tooMany = await countFrom(tx, engine, 'asks', from, now);
+    const tooMany = await countFrom(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
-    await lockAddress(tx, engine, email);
+    await lockNames(tx, email);
     const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
     const before = open.find(({ address_key: asked }) => asked === key);
     const isExhausted = before !== undefined && before.wrong_attempts >= attempts;
@@ -83,7 +83,6 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
     const tooManySends = await countUpTo(
       tx,
-      engine,
       { key: `codes: ${key}` },
       [
         { limit: sendsToAddress, windowMs },
@@ -94,7 +93,6 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const isSent = mayUseCode && tooManySends === null;
     const tooManyAsks = await countUpTo(
       tx,
-      engine,
       // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
@@ -172,13 +170,12 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
           return { type: 'counted', open, hasAttempts } as const;
         }
         if (browserId === null) {
-          const tooMany = await countFrom(tx, engine, 'codes', from, now);
+          const tooMany = await countFrom(tx, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
         // The limit is the same as with a code, so the response does not reveal whether one exists.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
-        const hasAttempts =
-          (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;
+        const hasAttempts = (await countUpTo(tx, { key: `browser: ${browserId}` }, [limit], now)) === null;
         return { type: 'counted', open, hasAttempts } as const;
       });
       if (counted.type === 'too many') return counted;

@@ -23,7 +23,6 @@ export async function noteWrongAttempt(
   await database.db.transaction().execute(async (tx) => {
     const tooMany = await countUpTo(
       tx,
-      database.engine,
       { key: `noted: ${email === null ? 'strangers' : 'people'}`, lock: 'noted' },
       [{ limit: email === null ? notedOfStrangers : Number.MAX_SAFE_INTEGER, windowMs }],
       now,

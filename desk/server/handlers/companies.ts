@@ -5,7 +5,7 @@ import { countDomains } from '#server/db/queries/report-figures.ts';
 
 export const domains: Handler<typeof domainsCall> = async ({ service }, { after }) => {
   const { freeMailDomains } = service.campaign;
-  const found = await countDomains(service.database, { from: after ?? null, forMs: LOOK_MS });
+  const found = await countDomains(service.database.db, { from: after ?? null, forMs: LOOK_MS });
   return {
     domains: [...found.domains]
       .filter(([domain]) => !freeMailDomains.has(domain))

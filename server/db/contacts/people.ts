@@ -10,7 +10,7 @@ import {
   type LeadState,
 } from '#server/db/contacts/filter.ts';
 import type { ConsentPurpose } from '#server/db/all-tables.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { idsBetween, timeOfId } from '#server/db/engine/ids.ts';
 import {
   lookBack,
@@ -333,12 +333,11 @@ const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
 /** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
 export async function holdLeadRecord(
   tx: Db,
-  engine: OpenDatabase['engine'],
   id: string,
 ): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
   const { rows } = await sql<LeadRecord>`
     select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
-    ${engine === 'postgres' ? sql`for update of ${sql.ref('p')}` : sql``}
+    ${isOnPostgres(tx) ? sql`for update of ${sql.ref('p')}` : sql``}
   `.execute(tx);
   return rows[0];
 }

@@ -143,23 +143,15 @@ function watchFiles(database: string): () => boolean {
   };
 }
 
-/**
- * Locks an e-mail address until the transaction ends, so counting and sending are one step. SQLite has only one writer
- * anyway.
- */
-export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
-  if (engine === 'postgres')
-    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
-}
+export const isOnPostgres = (db: Db): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
-/** Sorted, so two transactions cannot deadlock. */
-export async function lockAddresses(
-  tx: Db,
-  engine: OpenDatabase['engine'],
-  emails: readonly string[],
-): Promise<void> {
-  if (engine === 'postgres')
-    await sql`select pg_advisory_xact_lock(hashtextextended(email, 0)) from unnest(${emails.toSorted()}::text[]) as email`.execute(
+/**
+ * Locks names, such as e-mail addresses, until the transaction ends, so counting and sending are one step. Sorted, so two
+ * transactions cannot deadlock. SQLite has only one writer anyway.
+ */
+export async function lockNames(tx: Db, ...names: readonly string[]): Promise<void> {
+  if (isOnPostgres(tx))
+    await sql`select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest(${names.toSorted()}::text[]) as name`.execute(
       tx,
     );
 }

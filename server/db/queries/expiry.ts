@@ -9,7 +9,7 @@ import {
   type Schema,
   type TablesWith,
 } from '#server/db/all-tables.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -45,13 +45,9 @@ export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
   ];
 }
 
-export async function takeStep(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  step: ExpiryStep,
-  limit: number,
-): Promise<Outcome | null> {
+export async function takeStep(db: Db, step: ExpiryStep, limit: number): Promise<Outcome | null> {
   return db.transaction().execute(async (tx) => {
-    if (engine === 'postgres') {
+    if (isOnPostgres(tx)) {
       const { rows } = await sql<{ ours: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended('housekeeping', 0)) as ours
       `.execute(tx);

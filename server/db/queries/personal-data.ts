@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { descriptionOf, TABLE_NAMES, TABLES, type Schema, type TablesWith } from '#server/db/all-tables.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
@@ -39,7 +39,6 @@ type LeadErased = {
  */
 export async function erasePersonalData(
   tx: Db,
-  engine: OpenDatabase['engine'],
   {
     email: typedEmail,
     pseudonyms,
@@ -58,7 +57,7 @@ export async function erasePersonalData(
 ): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  await lockAddress(tx, engine, email);
+  await lockNames(tx, email);
   let leadIds: readonly string[] = [];
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
     desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { countsBetween, idsBetween } from '#server/db/engine/ids.ts';
 import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -33,8 +33,8 @@ export type AskedGroup = Group & {
 
 const ROWS_AT_ONCE = 20_000;
 
-const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
-  engine === 'postgres'
+const domainExpression = (column: string, db: Db) =>
+  isOnPostgres(db)
     ? sql<string>`split_part(${sql.ref(column)}, '@', 2)`
     : sql<string>`case instr(${sql.ref(column)}, '@') when 0 then ''
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
@@ -55,7 +55,7 @@ function dayExpression(column: string, { from, to, timeZone }: PartInDays) {
  * @param atOnce codes per statement; for tests
  */
 export async function* askedGroups(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   { from, to, variant, timeZone }: PartInDays,
   now: number,
   atOnce = ROWS_AT_ONCE,
@@ -77,7 +77,7 @@ export async function* askedGroups(
         left join outbox o on o.code_id = a.id and o.kind = 'code'
         group by p.id, p.email, p.submission_id, p.created_at
       ), named as (
-        select ${dayExpression('f.created_at', { from, to, timeZone })} as day, s.attribution, ${domainExpression('f.email', engine)} as domain,
+        select ${dayExpression('f.created_at', { from, to, timeZone })} as day, s.attribution, ${domainExpression('f.email', db)} as domain,
           ${statusOfFacts} as fate, mailed, seconds
         from facts f left join submissions s on s.id = f.submission_id ${ofVariant}
       )
@@ -91,13 +91,13 @@ export async function* askedGroups(
 const leadSlices = (db: Db, { from, to }: Span) => slicesOf(db, 'leads', idsBetween(from, to), ROWS_AT_ONCE);
 
 export async function* leadGroups(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   { from, to, variant, timeZone }: PartInDays,
 ): AsyncGenerator<readonly Group[], void, void> {
   for await (const { after, last } of leadSlices(db, { from, to })) {
     const { rows } = await sql<Group>`
       with named as (
-        select ${dayExpression('first_verified_at', { from, to, timeZone })} as day, attribution, ${domainExpression('email', engine)} as domain
+        select ${dayExpression('first_verified_at', { from, to, timeZone })} as day, attribution, ${domainExpression('email', db)} as domain
         from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
         ${isOfVariant(variant)}
       )
@@ -119,7 +119,7 @@ export type AnswerGroup = {
  * @returns groups, with answers as JSON or null
  */
 export async function* answerGroups(
-  { db }: Pick<OpenDatabase, 'db'>,
+  db: Db,
   { from, to, variant }: Part,
   { withAttribution }: { readonly withAttribution: boolean },
 ): AsyncGenerator<readonly AnswerGroup[], void, void> {
@@ -142,7 +142,7 @@ export async function variantsOfLeads(db: Db): Promise<readonly string[]> {
 
 /** Yields several groups with the same key, which the caller must add up. */
 export async function* variantGroups(
-  { db }: Pick<OpenDatabase, 'db'>,
+  db: Db,
   { from, to }: Span,
 ): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
   for await (const { after, last } of leadSlices(db, { from, to })) {
@@ -158,7 +158,7 @@ export async function* variantGroups(
 
 /** Reads for a limited time, newest leads first. The caller must add up the counts of all calls. */
 export async function countDomains(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   { from, forMs }: { readonly from: string | null; readonly forMs: number },
 ): Promise<{ readonly domains: ReadonlyMap<string, number>; readonly next: string | null }> {
   const until = performance.now() + forMs;
@@ -166,7 +166,7 @@ export async function countDomains(
   for await (const { after, last } of slicesBackwards(db, 'leads', undefined, from)) {
     const { rows } = await sql<{ domain: string; people: number }>`
       with named as (
-        select ${domainExpression('email', engine)} as domain from leads where id > ${after} and id <= ${last}
+        select ${domainExpression('email', db)} as domain from leads where id > ${after} and id <= ${last}
       )
       select domain, count(*) as people from named group by domain
     `.execute(db);

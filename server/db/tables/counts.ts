@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
 import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
@@ -19,13 +19,12 @@ const AT_ONCE = 500;
  * holds across processes, because they take turns.
  */
 export async function addFunnelCounts(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   counts: readonly FunnelCount[],
   { mostSources, others }: { readonly mostSources: number; readonly others: string },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    if (engine === 'postgres')
-      await sql`select pg_advisory_xact_lock(hashtextextended('funnel', 0))`.execute(tx);
+    await lockNames(tx, 'funnel');
     const known = await tx
       .selectFrom('funnel_counts')
       .select(['day', 'step', 'source'])

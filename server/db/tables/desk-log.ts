@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
@@ -17,13 +17,12 @@ export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
  */
 export async function addToDeskLog(
   tx: Db,
-  engine: OpenDatabase['engine'],
   { row, pseudonym }: { row: DeskLogRow; pseudonym: string | null },
 ): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
     // A concurrent erasure has either ended, or waits for this lock and then replaces the address in this line.
-    await lockAddress(tx, engine, about);
+    await lockNames(tx, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
   await insertIntoDeskLog(tx, { ...row, about });

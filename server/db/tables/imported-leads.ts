@@ -1,4 +1,4 @@
-import { lockAddresses, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
@@ -23,18 +23,14 @@ export type ImportCounts = {
  * @param people a few hundred distinct addresses
  */
 export async function importPeople(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  db: Db,
   people: readonly ImportedPerson[],
   options: { consentSource: string; fileName: string; now: number; dryRun: boolean },
 ): Promise<ImportCounts> {
   const { consentSource, fileName, now, dryRun } = options;
   if (dryRun) return (await sortOut(db, people)).counts;
   return db.transaction().execute(async (tx) => {
-    await lockAddresses(
-      tx,
-      engine,
-      people.map(({ email }) => email),
-    );
+    await lockNames(tx, ...people.map(({ email }) => email));
     const { counts, missing } = await sortOut(tx, people);
     const rows = missing.map((person) => ({
       id: person.id,

@@ -165,7 +165,7 @@ export async function readSlidingWindows(
 }
 
 /**
- * Counts in all windows or in none. Hold a lock (lockAddress), because parallel calls could otherwise exceed the limit.
+ * Counts in all windows or in none. Hold a lock (lockNames), because parallel calls could otherwise exceed the limit.
  * @returns when there is room again; null if counted
  */
 export async function countInSlidingWindowsUpTo(

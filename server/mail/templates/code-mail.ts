@@ -34,7 +34,7 @@ export const codeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, engine, secrets, codeEmail, codeTtlSeconds, ...parts }, mail, now) => {
+  compose: async ({ db, secrets, codeEmail, codeTtlSeconds, ...parts }, mail, now) => {
     const code = mail.code_id === null ? undefined : await findCodeById(db, mail.code_id);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
@@ -42,7 +42,7 @@ export const codeKind: LetterKind = {
     // Updated before sending, so the mail states the right time. The mail is sent at most one lifetime after the code was
     // created, so a code is valid for at most two lifetimes.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
-    if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
+    if (expiresAt > code.expires_at) await prolongCode(db, code, { expiresAt, now });
     const validForMs = expiresAt - now;
     const key = { id: code.id, secretId: code.secret_id };
     const digits = codeDigits(secrets, key);

@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, fullLanes: [], now: later };
         const kinds: string[] = [];
         for (let turn = 0; turn < 2; turn += 1)
-          kinds.push(...(await takeMail(database, lease)).map(({ kind }) => kind));
+          kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
 

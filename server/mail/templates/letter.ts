@@ -1,4 +1,4 @@
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -11,7 +11,6 @@ export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 
 export type LetterParts = {
   readonly db: Db;
-  readonly engine: OpenDatabase['engine'];
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
   readonly newLeadEmail: NewLeadEmail;
