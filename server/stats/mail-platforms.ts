@@ -75,34 +75,7 @@ export function createPlatformLookup(
 const platformOf = (host: string | null): MailPlatform =>
   host === null ? 'other' : platformOfMailServer(host);
 
-export const MAIL_PLATFORMS = [
-  'Google',
-  'Google Workspace',
-  'Microsoft',
-  'Microsoft 365',
-  'Yahoo',
-  'Apple',
-  'GMX, WEB.DE',
-  'Proton',
-  'Zoho',
-  'Fastmail',
-  'IONOS',
-  'OVH',
-  'Rackspace',
-  'Amazon',
-  'Proofpoint',
-  'Mimecast',
-  'Barracuda',
-  'Cisco',
-  'Trend Micro',
-  'Sophos',
-  'Symantec',
-  'Hornetsecurity',
-  'other',
-] as const;
-export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
-
-const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
+const DOMAINS = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
   // yahoo.co.jp is a different company. AOL's mailboxes are hosted by Yahoo.
@@ -110,13 +83,13 @@ const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(icloud|me|mac)\.com$/, 'Apple'],
   [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
   [/^(proton\.me|protonmail\.(com|ch)|pm\.me)$/, 'Proton'],
-];
+] as const;
 
 /**
  * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following) counts as the
  * platform, because it decides which mail arrives.
  */
-const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
+const MAIL_SERVERS = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
   [/\.google(mail)?\.com$/, 'Google'],
   [/\.olc\.protection\.outlook\.com$/, 'Microsoft'],
@@ -144,7 +117,9 @@ const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/\.hydra\.sophos\.com$/, 'Sophos'],
   [/\.messagelabs\.com$/, 'Symantec'],
   [/\.(hornetsecurity\.(com|ch)|antispameurope\.com)$/, 'Hornetsecurity'],
-];
+] as const;
+
+export type MailPlatform = (typeof DOMAINS | typeof MAIL_SERVERS)[number][1] | 'other';
 
 /** @param domain in lower case */
 export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);

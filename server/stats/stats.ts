@@ -28,7 +28,7 @@ import {
   sumsAt,
   type PageViews,
 } from '#server/stats/count-people.ts';
-import { MAIL_PLATFORMS, type MailPlatform, type PlatformLookup } from '#server/stats/mail-platforms.ts';
+import type { MailPlatform, PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { type FunnelStep, READ_STEPS } from '#shared/funnel.ts';
 
 export type Row = Counts & { readonly name: string };
@@ -169,10 +169,8 @@ async function platformRows(
   const found = await platformsOf(new Map([...domains].map(([domain, sums]) => [domain, peopleIn(sums)])));
   const platforms = new Map<MailPlatform, Sums>();
   for (const [domain, sums] of domains) addTo(sumsAt(platforms, found.get(domain) ?? 'other'), sums);
-  return MAIL_PLATFORMS.flatMap((name) => {
-    const sums = platforms.get(name);
-    return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
-  })
+  return [...platforms]
+    .flatMap(([name, sums]) => (peopleIn(sums) > 0 ? [{ name, ...sums }] : []))
     .toSorted(bySize)
     .map(({ seen: _none, ...row }) => row);
 }
