@@ -410,8 +410,8 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/webhooks/webhook-worker.ts',
     find: '      await retryEvent(database.db, event, { leaseId, dueAt, reply });\n',
     replace: `
-      const result = { state: 'dead', reply } as const;
-      await finishJob(database.db, 'webhook_events', { id: event.id, leaseId, now: dueAt, result });
+      const result = { state: 'dead', reply, finished_at: dueAt } as const;
+      await endLease(database.db, 'webhook_events', { id: event.id, leaseId }, result);
 `,
     tests: ['server/webhooks/webhook-worker.test.ts'],
   },

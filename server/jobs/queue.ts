@@ -66,37 +66,20 @@ export async function takeJobs<Table extends JobTable>(
   return jobs as Job<Table>[];
 }
 
-/** @returns false if the lease was lost, or the job was erased */
-export const finishJob = <Table extends JobTable>(
+/**
+ * Stores the result of an attempt, or the reason and time of the next one.
+ * @returns false if the lease was lost, or the job was erased
+ */
+export async function endLease<Table extends JobTable>(
   db: Db,
   table: Table,
-  job: {
-    readonly id: string;
-    readonly leaseId: string;
-    readonly now: number;
-    readonly result: Updateable<Schema[Table]>;
-  },
-): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.result, finished_at: job.now } });
-
-export const retryJob = <Table extends JobTable>(
-  db: Db,
-  table: Table,
-  job: {
-    readonly id: string;
-    readonly leaseId: string;
-    readonly dueAt: number;
-    readonly reason: Updateable<Schema[Table]>;
-  },
-): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.reason, due_at: job.dueAt } });
-
-async function endLease(
-  db: Db,
-  table: JobTable,
-  { id, leaseId, changes }: { id: string; leaseId: string; changes: object },
+  { id, leaseId }: { readonly id: string; readonly leaseId: string },
+  changes: Updateable<Schema[Table]>,
 ): Promise<boolean> {
+  const jobTable: JobTable = table;
   return hasChanged(
     jobsOf(db)
-      .updateTable(table)
+      .updateTable(jobTable)
       .set({ ...changes, leased_until: null, lease_id: null })
       .where('id', '=', id)
       .where('lease_id', '=', leaseId),

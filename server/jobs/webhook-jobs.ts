@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
-import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
+import { endLease, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 
 export type WebhookJob = Job<'webhook_events'>;
 
@@ -75,7 +75,7 @@ export async function retryEvent(
   { leaseId, dueAt, reply }: { leaseId: string; dueAt: number; reply: string },
 ): Promise<void> {
   // If the lease was lost, another process may have sent it and continued.
-  if (!(await retryJob(db, 'webhook_events', { id: event.id, leaseId, dueAt, reason: { reply } }))) return;
+  if (!(await endLease(db, 'webhook_events', { id: event.id, leaseId }, { reply, due_at: dueAt }))) return;
   await db
     .updateTable('webhook_events')
     .set({ due_at: dueAt })

@@ -5,7 +5,7 @@ import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { type MailJob, SMTP_CONNECTIONS, takeMail } from '#server/jobs/mail-jobs.ts';
-import { finishJob, retryJob } from '#server/jobs/queue.ts';
+import { endLease } from '#server/jobs/queue.ts';
 import { backOffMs, type JobWorker, startJobWorker } from '#server/jobs/worker.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { codeKind } from '#server/mail/templates/code-mail.ts';
@@ -108,11 +108,11 @@ async function deliverMail(
   const { id, recipient } = mail;
 
   const finish = (state: Exclude<OutboxState, 'queued'>, reply: string, tx = db): Promise<boolean> =>
-    finishJob(tx, 'outbox', { id, leaseId, now: clock(), result: { state, reply: keptReply(reply) } });
+    endLease(tx, 'outbox', { id, leaseId }, { state, reply: keptReply(reply), finished_at: clock() });
   const retry = (reason: string, errorClass: string, dueAt: number): Promise<boolean> => {
-    const turnAt = Math.max(mail.turn_at, dueAt);
-    const changes = { reply: keptReply(reason), error_class: errorClass, turn_at: turnAt };
-    return retryJob(db, 'outbox', { id, leaseId, dueAt, reason: changes });
+    const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
+    const changes = { ...times, reply: keptReply(reason), error_class: errorClass };
+    return endLease(db, 'outbox', { id, leaseId }, changes);
   };
 
   const kind = findLetterKind(mail.kind);

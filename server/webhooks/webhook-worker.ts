@@ -1,6 +1,6 @@
 // Endpoints are independent, so one that hangs doesn't delay the others. A lead's events are sent one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { finishJob } from '#server/jobs/queue.ts';
+import { endLease } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
 import { backOffMs, startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
@@ -53,8 +53,8 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
       const dueAt = isCutOff ? now : nextAttemptAt(outcome, event, { now, random });
       await retryEvent(database.db, event, { leaseId, dueAt, reply });
     } else {
-      const result = { state, reply, ...(state === 'sent' && { payload: '' }) };
-      await finishJob(database.db, 'webhook_events', { id: event.id, leaseId, now, result });
+      const result = { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
+      await endLease(database.db, 'webhook_events', { id: event.id, leaseId }, result);
     }
     onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer: reply });
   };

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
-import { finishJob } from '#server/jobs/queue.ts';
+import { endLease } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhooks/webhook-events.ts';
@@ -267,12 +267,8 @@ for (const engine of ENGINES) {
         const lost = await lease('suspended', now);
         const later = now + 31_000;
         const event = await lease('another', later);
-        await finishJob(database.db, 'webhook_events', {
-          id: event.id,
-          leaseId: 'another',
-          now: later,
-          result: { state: 'sent', reply: '204' },
-        });
+        const result = { state: 'sent', reply: '204', finished_at: later } as const;
+        await endLease(database.db, 'webhook_events', { id: event.id, leaseId: 'another' }, result);
         const dueAt = later + 4 * HOUR_SECONDS * 1000;
         await retryEvent(database.db, lost, { leaseId: 'suspended', dueAt, reply: 'timed out' });
         assert.equal((await lease('another', later)).type, 'lead.read');
