@@ -1,6 +1,6 @@
 // A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
 // so a stranger cannot use up a visitor's.
-import type { Selectable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -45,23 +45,11 @@ export async function insertChallenge(
   await tx.insertInto('submissions').values(challenge).execute();
 }
 
-type SentAgain = Pick<
-  Challenge,
-  | 'name'
-  | 'company'
-  | 'answers'
-  | 'email_typed'
-  | 'consent_version'
-  | 'news_consent_version'
-  | 'client_address'
-  | 'user_agent'
-  | 'given_at'
-  | 'asked_at'
-  | 'codes_sent'
-  | 'expires_at'
->;
-
-export async function updateChallenge(tx: Db, id: string, sent: SentAgain): Promise<void> {
+export async function updateChallenge(
+  tx: Db,
+  id: string,
+  sent: Updateable<Schema['submissions']>,
+): Promise<void> {
   await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
 }
 
