@@ -1,5 +1,5 @@
 // Counts events atomically across processes.
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -11,25 +11,10 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
     .insertInto('limit_windows')
     .values(windows.map(({ key, endsAt }) => ({ key, started_at: now, ends_at: endsAt, count: 1 })))
     .onConflict((conflict) => {
-      const counted = conflict.column('key').doUpdateSet((eb) => {
-        const over = isOver(now);
-        const unlessOver = (column: 'started_at' | 'ends_at') =>
-          eb
-            .case()
-            .when(over)
-            .then(eb.ref(`excluded.${column}`))
-            .else(eb.ref(`limit_windows.${column}`))
-            .end();
-        return {
-          count: eb
-            .case()
-            .when(over)
-            .then(eb.val(1))
-            .else(eb('limit_windows.count', '+', 1))
-            .end(),
-          started_at: unlessOver('started_at'),
-          ends_at: unlessOver('ends_at'),
-        };
+      const counted = conflict.column('key').doUpdateSet({
+        count: unlessOver(now, sql`limit_windows.count + 1`, sql`1`),
+        started_at: unlessOver(now, sql`limit_windows.started_at`, sql`excluded.started_at`),
+        ends_at: unlessOver(now, sql`limit_windows.ends_at`, sql`excluded.ends_at`),
       });
       return limit === undefined
         ? counted
@@ -39,6 +24,9 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
 /** A window that starts later than any clock could show was written by a wrong clock, and counts as over. */
 const isOver = (now: number) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
+
+const unlessOver = (now: number, value: RawBuilder<unknown>, otherwise: RawBuilder<unknown>) =>
+  sql<number>`case when ${isOver(now)} then ${otherwise} else ${value} end`;
 
 /**
  * Counts an event. The first one begins a window.
