@@ -106,24 +106,16 @@ export async function removeSuppressions(
 const PAGE_SIZE = 500;
 
 export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
-  const readAfter = (after: { readonly key: string; readonly reason: string }) =>
+  const readAfter = ([key, reason]: readonly string[]) =>
     db
       .selectFrom('suppressions')
       .selectAll()
-      .where((eb) =>
-        eb.or([
-          eb('address_key', '>', after.key),
-          eb.and([eb('address_key', '=', after.key), eb('reason', '>', after.reason as SuppressionReason)]),
-        ]),
-      )
+      .where(sql<boolean>`(address_key, reason) > (${key}, ${reason})`)
       .orderBy('address_key')
       .orderBy('reason')
       .limit(PAGE_SIZE)
       .execute();
-  return pagesAfter({ key: '', reason: '' }, readAfter, ({ address_key, reason }) => ({
-    key: address_key,
-    reason,
-  }));
+  return pagesAfter(['', ''], readAfter, ({ address_key: key, reason }) => [key, reason]);
 }
 
 type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
@@ -139,16 +131,8 @@ export const newestSuppressions = (
       // A redundant bound, so that the index is used.
       query
         .where('created_at', '<=', after!.created_at)
-        .where((eb) =>
-          eb.or([
-            eb('created_at', '<', after!.created_at),
-            eb.and([eb('created_at', '=', after!.created_at), eb('address_key', '>', after!.address_key)]),
-            eb.and([
-              eb('created_at', '=', after!.created_at),
-              eb('address_key', '=', after!.address_key),
-              eb('reason', '>', after!.reason),
-            ]),
-          ]),
+        .where(
+          sql<boolean>`(created_at < ${after!.created_at} or (address_key, reason) > (${after!.address_key}, ${after!.reason}))`,
         ),
     )
     .orderBy('created_at', 'desc')
