@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasChanged } from '#server/db/engine/row-counts.ts';
+import { changedRows, hasChanged } from '#server/db/engine/row-counts.ts';
 
 export type DeskSession = Selectable<Schema['desk_sessions']>;
 
@@ -84,13 +84,10 @@ export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
 
 export async function deleteDeskAccess(db: Db, except: readonly string[] = []): Promise<DeletedAccess> {
   const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
-  for (const table of TABLES) {
-    const { numDeletedRows } = await db
-      .deleteFrom(table)
-      .$if(except.length > 0, (query) => query.where('email', 'not in', except))
-      .executeTakeFirstOrThrow();
-    deleted[table] = Number(numDeletedRows);
-  }
+  for (const table of TABLES)
+    deleted[table] = await changedRows(
+      db.deleteFrom(table).$if(except.length > 0, (query) => query.where('email', 'not in', except)),
+    );
   return deleted;
 }
 
