@@ -93,24 +93,13 @@ function framesOf({ message, stack = '' }: Error): string[] {
 
 const NO_WORDS = 'This error has no message.';
 
-/** Checks quickly, because every log line is checked and few contain an error. */
-function holdsError(args: readonly unknown[]): boolean {
-  const [first] = args;
-  if (args.some((value) => value instanceof Error)) return true;
-  return (
-    typeof first === 'object' &&
-    first !== null &&
-    Object.values(first).some((value) => value instanceof Error)
-  );
-}
-
 function withoutMessages(args: unknown[]): unknown[] {
-  if (!holdsError(args)) return args;
   const [first, ...rest] = args;
   if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
   const fields: [string, unknown][] =
     typeof first === 'object' && first !== null ? Object.entries(first) : [];
   const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
+  if (errors.length === 0) return args;
   const described = Object.fromEntries(
     fields.map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
   );
