@@ -86,18 +86,6 @@ export const digestKind: LetterKind = {
   },
 };
 
-const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
-  seen: 'seen',
-  opened: 'opened',
-  asked: 'asked',
-  mailed: 'mailed',
-  entered: 'entered',
-  quarter: 'quarter',
-  half: 'half',
-  'three-quarters': 'threeQuarters',
-  whole: 'whole',
-};
-
 const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
@@ -114,9 +102,10 @@ export function composeDigestEmail(
   const before = figures.before.toLocaleString(language);
   const { subject, text } = headOf(words, about, { ...figures, count, before });
   const share = shareOfViews(day.share, figures, { count, language });
+  const names: Readonly<Record<string, string>> = { ...day.steps, 'three-quarters': day.steps.threeQuarters };
   const steps = figures.steps.flatMap(({ step, count: value }) => {
-    const name = STEP_NAMES[step];
-    return name === undefined ? [] : [{ name: day.steps[name], value, isView: VIEWS.has(step) }];
+    const name = names[step];
+    return name === undefined ? [] : [{ name, value, isView: VIEWS.has(step) }];
   });
   const sources = figures.sources.map(({ source, leads: value }) => ({
     name: sourceNamed(words, source),
