@@ -4,7 +4,12 @@ import type { FastifyInstance } from 'fastify';
 
 import { paperStyles } from '#desk/paper.ts';
 import type { Http } from '#server/http/http.ts';
-import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
+import {
+  contentSecurityPolicy,
+  hashOf,
+  securityHeaders,
+  type ResponseHeaders,
+} from '#server/http/security-headers.ts';
 import { sendResource, sendWhole } from '#server/http/send-resource.ts';
 import { readFiles } from '#server/http/static-files.ts';
 import type { ColourPair } from '#shared/colours.ts';
@@ -36,7 +41,7 @@ export function serveDeskFiles(
 ): void {
   // The proof of consent opens from a blob, and therefore under the page's policy.
   const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(paperStyles(accent))] }, secure);
-  const read = (always: readonly string[], wanted: (name: string) => boolean) =>
+  const read = (always: ResponseHeaders, wanted: (name: string) => boolean) =>
     folder !== null && existsSync(folder)
       ? readFiles(folder, { always, otherwise: NO_STORE }, wanted)
       : new Map<string, never>();

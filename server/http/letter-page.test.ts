@@ -19,7 +19,7 @@ const words = { tab: 'Tab', title: 'Title', text: 'Text', way: '' };
 function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
   const page = createLetterPage({ ...site, ...changes }, true, '')(words);
   const { body } = page.representationFor(undefined);
-  const policy = String(page.headers[page.headers.indexOf('content-security-policy') + 1]);
+  const policy = String(page.headers['content-security-policy']);
   return { html: body.toString(), policy };
 }
 

@@ -34,7 +34,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
     STYLES.replaceAll("url('/", `url('${basePath}/`) + (site.colors ? colourStyles(site.colors) : '');
   const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
   const policy = contentSecurityPolicy(hashes, secure);
-  const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
+  const always = { ...securityHeaders(secure, policy), 'x-robots-tag': 'noindex' };
   const [header, footer] = [headerOf(site, basePath), footerOf(site, basePath)];
   return ({ tab, title, text, way, closed = false }) =>
     textResource(

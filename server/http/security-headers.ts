@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
-export type HeaderList = readonly string[];
-
-export function addHeaders(reply: FastifyReply, headers: HeaderList): FastifyReply {
-  for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
-  return reply;
-}
+export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 
@@ -40,24 +35,22 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =>
-  Object.entries({
-    'content-security-policy': policy,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'strict-origin-when-cross-origin',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
-    // Neighbouring hosts may not support https, so includeSubDomains is absent.
-    ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
-  }).flat();
+export const securityHeaders = (secure: boolean, policy = NOTHING): ResponseHeaders => ({
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
+  // Neighbouring hosts may not support https, so includeSubDomains is absent.
+  ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
+});
 
 /** Adds the headers that a response has not set itself, such as a page's policy. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
-  const headers = securityHeaders(secure);
+  const headers = Object.entries(securityHeaders(secure));
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    for (let at = 0; at + 1 < headers.length; at += 2)
-      if (!reply.hasHeader(headers[at]!)) void reply.header(headers[at]!, headers[at + 1]);
+    for (const [name, value] of headers) if (!reply.hasHeader(name)) void reply.header(name, value);
     done();
   });
 }

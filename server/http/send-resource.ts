@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
-import { addHeaders, type HeaderList } from '#server/http/security-headers.ts';
+import type { ResponseHeaders } from '#server/http/security-headers.ts';
 
 /** Smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
@@ -17,14 +17,14 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 type Representation = {
   readonly body: Buffer;
   readonly etag: string;
-  readonly encoding: HeaderList;
+  readonly encoding: ResponseHeaders;
 };
 
 export type Resource = {
   readonly representationFor: (accepted: string | undefined) => Representation;
-  readonly vary: HeaderList;
+  readonly vary: ResponseHeaders;
   /** Sent with every response, including 304. */
-  readonly headers: HeaderList;
+  readonly headers: ResponseHeaders;
   readonly type: string;
 };
 
@@ -35,14 +35,14 @@ export function createResource(options: {
   type: string;
   cacheControl: string;
   bodies: Bodies;
-  always: HeaderList;
+  always?: ResponseHeaders;
 }): Resource {
   const { type, cacheControl, bodies, always, mark = '' } = options;
   const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
-  const vary = available.length > 1 ? ['vary', 'accept-encoding'] : [];
+  const vary: ResponseHeaders = available.length > 1 ? { vary: 'accept-encoding' } : {};
   const represent = (encoding: Encoding, body: Buffer): Representation => {
     const etag = `"${mark}${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    return { body, etag, encoding: encoding === 'identity' ? [] : ['content-encoding', encoding] };
+    return { body, etag, encoding: encoding === 'identity' ? {} : { 'content-encoding': encoding } };
   };
   const made = new Map<Encoding, Representation>();
   return {
@@ -56,7 +56,7 @@ export function createResource(options: {
       return representation;
     },
     vary,
-    headers: [...always, ...vary, 'cache-control', cacheControl],
+    headers: { ...always, ...vary, 'cache-control': cacheControl },
     type,
   };
 }
@@ -79,9 +79,7 @@ export function textResource(
 /** Sends uncached resources and statuses other than 200, ignoring conditions. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
   const { body, encoding } = resource.representationFor(request.headers['accept-encoding']);
-  return addHeaders(reply, [...resource.headers, ...encoding])
-    .type(resource.type)
-    .send(body);
+  return reply.headers(resource.headers).headers(encoding).type(resource.type).send(body);
 }
 
 /** Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`. */
@@ -96,24 +94,27 @@ export function sendResource(
   const { body, etag } = resource.representationFor(headers['accept-encoding']);
   const ifMatch = headers['if-match'];
   if (ifMatch !== undefined && !names(ifMatch, etag))
-    return sendError(addHeaders(reply, resource.vary), 'precondition-failed');
+    return sendError(reply.headers(resource.vary), 'precondition-failed');
   const ifNoneMatch = headers['if-none-match'];
   // Compares weakly, because a proxy that compresses the response marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
-    return addHeaders(reply, resource.headers).header('etag', etag).code(304).send();
+    return reply.headers(resource.headers).header('etag', etag).code(304).send();
 
   // Ranges are defined only for GET.
   const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
   const wanted = range === undefined ? 'whole' : readRange(range, body.length);
-  if (wanted === 'unsatisfiable') {
-    addHeaders(reply, [...resource.vary, 'content-range', `bytes */${body.length}`]);
-    return sendError(reply, 'range-not-satisfiable');
-  }
+  if (wanted === 'unsatisfiable')
+    return sendError(
+      reply.headers(resource.vary).header('content-range', `bytes */${body.length}`),
+      'range-not-satisfiable',
+    );
   void reply.header('etag', etag).header('accept-ranges', 'bytes');
   if (wanted === 'whole') return sendWhole(request, reply, resource);
   const { first, last } = wanted;
   const { encoding } = resource.representationFor(headers['accept-encoding']);
-  return addHeaders(reply, [...resource.headers, ...encoding])
+  return reply
+    .headers(resource.headers)
+    .headers(encoding)
     .type(resource.type)
     .header('content-range', `bytes ${first}-${last}/${body.length}`)
     .code(206)

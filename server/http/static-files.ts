@@ -8,7 +8,11 @@ import mime from 'mime';
 import { createChooseVariant } from '#server/http/choose-variant.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
-import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
+import {
+  contentSecurityPolicy,
+  securityHeaders,
+  type ResponseHeaders,
+} from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 
@@ -26,7 +30,7 @@ const isHashed = (name: string): boolean => name.startsWith('assets/');
 
 export function readFiles(
   folder: string,
-  { always, otherwise = 'public, max-age=3600' }: { always: HeaderList; otherwise?: string },
+  { always, otherwise = 'public, max-age=3600' }: { always: ResponseHeaders; otherwise?: string },
   wanted: (name: string) => boolean = () => true,
 ): Files {
   const all = globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -141,16 +145,16 @@ const HTML = 'text/html; charset=utf-8';
 
 function readSite({ release, words, variants, random, publicUrl, secure }: SiteParts) {
   const pagesFolder = path.join(release.folder, 'pages');
-  const unlisted = words.noindex ? ['x-robots-tag', 'noindex'] : [];
-  const always = [...securityHeaders(secure), ...unlisted];
+  const unlisted = words.noindex && { 'x-robots-tag': 'noindex' };
+  const always = { ...securityHeaders(secure), ...unlisted };
   const counter = words.analytics && new URL(words.analytics.script).origin;
-  const headersOf = (name: string): string[] => [
+  const headersOf = (name: string): ResponseHeaders => ({
     ...securityHeaders(
       secure,
       contentSecurityPolicy(release.inlineHashes, secure, name === '404.html' ? undefined : counter),
     ),
     ...unlisted,
-  ];
+  });
   const page = (name: string, type: string, variant?: string): Resource =>
     textResource(
       readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(ADDRESS_PLACEHOLDER, publicUrl),

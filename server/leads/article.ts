@@ -36,7 +36,6 @@ function addArticleRoute(
   const resource = textResource(JSON.stringify(campaign.article), {
     type: JSON_TYPE,
     cacheControl: 'private, no-store',
-    always: [],
   });
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
@@ -109,7 +108,7 @@ function readGuide(file: string): Resource {
     type: mime.getType(name) ?? 'application/octet-stream',
     cacheControl: 'private, no-store',
     bodies: { identity: readFileSync(file) },
-    always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
+    always: { 'content-disposition': `attachment; filename="${name}"`, 'x-robots-tag': 'noindex' },
   });
   // Hashes the file now, so that no visitor has to wait.
   guide.representationFor(undefined);

@@ -174,7 +174,6 @@ function addVerifyRoute(
   const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
     type: JSON_TYPE,
     cacheControl: 'no-store',
-    always: [],
   });
 
   app.post(API.verify, async (request, reply) => {
