@@ -8,7 +8,7 @@ import {
   firstSourceOf,
   readAttribution,
   sourceOf,
-  type KeptAttribution,
+  type Attribution,
 } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
@@ -38,7 +38,7 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   /** Time of verification, of the newest request for a code, or of import. */
   readonly state_since: string;
   readonly unsubscribe_url: string;
-  readonly attribution: KeptAttribution;
+  readonly attribution: Attribution;
   /** Undefined without variants. */
   readonly variant: string | undefined;
 };

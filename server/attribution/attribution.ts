@@ -35,21 +35,19 @@ const CLICK_IDS = [
 
 export const DIRECT = 'direct';
 
-export type KeptAttribution = Touch & { readonly first?: Touch };
-
-export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
+export const readAttribution = (json: string): Attribution => JSON.parse(json) as Attribution;
 
 /**
  * Returns the first of these that the last informative touch has: `utm_source`, the advertiser, the linking site. Otherwise
  * returns `direct`.
  */
-export const sourceOf = (last: KeptAttribution): string =>
+export const sourceOf = (last: Attribution): string =>
   sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
 
-export const firstSourceOf = (last: KeptAttribution): string =>
+export const firstSourceOf = (last: Attribution): string =>
   (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
 
-export const campaignOf = ({ first, ...last }: KeptAttribution): string | undefined =>
+export const campaignOf = ({ first, ...last }: Attribution): string | undefined =>
   last.utm_campaign ?? (sourceOfTouch(last) === undefined ? first?.utm_campaign : undefined);
 
 export type Origin = { readonly source?: string | undefined; readonly campaign?: string | undefined };

@@ -1,5 +1,5 @@
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
-import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/attribution.ts';
+import { readAttribution, sourceOf, type Attribution } from '#server/attribution/attribution.ts';
 import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
@@ -26,7 +26,7 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   /** Absent if the lead didn't agree to get news, or has unsubscribed since. */
   readonly news_consent?: { readonly given_at: string; readonly version: string; readonly text: string };
   readonly source: string;
-  readonly attribution: KeptAttribution;
+  readonly attribution: Attribution;
   readonly flags: readonly string[];
   /** Absent if the page had no variants. */
   readonly variant?: string;
