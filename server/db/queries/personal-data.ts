@@ -8,6 +8,7 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
+type Deleted = TablesWith<{ erasure: 'delete' }>;
 type AboutAnAddress = TablesWith<{ isAbout: unknown }>;
 export type ErasedRows = Readonly<Record<TablesWith<{ erasure: 'delete' | 'custom' }>, number>>;
 
@@ -61,39 +62,38 @@ export async function erasePersonalData(
   let leadIds: readonly string[] = [];
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
     desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),
-    suppressions: () => anonymiseSuppressions(tx, email),
+    suppressions: () =>
+      changedRows(
+        tx.updateTable('suppressions').set({ email: null, note: null }).where(isAbout('suppressions', email)),
+      ),
     // Positions are kept, so the other entries can still be checked.
     consent_chain: () => eraseProofs(tx, isAbout('consent_chain', email)),
     leads: async () => {
-      leadIds = await deleteLeads(tx, email);
-      return leadIds.length;
+      const leads = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
+      leadIds = leads.map(({ id }) => id);
+      return leads.length;
     },
     // Runs after the lead's deletion: queueing an event locks the lead's row, so none can be added now.
     webhook_events: () => deleteEvents(tx, leadIds, onLeadErased),
-    codes: () => pseudonymiseCodes(tx, email, pseudonym, now),
+    codes: () =>
+      changedRows(
+        tx
+          .updateTable('codes')
+          .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
+          .where(isAbout('codes', email)),
+      ),
   };
   const erased: Partial<Record<keyof Schema, number>> = {};
   for (const table of TABLE_NAMES.toReversed()) {
     const { erasure } = descriptionOf(table);
     if (erasure === 'custom') erased[table] = await eraseRows[table as keyof typeof eraseRows]();
-    if (erasure === 'delete') erased[table] = await deleteRows(tx, table as Deleted, email);
+    if (erasure === 'delete')
+      erased[table] = await changedRows(tx.deleteFrom(table).where(isAbout(table as Deleted, email)));
   }
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
   // If other people use the domain, the next lookup stores it again.
   await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
   return erased as ErasedRows;
-}
-
-type Deleted = TablesWith<{ erasure: 'delete' }>;
-
-async function deleteRows(tx: Db, table: Deleted, email: string): Promise<number> {
-  return changedRows(tx.deleteFrom(table).where(isAbout(table, email)));
-}
-
-async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
-  return changedRows(
-    tx.updateTable('suppressions').set({ email: null, note: null }).where(isAbout('suppressions', email)),
-  );
 }
 
 /** Keeps the names of desk users, who stay accountable. */
@@ -107,11 +107,6 @@ async function pseudonymiseDeskLog(
   if (former.length > 0)
     await tx.updateTable('desk_log').set({ about: name }).where('about', 'in', former).execute();
   return changedRows(tx.updateTable('desk_log').set({ about: name }).where('about', '=', email));
-}
-
-async function deleteLeads(tx: Db, email: string): Promise<readonly string[]> {
-  const leads = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
-  return leads.map(({ id }) => id);
 }
 
 async function deleteEvents(
@@ -129,15 +124,6 @@ async function deleteEvents(
   const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
   for (const leadId of leadIds) await onLeadErased({ leadId, inHandUntil });
   return events.length;
-}
-
-async function pseudonymiseCodes(tx: Db, email: string, pseudonym: string, now: number): Promise<number> {
-  return changedRows(
-    tx
-      .updateTable('codes')
-      .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
-      .where(isAbout('codes', email)),
-  );
 }
 
 const atMost = (now: number) => sql<number>`case when expires_at > ${now} then ${now} else expires_at end`;
