@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/funnel.ts';
-import { colourMistakes, type Colours } from '#shared/colours.ts';
+import { colourMistakes } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/limits.ts';
@@ -16,17 +16,29 @@ const MARKUP =
 /** Captures label and target. */
 export const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;
 
+export type WordsMistake = {
+  /** A phrase that follows the name of the entry. */
+  readonly message: string;
+  readonly entry?: readonly PropertyKey[];
+  /** The part of the text that is wrong. */
+  readonly about?: string;
+};
+
+export const reporting = <Words>(find: (words: Words) => Iterable<WordsMistake>) =>
+  z.superRefine<Words>((words, context) => {
+    for (const { message, entry = [], about } of find(words))
+      context.addIssue({ code: 'custom', path: [...entry], params: { about }, message });
+  });
+
 const textWithout = (...markup: readonly RegExp[]) =>
   z.string({ error: 'must be text' }).check(
     z.trim(),
     z.minLength(1, 'must not be empty'),
-    z.superRefine((text: string, context) => {
-      for (const [about] of markup.flatMap((one) => [...text.matchAll(one)]))
-        context.addIssue({
-          code: 'custom',
-          params: { about },
-          message: `${about} would be shown exactly as written. ${about.startsWith('&') ? 'Type the character itself' : 'Use plain words'}`,
-        });
+    reporting(function* (text: string) {
+      for (const [about] of markup.flatMap((one) => [...text.matchAll(one)])) {
+        const cure = about.startsWith('&') ? 'Type the character itself' : 'Use plain words';
+        yield { about, message: `${about} would be shown exactly as written. ${cure}` };
+      }
     }),
   );
 
@@ -36,49 +48,43 @@ const anyWords = textWithout(MARKUP, LINK);
 const wordsWith = (...names: readonly string[]) => withPlaceholders(anyWords, names);
 
 const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
-  text.check((payload) => {
-    for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
-      const written = inner.trim();
-      const isDoubled = payload.value.includes(`{${about}}`);
-      if (names.includes(inner) && about.endsWith('}') && !isDoubled) continue;
-      const meant = names.find((name) =>
-        about.endsWith('}') ? name.toLowerCase() === written.toLowerCase() : written.startsWith(name),
-      );
-      // Braces around other text are not placeholders.
-      if (meant === undefined && !/^[\w-]+$/.test(written)) continue;
-      const known =
-        names.length === 0 ? 'This text has no placeholders' : `Use one of {${names.join('}, {')}}`;
-      payload.issues.push({
-        code: 'custom',
-        input: payload.value,
-        params: { about },
-        message:
+  text.check(
+    reporting(function* (value: string) {
+      for (const [about, inner = ''] of value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
+        const written = inner.trim();
+        const isDoubled = value.includes(`{${about}}`);
+        if (names.includes(inner) && about.endsWith('}') && !isDoubled) continue;
+        const meant = names.find((name) =>
+          about.endsWith('}') ? name.toLowerCase() === written.toLowerCase() : written.startsWith(name),
+        );
+        // Braces around other text are not placeholders.
+        if (meant === undefined && !/^[\w-]+$/.test(written)) continue;
+        const known =
+          names.length === 0 ? 'This text has no placeholders' : `Use one of {${names.join('}, {')}}`;
+        const message =
           meant === undefined
             ? `there is no ${about}. ${known}`
-            : `write {${meant}} instead of ${isDoubled ? `{${about}}` : about}`,
-        continue: true,
-      });
-    }
-  });
+            : `write {${meant}} instead of ${isDoubled ? `{${about}}` : about}`;
+        yield { about, message };
+      }
+    }),
+  );
 
 const words = wordsWith('year');
 
 const href = words.check(
-  z.superRefine((text: string, context) => {
-    const mistake = linkMistake(text, null);
-    if (mistake !== null) context.addIssue({ code: 'custom', message: mistake });
+  reporting(function* (text: string) {
+    const message = linkMistake(text, null);
+    if (message !== null) yield { message };
   }),
 );
 const link = z.strictObject({ label: words, href });
 const page = words.check(
-  z.superRefine((text: string, context) => {
+  reporting(function* (text: string) {
     const mistake = linkMistake(text, null);
     if (mistake === null && /^(?:https?:\/)?\//i.test(text)) return;
     const isLink = mistake === null || mistake.includes('mailto:');
-    context.addIssue({
-      code: 'custom',
-      message: isLink ? 'must begin with https://, or with / for a page of this site' : mistake,
-    });
+    yield { message: isLink ? 'must begin with https://, or with / for a page of this site' : mistake };
   }),
 );
 const items = <Item extends z.core.SomeType>(item: Item) =>
@@ -88,12 +94,7 @@ const colour = z
   .string({ error: "must be a colour such as '#0e5a43', in quotes" })
   .check(z.regex(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes"));
 const colourPair = z.strictObject({ light: colour, dark: colour });
-const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(
-  z.superRefine((pairs: Colours, context) => {
-    for (const { entry, mistake } of colourMistakes(pairs))
-      context.addIssue({ code: 'custom', path: entry, message: mistake });
-  }),
-);
+const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(reporting(colourMistakes));
 const svg = words.check(
   z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
 );
@@ -354,26 +355,16 @@ const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
     (text) => !text.includes('{year}'),
     'must not contain {year}, because each receipt stores this text exactly as written',
   ),
-  z.superRefine((text: string, context) => {
+  reporting(function* (text: string) {
     for (const [, label = '', about = ''] of text.matchAll(LINK)) {
       const mistake = /^https?:/i.test(about) ? linkMistake(about, null) : 'must begin with https://';
-      if (mistake !== null)
-        context.addIssue({ code: 'custom', params: { about }, message: `${about} ${mistake}` });
+      if (mistake !== null) yield { about, message: `${about} ${mistake}` };
       if (about.includes('('))
-        context.addIssue({
-          code: 'custom',
-          params: { about },
-          message: `${about} must not contain parentheses. Write %28 and %29 instead`,
-        });
-      if (label.trim() === '')
-        context.addIssue({ code: 'custom', params: { about }, message: 'contains a link without words' });
+        yield { about, message: `${about} must not contain parentheses. Write %28 and %29 instead` };
+      if (label.trim() === '') yield { about, message: 'contains a link without words' };
     }
-    if (text.replace(LINK, '').includes(']('))
-      context.addIssue({
-        code: 'custom',
-        params: { about: '](' },
-        message: 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)',
-      });
+    const message = 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)';
+    if (text.replace(LINK, '').includes('](')) yield { about: '](', message };
   }),
 );
 
@@ -477,36 +468,28 @@ const ownField = z
     properties: z.optional(z.strictObject(properties)),
   })
   .check(
-    z.superRefine(({ kind, options, maxLength, autocomplete }, context) => {
-      const report = (entry: string, message: string) =>
-        context.addIssue({ code: 'custom', path: [entry], message });
+    reporting(function* ({ kind, options, maxLength, autocomplete }) {
       const isChoice = kind === 'choice' || kind === 'choices';
+      const needless = 'does not apply to this kind. Remove the entry';
       if (isChoice && options === undefined)
-        report('kind', 'needs options. Add a list of answers to choose from');
+        yield { entry: ['kind'], message: 'needs options. Add a list of answers to choose from' };
       if (!isChoice && options !== undefined)
-        report(
-          'options',
-          'only apply to the kinds choice and choices. Remove the options, or change the kind',
-        );
-      if (isChoice && maxLength !== undefined)
-        report('maxLength', 'does not apply to this kind. Remove the entry');
+        yield {
+          entry: ['options'],
+          message: 'only apply to the kinds choice and choices. Remove the options, or change the kind',
+        };
+      if (isChoice && maxLength !== undefined) yield { entry: ['maxLength'], message: needless };
       if (kind === 'choices' && autocomplete !== undefined)
-        report('autocomplete', 'does not apply to this kind. Remove the entry');
+        yield { entry: ['autocomplete'], message: needless };
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
-          context.addIssue({
-            code: 'custom',
-            path: ['options', at],
-            message: 'is in the list twice. Remove one of the two',
-          });
+          yield { entry: ['options', at], message: 'is in the list twice. Remove one of the two' };
     }),
   );
 export type OwnField = z.infer<typeof ownField>;
 
 const ownFields = z.array(ownField).check(
-  z.superRefine((fields: readonly OwnField[], context) => {
-    const report = (path: PropertyKey[], message: string) =>
-      context.addIssue({ code: 'custom', path, message });
+  reporting(function* (fields: readonly OwnField[]) {
     const firstWith = (key: (field: OwnField) => string | undefined, at: number) =>
       fields.findIndex((field) => key(field) !== undefined && key(field) === key(fields[at]!));
     let length = 0;
@@ -514,7 +497,10 @@ const ownFields = z.array(ownField).check(
     for (const [at, field] of fields.entries()) {
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
-          report([at, entry], `${field[entry]} is already used by another field. Choose another ${entry}`);
+          yield {
+            entry: [at, entry],
+            message: `${field[entry]} is already used by another field. Choose another ${entry}`,
+          };
       for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
         OwnField['properties']
       >)[])
@@ -522,17 +508,17 @@ const ownFields = z.array(ownField).check(
           firstWith((other) => other.properties?.[program], at) < at &&
           field.properties?.[program] !== undefined
         )
-          report(
-            [at, 'properties', program],
-            `${field.properties[program]} is already used for another field. Choose another property`,
-          );
+          yield {
+            entry: [at, 'properties', program],
+            message: `${field.properties[program]} is already used for another field. Choose another property`,
+          };
       length += longestAnswer(field);
       if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
         isTooMuch = true;
-        report(
-          [at],
-          `the answers up to this field may have ${length} characters, but a form accepts only ${ANSWERS_MAX_LENGTH}. Set a smaller maxLength, or ask fewer questions`,
-        );
+        yield {
+          entry: [at],
+          message: `the answers up to this field may have ${length} characters, but a form accepts only ${ANSWERS_MAX_LENGTH}. Set a smaller maxLength, or ask fewer questions`,
+        };
       }
     }
   }),

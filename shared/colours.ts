@@ -95,23 +95,23 @@ function tintOf(accent: string, theme: keyof ColourPair): string {
 const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 
 /** Returns an error for each colour whose contrast is too low; the caller prefixes the name of the entry. */
-export function colourMistakes({ accent, plate }: Colours): { entry: string[]; mistake: string }[] {
+export function colourMistakes({ accent, plate }: Colours): { entry: string[]; message: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const [paper, colour] = [PAPER[theme], accent[theme]];
-    const mistakes: { entry: string[]; mistake: string }[] = [];
+    const mistakes: { entry: string[]; message: string }[] = [];
     const grounds = [paper, CARD[theme], tintOf(colour, theme)];
     const onPaper = Math.min(...grounds.map((ground) => contrastOf(colour, ground)));
     if (onPaper < LEAST_CONTRAST) {
       mistakes.push({
         entry: ['accent', theme],
-        mistake: `has a contrast of ${roundedDown(onPaper)}:1 with the page, but words need 4.5:1. Choose a ${theme === 'light' ? 'darker' : 'lighter'} colour`,
+        message: `has a contrast of ${roundedDown(onPaper)}:1 with the page, but words need 4.5:1. Choose a ${theme === 'light' ? 'darker' : 'lighter'} colour`,
       });
     }
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
     if (onPlate < LEAST_CONTRAST) {
       mistakes.push({
         entry: ['plate', theme],
-        mistake: `has a contrast of ${roundedDown(onPlate)}:1 with the words on it, but words need 4.5:1. Choose a darker colour`,
+        message: `has a contrast of ${roundedDown(onPlate)}:1 with the words on it, but words need 4.5:1. Choose a darker colour`,
       });
     }
     return mistakes;

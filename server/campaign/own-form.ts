@@ -1,8 +1,6 @@
-import * as z from 'zod/mini';
-
 import { readText } from '#server/campaign/campaign-folder.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
-import { Form, type FormMessages, type OwnForm } from '#shared/campaign-schema.ts';
+import { Form, reporting, type FormMessages, type OwnForm } from '#shared/campaign-schema.ts';
 
 const FILE = 'form.yaml';
 
@@ -28,17 +26,16 @@ const mainLanguage = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase(
 
 const formIn = (language: string) =>
   Form.check(
-    z.superRefine(({ fields = [], messages = {} }, context) => {
+    reporting(function* ({ fields = [], messages = {} }) {
       if (fields.length === 0 || mainLanguage(language) in MESSAGES) return;
       const missing = (Object.keys(ENGLISH) as (keyof FormMessages)[]).filter(
         (name) => messages[name] === undefined,
       );
       if (missing.length > 0)
-        context.addIssue({
-          code: 'custom',
-          path: ['fields'],
+        yield {
+          entry: ['fields'],
           message: `need error messages in the language of the page (${language}). Add a group "messages:" with ${missing.join(', ')}`,
-        });
+        };
     }),
   );
 

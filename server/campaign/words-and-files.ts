@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import * as z from 'zod/mini';
-
 import {
   both,
   iconMistake,
@@ -16,14 +14,14 @@ import {
   filmHasPoints,
   GuideEmail,
   Landing,
+  reporting,
   SECTIONS,
   sectionsOf,
   Site,
   type SectionName,
+  type WordsMistake,
 } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
-
-type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
@@ -38,12 +36,6 @@ export const siteOf = (folder: string, variant: string | null = null) =>
       ...(logo === undefined ? [] : mediaMistakesAt(folder, ['logo'], [logo])),
     ]),
   );
-
-const reporting = <Words>(find: (words: Words) => readonly WordsMistake[]) =>
-  z.superRefine<Words>((words, context) => {
-    for (const { entry, message } of find(words))
-      context.addIssue({ code: 'custom', path: [...entry], message });
-  });
 
 const mediaMistakesAt = (
   folder: string,
