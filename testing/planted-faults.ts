@@ -443,8 +443,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'erasing removes a person everywhere',
     fault: 'leave one table out',
     file: 'server/db/all-tables.ts',
-    find: "  corrections: table({\n    key: ['id'],\n    isAbout: isOfLead,\n    erasure: 'delete',",
-    replace: "  corrections: table({\n    key: ['id'],\n    isAbout: isOfLead,\n    erasure: 'keep',",
+    find: "  corrections: table({\n    isAbout: isOfLead,\n    erasure: 'delete',",
+    replace: "  corrections: table({\n    isAbout: isOfLead,\n    erasure: 'keep',",
     tests: [ERASURE, 'server/db/queries/personal-data.test.ts'],
   },
   {

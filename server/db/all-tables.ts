@@ -16,7 +16,8 @@ const link = <Type>(): Column<Type> => ({ kind: 'link' });
 const plain = <Type>(): Column<Type> => ({ kind: 'plain' });
 
 type Description<Name extends string> = {
-  readonly key: readonly Name[];
+  /** Absent if it is the ID. */
+  readonly key?: readonly Name[];
   /** Absent if the rows don't concern an e-mail address. */
   readonly isAbout?: (email: string) => RawBuilder<boolean>;
   /** `custom`: handled in queries/personal-data.ts. `keep`: belongs to a desk user, not to the lead. */
@@ -106,7 +107,6 @@ export const TABLES = {
     },
   }),
   known_secrets: table({
-    key: ['id'],
     isFilledAtStart: true,
     columns: {
       id: plain<Fixed<string>>(),
@@ -118,7 +118,6 @@ export const TABLES = {
    * address.
    */
   submissions: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'delete',
     expiry: 'custom',
@@ -151,7 +150,6 @@ export const TABLES = {
   }),
   /** The digits aren't stored, but derived from the ID. */
   codes: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'custom',
     expiry: 'custom',
@@ -168,7 +166,6 @@ export const TABLES = {
     },
   }),
   outbox: table({
-    key: ['id'],
     // Each half of the union has an index. With "or", PostgreSQL would scan the whole table.
     isAbout: (email) => sql<boolean>`id in (
       select id from outbox where lower(recipient) = ${email}
@@ -196,7 +193,6 @@ export const TABLES = {
     },
   }),
   webhook_events: table({
-    key: ['id'],
     isAbout: isOfLead,
     erasure: 'custom',
     expiry: { column: 'id', cutoff: 'mail' },
@@ -216,7 +212,6 @@ export const TABLES = {
     },
   }),
   leads: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'custom',
     columns: {
@@ -233,7 +228,6 @@ export const TABLES = {
   }),
   /** A verification adds a receipt for each ticked box, so only those for the guide count verifications. */
   consent_receipts: table({
-    key: ['id'],
     isAbout: isOfLead,
     erasure: 'delete',
     columns: {
@@ -252,7 +246,6 @@ export const TABLES = {
     },
   }),
   withdrawals: table({
-    key: ['id'],
     isAbout: isOfLead,
     erasure: 'delete',
     columns: {
@@ -265,7 +258,6 @@ export const TABLES = {
     },
   }),
   suppression_removals: table({
-    key: ['id'],
     isAbout: isOfLead,
     erasure: 'delete',
     columns: {
@@ -301,7 +293,6 @@ export const TABLES = {
   }),
   /** Has one row, whose hash covers all entries. */
   consent_chain_head: table({
-    key: ['id'],
     isFilledAtStart: true,
     columns: {
       id: plain<Fixed<string>>(),
@@ -323,7 +314,6 @@ export const TABLES = {
     },
   }),
   corrections: table({
-    key: ['id'],
     isAbout: isOfLead,
     erasure: 'delete',
     columns: {
@@ -333,7 +323,6 @@ export const TABLES = {
   }),
   /** Contacts imported from another tool, not verified here. Missing answers are empty. */
   imported_leads: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'delete',
     columns: {
@@ -348,7 +337,6 @@ export const TABLES = {
     },
   }),
   imported_corrections: table({
-    key: ['id'],
     isAbout: (email) => sql<boolean>`imported_id in (select id from imported_leads where email = ${email})`,
     erasure: 'delete',
     columns: {
@@ -413,7 +401,6 @@ export const TABLES = {
     },
   }),
   desk_sign_ins: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'keep',
     expiry: { column: 'expires_at', cutoff: 'windows' },
@@ -433,7 +420,6 @@ export const TABLES = {
   }),
   /** Roles aren't stored. Each request reads them from DESK_PEOPLE. */
   desk_sessions: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'keep',
     expiry: { column: 'ends_at', cutoff: 'windows' },
@@ -450,7 +436,6 @@ export const TABLES = {
   }),
   /** A passkey works only while its e-mail address is in DESK_PEOPLE. */
   desk_passkeys: table({
-    key: ['id'],
     isAbout: hasEmail,
     erasure: 'keep',
     columns: {
@@ -465,7 +450,6 @@ export const TABLES = {
     },
   }),
   desk_log: table({
-    key: ['id'],
     isAbout: (email) => sql<boolean>`(about = ${email} or who = ${email})`,
     erasure: 'custom',
     expiry: { column: 'id', cutoff: 'unverified' },
@@ -495,6 +479,8 @@ export type TablesWith<Part> = {
 }[keyof Tables];
 
 export const descriptionOf = (name: keyof Schema): Description<string> => TABLES[name];
+
+export const keyOf = (name: keyof Schema): readonly string[] => descriptionOf(name).key ?? ['id'];
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
 

@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { columnsOf, descriptionOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
+import { columnsOf, descriptionOf, keyOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { countRows } from '#server/db/engine/row-counts.ts';
 
@@ -95,7 +95,7 @@ type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
 const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
-  const { key } = descriptionOf(table);
+  const key = keyOf(table);
   // Index order depends on PostgreSQL's collation. In any other order, all rows would have to be sorted.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {

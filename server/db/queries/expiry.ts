@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 
 import {
   descriptionOf,
+  keyOf,
   TABLE_NAMES,
   TABLES,
   type Cutoffs,
@@ -73,12 +74,12 @@ export function deleteExpired(
   table: ByColumn,
   { before, most }: { readonly before: number; readonly most: number },
 ): Promise<number> {
-  const { key, expiry } = TABLES[table];
+  const { expiry } = TABLES[table];
   return deleteByKey(
     tx,
     table,
     sql`
-    select ${sql.join(key.map((name) => sql.ref(name)))} from ${sql.table(table)}
+    select ${keyIn(table)} from ${sql.table(table)}
     where ${isBefore(expiry.column, before)} order by ${sql.ref(expiry.column)} limit ${most}`,
   );
 }
@@ -90,9 +91,10 @@ const isBefore = (column: string, ms: number) => {
 };
 
 async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown>): Promise<number> {
-  const key = descriptionOf(table).key.map((name) => sql.ref(name));
-  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${sql.join(key)}) in (${keys})`));
+  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${keyIn(table)}) in (${keys})`));
 }
+
+const keyIn = (table: keyof Schema) => sql.join(keyOf(table).map((name) => sql.ref(name)));
 
 const codesStep = (until: number): ExpiryStep =>
   countedStep('codes', async (tx, limit) => {
