@@ -6,6 +6,7 @@ import { colourMistakes } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/limits.ts';
+import { orNull } from '#shared/or-null.ts';
 import { TOOL_NAMES, TOOLS, type ToolName } from '#shared/tools.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { linkMistake } from '#shared/words.ts';
@@ -99,13 +100,8 @@ const svg = words.check(
   z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
 );
 
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.DisplayNames.supportedLocalesOf(tag).length > 0;
-  } catch {
-    return false;
-  }
-}
+const isLanguage = (tag: string): boolean =>
+  orNull(() => Intl.DisplayNames.supportedLocalesOf(tag).length > 0) === true;
 
 /**
  * The host goes into the Content-Security-Policy unchanged, so characters that end a directive are refused.

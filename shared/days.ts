@@ -1,4 +1,6 @@
 // Days of a time zone, as whole numbers since 1970. A day on which the clocks change lasts 23 or 25 hours.
+import { orNull } from '#shared/or-null.ts';
+
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
 
@@ -22,13 +24,8 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** Accepts IANA names such as Europe/Berlin, but no offsets such as +01:00. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return /^[a-z]/i.test(name) && formatIn(name) !== undefined;
-  } catch {
-    return false;
-  }
-}
+export const isTimeZone = (name: string): boolean =>
+  /^[a-z]/i.test(name) && orNull(() => formatIn(name)) !== null;
 
 /** @returns the time on a clock in this time zone, in milliseconds, as if the clock showed UTC */
 export function clockTime(ms: number, timeZone: string): number {

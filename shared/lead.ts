@@ -10,6 +10,7 @@ import {
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
 } from '#shared/limits.ts';
+import { orNull } from '#shared/or-null.ts';
 import {
   IN_DOMAIN,
   isSingleLine,
@@ -57,11 +58,7 @@ declare const URL: new (url: string) => { readonly hostname: string };
 
 const asciiDomain = (typed: string): string | null => {
   if (!TYPED_DOMAIN.test(typed) || HYPHEN_AT_EDGE.test(typed)) return null;
-  try {
-    return new URL(`http://${typed}`).hostname;
-  } catch {
-    return null;
-  }
+  return orNull(() => new URL(`http://${typed}`).hostname);
 };
 
 /**

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { Lead, type TypedAnswers } from '#shared/lead.ts';
 import { longestAnswer } from '#shared/limits.ts';
+import { orNull } from '#shared/or-null.ts';
 import { isSingleLine, tidyLine } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 
@@ -21,13 +22,10 @@ const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 
 function isWebAddress(text: string): boolean {
-  if (/\s/.test(text)) return false;
-  try {
-    const { protocol, hostname, username } = new URL(text);
-    return /^https?:$/.test(protocol) && username === '' && /[^.]\.[^.]/.test(hostname);
-  } catch {
-    return false;
-  }
+  const url = /\s/.test(text) ? null : orNull(() => new URL(text));
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && /[^.]\.[^.]/.test(url.hostname)
+  );
 }
 
 type TextRule = {

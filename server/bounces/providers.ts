@@ -9,6 +9,7 @@ import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import type { Config } from '#server/settings/settings.ts';
+import { orNull } from '#shared/or-null.ts';
 
 type Call = {
   /** In raw bytes, because signatures cover them. */
@@ -60,13 +61,8 @@ const FRESH_FOR_MS = 15 * 60_000;
 /** @param signedAt NaN never counts as fresh */
 const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
-function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null {
-  try {
-    return schema.safeParse(JSON.parse(json.toString())).data ?? null;
-  } catch {
-    return null;
-  }
-}
+const readJson = <Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null =>
+  schema.safeParse(orNull<unknown>(() => JSON.parse(json.toString()))).data ?? null;
 
 /**
  * Reports a dead e-mail address unless the mail server's reply contradicts the provider.

@@ -4,6 +4,8 @@ import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
 
+import { orNull } from '#shared/or-null.ts';
+
 export const IsoTime = z.pipe(
   z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)))),
   z.transform((text) => Date.parse(text)),
@@ -68,7 +70,7 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
   const fetchCertificate = async (url: string): Promise<X509Certificate | 'forged' | 'later'> => {
     const answer = await fetchText(fetchIt, url);
     if (answer.type !== 'text') return answer.type === 'refused' ? 'forged' : 'later';
-    const certificate = parseCertificate(answer.text);
+    const certificate = orNull(() => new X509Certificate(answer.text));
     if (certificate === null) return 'forged';
     const [oldest] = certificates.keys();
     if (certificates.size >= CERTIFICATES_KEPT && oldest !== undefined) certificates.delete(oldest);
@@ -117,14 +119,6 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
       return answer.type === 'text' ? 'confirmed' : answer.type;
     },
   };
-}
-
-function parseCertificate(pem: string): X509Certificate | null {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return null;
-  }
 }
 
 type Fetched =

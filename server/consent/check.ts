@@ -21,6 +21,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
+import { orNull } from '#shared/or-null.ts';
 
 export type ChainReport = {
   readonly entries: number;
@@ -113,12 +114,8 @@ async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly Chain
 
 function readContent({ content, salt, content_hash: hash }: ChainEntry): object | null {
   if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
-  try {
-    const parsed: unknown = JSON.parse(content);
-    return typeof parsed === 'object' ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = orNull<unknown>(() => JSON.parse(content));
+  return typeof parsed === 'object' ? parsed : null;
 }
 
 const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =>

@@ -6,6 +6,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { answerBrokenRequest, createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
 import { API } from '#shared/api.ts';
+import { orNull } from '#shared/or-null.ts';
 
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** All cookies of a domain together can exceed Node's default of 16 kB. */
@@ -39,11 +40,7 @@ const rewriteUrlOf =
 /** Fastify's router answers undecodable URLs without our headers. */
 function isDecodable(url: string): boolean {
   const [address = ''] = url.split('?', 1);
-  try {
-    return !address.includes('%') || decodeURI(address) !== '';
-  } catch {
-    return false;
-  }
+  return !address.includes('%') || orNull(() => decodeURI(address)) !== null;
 }
 
 export const isOfApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);

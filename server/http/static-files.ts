@@ -15,6 +15,7 @@ import {
 } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
+import { orNull } from '#shared/or-null.ts';
 
 /** Replaced by PUBLIC_URL, whose host may have changed since the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
@@ -194,9 +195,5 @@ const VARIANT_CACHE_CONTROL = 'private, no-cache';
 function nameIn(url: string): string | null {
   const [address = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
   if (!address.startsWith('/')) return null;
-  try {
-    return decodeURIComponent(address).slice(1);
-  } catch {
-    return null;
-  }
+  return orNull(() => decodeURIComponent(address).slice(1));
 }

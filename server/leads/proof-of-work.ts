@@ -9,6 +9,7 @@ import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { PROOF_OF_WORK } from '#server/settings/fixed-limits.ts';
+import { orNull } from '#shared/or-null.ts';
 
 const { iterations: ITERATIONS, attempts: ATTEMPTS, lifeMs: VALID_MS } = PROOF_OF_WORK;
 const ALGORITHM = 'PBKDF2/SHA-256';
@@ -108,10 +109,6 @@ const HEADER_MAX_LENGTH = 4_000;
 
 function parsePayload(header: string | undefined): Payload | null {
   if (header === undefined || header.length > HEADER_MAX_LENGTH) return null;
-  try {
-    const json: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-    return Payload.safeParse(json).data ?? null;
-  } catch {
-    return null;
-  }
+  const json = orNull<unknown>(() => JSON.parse(Buffer.from(header, 'base64').toString('utf8')));
+  return Payload.safeParse(json).data ?? null;
 }

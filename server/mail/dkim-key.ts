@@ -6,6 +6,7 @@ import DKIM from 'nodemailer/lib/dkim';
 
 import { errorCode } from '#server/platform/system-errors.ts';
 import type { DkimConfig } from '#server/settings/settings.ts';
+import { orNull } from '#shared/or-null.ts';
 
 /** RFC 8301, section 3.2: verifiers must not accept shorter keys. */
 const DKIM_MIN_BITS = 1024;
@@ -41,7 +42,7 @@ export async function dkimError(dkim: DkimConfig): Promise<string | null> {
     return `${file} cannot be read (${errorCode(error) ?? 'unknown'}). Correct the path, or grant this user read permission.`;
   }
   const advice = 'Create a key with: openssl genrsa -out dkim.pem 2048';
-  const key = parseKey(privateKey);
+  const key = orNull(() => createPrivateKey(privateKey));
   if (key === null)
     return `${file} does not contain a private key in PEM format without a passphrase. ${advice}`;
   if (key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) < DKIM_MIN_BITS) {
@@ -49,12 +50,4 @@ export async function dkimError(dkim: DkimConfig): Promise<string | null> {
   }
   const signed = await text(new DKIM(dkimOptions(dkim)).sign(SAMPLE));
   return signed.includes('DKIM-Signature:') ? null : `${file} contains a key that cannot sign. ${advice}`;
-}
-
-function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return null;
-  }
 }

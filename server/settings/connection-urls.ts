@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
+import { orNull } from '#shared/or-null.ts';
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
@@ -136,12 +137,9 @@ export const smtpUrl: ReadSetting<string> = (text) => {
   const url = URL.parse(text);
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
     return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
-  try {
-    decodeURIComponent(url.username + url.password);
-    return { value: text };
-  } catch {
-    return { mistakes: ['contains a "%" in the user or password. Write %25 instead'] };
-  }
+  return orNull(() => decodeURIComponent(url.username + url.password)) === null
+    ? { mistakes: ['contains a "%" in the user or password. Write %25 instead'] }
+    : { value: text };
 };
 
 /**

@@ -11,6 +11,7 @@ import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings
 import { isSettingName, SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
 import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
 import { isTimeZone } from '#shared/days.ts';
+import { orNull } from '#shared/or-null.ts';
 
 export type Settings = {
   readonly config: Config;
@@ -175,11 +176,8 @@ export const readWordSettings = () => ({
 });
 
 function readOne(setting: SettingName): string | undefined {
-  try {
-    return (process.env[setting] ?? parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting])?.trim();
-  } catch {
-    return undefined;
-  }
+  const inFile = () => parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting];
+  return (process.env[setting] ?? orNull(inFile))?.trim();
 }
 
 const textOf = (file: string): string =>

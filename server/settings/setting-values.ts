@@ -7,6 +7,7 @@ import { LEAD_EVENT_TYPES, type LeadEventType } from '#server/platform/lead-even
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { isTimeZone } from '#shared/days.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+import { orNull } from '#shared/or-null.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -186,12 +187,10 @@ export const bounceDomain: ReadSetting<string> = valueOf(
 );
 
 export function isKeyOnP256(text: string): boolean {
-  try {
-    const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
-    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
-  } catch {
-    return false;
-  }
+  const key = orNull(() =>
+    createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' }),
+  );
+  return key?.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 }
 
 export const timeZone: ReadSetting<string> = textThat(
