@@ -13,10 +13,7 @@ import { dayOf, momentAt, mondayOf, startOfDay } from '#shared/days.ts';
 
 export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
-  readonly config: Pick<
-    Config,
-    'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmails' | 'retention' | 'timeZone'
-  >;
+  readonly config: Config;
   readonly clock: () => number;
   readonly shouldStop?: () => boolean;
 };

@@ -35,22 +35,8 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
 };
 
 export type MailParts = {
-  readonly config: Pick<
-    Config,
-    | 'mail'
-    | 'mailFrom'
-    | 'publicUrl'
-    | 'bounceDomain'
-    | 'codeTtlSeconds'
-    | 'guideEmail'
-    | 'operatorEmails'
-    | 'desk'
-    | 'timeZone'
-  >;
-  readonly campaign: Pick<
-    Campaign,
-    'site' | 'codeEmail' | 'newLeadEmail' | 'guideEmail' | 'guideFile' | 'breakerEmail'
-  >;
+  readonly config: Config;
+  readonly campaign: Campaign;
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly folder: string;
@@ -123,10 +109,7 @@ export function openMail(parts: MailParts): OpenMail {
   };
 }
 
-const guideMailOf = (
-  { guideEmail }: Pick<Config, 'guideEmail'>,
-  campaign: Pick<Campaign, 'guideEmail' | 'guideFile'>,
-): GuideMail | null =>
+const guideMailOf = ({ guideEmail }: Config, campaign: Campaign): GuideMail | null =>
   guideEmail === 'off'
     ? null
     : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
