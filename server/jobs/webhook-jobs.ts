@@ -1,5 +1,6 @@
 // Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
+import { v7 as uuid } from 'uuid';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
@@ -7,14 +8,10 @@ import { endLease, takeJobs, type Job, type NewLease } from '#server/jobs/queue.
 
 export type WebhookJob = Job<'webhook_events'>;
 
-/**
- * Adds an event for each endpoint. The caller must have locked the lead's row, so no other event is added in between.
- * @param event ids: one per endpoint
- */
+/** Adds an event for each endpoint. The caller must have locked the lead's row, so no other event is added in between. */
 export async function addLeadEvent(
   tx: Db,
   event: {
-    readonly ids: readonly string[];
     readonly type: LeadEventType;
     readonly leadId: string;
     readonly payload: string;
@@ -23,7 +20,7 @@ export async function addLeadEvent(
     readonly now: number;
   },
 ): Promise<void> {
-  const { ids, type, leadId, payload, endpoints, notBefore, now } = event;
+  const { type, leadId, payload, endpoints, notBefore, now } = event;
   if (endpoints.length === 0) return;
   const before =
     type === 'lead.verified'
@@ -39,8 +36,9 @@ export async function addLeadEvent(
           .groupBy('endpoint')
           .execute();
   const position = 1 + Math.max(0, ...before.map((row) => row.position));
-  const rows = endpoints.map((endpoint, index) => ({
-    id: ids[index]!,
+  const rows = endpoints.map((endpoint) => ({
+    // Housekeeping finds old events by ID.
+    id: uuid({ msecs: now }),
     type,
     lead_id: leadId,
     endpoint,

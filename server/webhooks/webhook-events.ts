@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import { v7 as uuid } from 'uuid';
-
 import { holdLeadRecord } from '#server/db/contacts/people.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
@@ -71,8 +69,6 @@ async function queue(
   const { type, lead, notBefore, now } = event;
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
   await addLeadEvent(tx, {
-    // Housekeeping finds old events by ID.
-    ids: endpoints.map(() => uuid({ msecs: now })),
     type,
     leadId: lead.id,
     payload: JSON.stringify(body),
