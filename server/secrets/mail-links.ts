@@ -50,16 +50,14 @@ const bounceSignature = ({ keys }: Secrets[number], id: string): string =>
 export const bounceAddress = (secrets: Secrets, mailId: string, domain: string): string =>
   `b-${mailId.replaceAll('-', '')}.${bounceSignature(secrets[0], mailId)}@${domain}`;
 
-const BOUNCE_ADDRESS =
-  /\bb-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})\.([0-9a-f]{20})@/i;
+const BOUNCE_ADDRESS = /\bb-([0-9a-f]{32})\.([0-9a-f]{20})@/;
 
 /** @param text an e-mail address, or a header that contains one */
 export function readBounceAddress(secrets: Secrets, text: string): string | null {
-  const found = BOUNCE_ADDRESS.exec(text);
-  if (found === null) return null;
-  const parts = found.slice(1).map((part) => part.toLowerCase());
-  const id = parts.slice(0, 5).join('-');
-  const signature = Buffer.from(parts[5] ?? '', 'latin1');
+  const [, digits, signed] = BOUNCE_ADDRESS.exec(text.toLowerCase()) ?? [];
+  if (digits === undefined || signed === undefined) return null;
+  const id = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const signature = Buffer.from(signed, 'latin1');
   return secrets.some((secret) =>
     timingSafeEqual(Buffer.from(bounceSignature(secret, id), 'latin1'), signature),
   )
