@@ -1,15 +1,14 @@
 // A bounce suppresses the e-mail address; a complaint also withdraws consent.
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
-import { withdrawIn } from '#server/consent/withdraw.ts';
-import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { withdrawIn, type WithdrawalParts } from '#server/consent/withdraw.ts';
+import { type Db, lockNames } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { type AnswerMeaning, keptReply, meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
-import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
-import type { Webhooks } from '#server/webhooks/webhooks.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type MailReport = {
@@ -27,11 +26,8 @@ export type ReportOutcome =
   /** The report isn't stored, because nothing is stored about the e-mail address. */
   | 'unknown';
 
-export type ReportParts = {
-  readonly database: OpenDatabase;
-  readonly secrets: Secrets;
-  readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
-};
+/** A complaint is a withdrawal. */
+export type ReportParts = WithdrawalParts;
 
 export type Once = {
   readonly key: string;

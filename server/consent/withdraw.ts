@@ -19,7 +19,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
-type WithdrawalParts = {
+export type WithdrawalParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
