@@ -46,6 +46,11 @@ export type FunnelCounter = {
   readonly write: () => Promise<void>;
 };
 
+type Visit = { readonly browser: string } & (
+  | { readonly step: 'seen'; readonly address: string; readonly host: string; readonly link: string }
+  | { readonly step: ReportedStep | VariantStep; readonly source: string; readonly variant: string }
+);
+
 /** Maximum number of distinct visits (IP address, link, browser) waiting for their check. Further visits are not counted. */
 const MOST_WAITING = 5_000;
 const AT_ONCE = 100;
@@ -76,12 +81,13 @@ export function createFunnelCounter({
   let newest: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
 
-  const note = (visit: string): void => {
+  const note = (visit: Visit): void => {
     if (!funnelCounting) return;
-    const times = waiting.get(visit);
+    // Also a copy, because in V8 a substring keeps the whole string in memory.
+    const json = JSON.stringify(visit);
+    const times = waiting.get(json);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // Copied, because in V8 a substring keeps the whole string in memory.
-    waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
+    waiting.set(json, (times ?? 0) + 1);
   };
 
   const count = (step: FunnelStep, source: string, times: number): void => {
@@ -103,15 +109,18 @@ export function createFunnelCounter({
   async function workOff(): Promise<void> {
     const last = waiting.size;
     let done = 0;
-    for (const [visit, times] of waiting) {
+    for (const [json, times] of waiting) {
       if (done === last) break;
-      waiting.delete(visit);
-      const [step = '', browser = '', ...rest] = visit.split('\n');
-      if (!isbot(browser)) {
-        const [address = '', host = '', link = ''] = rest;
-        const source = step === 'seen' ? sourceOf(touchOf(address, link, [ownHost, host])) : address;
-        if (step !== FIRST_SEEN) count(step as FunnelStep, shownSource(source), times);
-        if (step !== 'seen') countVariant(step as ReportedStep | VariantStep, host, times);
+      waiting.delete(json);
+      const visit = JSON.parse(json) as Visit;
+      if (!isbot(visit.browser)) {
+        const { step } = visit;
+        const source =
+          step === 'seen'
+            ? sourceOf(touchOf(visit.address, visit.link, [ownHost, visit.host]))
+            : visit.source;
+        if (step !== FIRST_SEEN) count(step, shownSource(source), times);
+        if (step !== 'seen') countVariant(step, visit.variant, times);
       }
       done += 1;
       if (done % AT_ONCE === 0) await setImmediate();
@@ -135,13 +144,14 @@ export function createFunnelCounter({
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
       const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      note(`seen\n${browser}\n${address}\n${host}\n${link}`);
+      note({ step: 'seen', browser, address, host, link });
     },
     stepReported: (step, headers, variant = '') => {
       const browser = browserIn(headers);
       if (browser === null) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
-      note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
+      const source = sourceOf(attribution);
+      note({ step, browser, source, variant: variants.includes(variant) ? variant : '' });
     },
     write: () => {
       // Only one write runs at a time and at most one waits: a stop waits for the current write, then writes the remaining
