@@ -115,7 +115,7 @@ export const FAULTS: readonly PlantedFault[] = [
   const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   if (known) {
     const stored = { codesMailed: 0, expiresAt: now } as const;
-    const invented = { id: uuid(), secret_id: secrets[0].id } as Code;
+    const invented = { id: newIdAt(now), secret_id: secrets[0].id } as Code;
     return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
   const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
@@ -138,10 +138,10 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'submission, code and outgoing mail are stored in one transaction',
     fault: 'queue the mail after the commit',
     file: 'server/leads/ask-for-code.ts',
-    find: '  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });\n',
+    find: '  await queueCodeMail(tx, { id: newIdAt(now), codeId: code.id, recipient, place, now });\n',
     replace: `
   setImmediate(() => {
-    void queueCodeMail(database.db, { id: uuid(), codeId: code.id, recipient, place, now }).then(mail.wake, () => {});
+    void queueCodeMail(parts.database.db, { id: newIdAt(now), codeId: code.id, recipient, place, now }).then(mail.wake, () => {});
   });
 `,
     tests: [LEADS],

@@ -1,7 +1,6 @@
-import { v7 as uuid } from 'uuid';
-
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
 import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -70,7 +69,7 @@ export async function withdrawIn(
   if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
   await noteWithdrawal(tx, {
     // The sealer finds new withdrawals by ID.
-    id: uuid({ msecs: now }),
+    id: newIdAt(now),
     lead_id: leadId,
     way,
     withdrawn_at: now,
@@ -158,7 +157,7 @@ export async function undoSuppressions(
   const leadId = note === null ? undefined : await findLeadId(tx, address.email);
   if (note === null || leadId === undefined) return { removed, left, position: null };
   await lockChain(tx);
-  const rowId = uuid({ msecs: now });
+  const rowId = newIdAt(now);
   const undone = removed.map(({ reason }) => reason).join(' ');
   await tx
     .insertInto('suppression_removals')

@@ -2,9 +2,9 @@
 // its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the
 // others 503 (docs/reliability.md).
 import { sql } from 'kysely';
-import { v7 as uuid } from 'uuid';
 
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
@@ -48,8 +48,7 @@ export async function addMails(
   recipients: readonly string[],
   mail: Omit<NewMail, 'id' | 'recipient'>,
 ): Promise<void> {
-  for (const recipient of recipients)
-    await addMail(tx, { ...mail, id: uuid({ msecs: mail.now }), recipient });
+  for (const recipient of recipients) await addMail(tx, { ...mail, id: newIdAt(mail.now), recipient });
 }
 
 export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {

@@ -1,8 +1,8 @@
 // Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
-import { v7 as uuid } from 'uuid';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { endLease, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 
@@ -38,7 +38,7 @@ export async function addLeadEvent(
   const position = 1 + Math.max(0, ...before.map((row) => row.position));
   const rows = endpoints.map((endpoint) => ({
     // Housekeeping finds old events by ID.
-    id: uuid({ msecs: now }),
+    id: newIdAt(now),
     type,
     lead_id: leadId,
     endpoint,

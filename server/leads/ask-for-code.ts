@@ -1,6 +1,4 @@
 // Uses one transaction. It changes no data about a lead, because anyone can type any e-mail address.
-import { v7 as uuid } from 'uuid';
-
 import type { Attribution } from '#server/attribution/attribution.ts';
 import {
   endChallenge,
@@ -100,8 +98,9 @@ async function ask(
   form: Form,
   visitor: Visitor,
   now: number,
-  { secrets, limits, mail, config }: AskParts,
+  parts: AskParts,
 ): Promise<AskOutcome> {
+  const { secrets, limits, mail, config } = parts;
   const { email, recipient, lane } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
   const respond = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
@@ -144,7 +143,7 @@ async function ask(
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
     // The ID contains the time, which is used to count codes (codeStatistics).
-    id: uuid({ msecs: now }),
+    id: newIdAt(now),
     submission_id: challengeId,
     email,
     client_address: clientAddress,
@@ -155,7 +154,7 @@ async function ask(
   };
   await issueCode(tx, code);
   const place = { ...lane, turnAt: turn.turnAt };
-  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });
+  await queueCodeMail(tx, { id: newIdAt(now), codeId: code.id, recipient, place, now });
   return respond(challengeId, code, config.resendSeconds);
 }
 

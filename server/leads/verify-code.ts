@@ -1,7 +1,5 @@
 // The first transaction counts the attempt and commits before the comparison, so parallel attempts gain nothing; the second
 // opens the lead.
-import { v7 as uuid } from 'uuid';
-
 import {
   closeChallenge,
   countAttempt,
@@ -273,7 +271,7 @@ async function openLead(
   });
   if (config.guideEmail !== 'off') {
     const recipient = asciiAddress(challenge.email_typed) ?? challenge.email;
-    await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
+    await queueGuideMail(tx, { id: newIdAt(now), leadId, recipient, now });
   }
   const isNew = leadId === newId;
   await webhooks.queue(tx, { type: isNew ? 'lead.verified' : 'lead.updated', leadId, now });
