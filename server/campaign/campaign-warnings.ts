@@ -13,6 +13,7 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { type Campaign, campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
+import { isCommentsOnly } from '#server/campaign/own-form.ts';
 import {
   both,
   MEDIA,
@@ -111,7 +112,7 @@ function variantWarnings(
   const empty = differing.flatMap(({ name }) =>
     VARIANT_FILES.map((file) => inVariant(name, file)).filter((file) => {
       const read = readText(folder, file);
-      return read?.type === 'text' && isEmptyYaml(read.text);
+      return read?.type === 'text' && isCommentsOnly(read.text);
     }),
   );
   return [
@@ -132,8 +133,6 @@ function variantWarnings(
     })),
   ];
 }
-
-const isEmptyYaml = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
 const READ_ALWAYS = [
   'site.yaml',
