@@ -7,7 +7,6 @@ import { findLeadId } from '#server/db/tables/leads.ts';
 import {
   addressOfLead,
   type ListedAddress,
-  noteWithdrawal,
   ownWithdrawalSince,
   removeSuppressions,
   suppress,
@@ -67,15 +66,12 @@ export async function withdrawIn(
   const isNew = await suppress(tx, { keys, reason, email, note, now });
   // The operator can undo their own note, so the person's later withdrawal is recorded too.
   if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
-  await noteWithdrawal(tx, {
+  const visitor = { client_address: clientAddress, user_agent: userAgent };
+  await tx
+    .insertInto('withdrawals')
     // The sealer finds new withdrawals by ID.
-    id: newIdAt(now),
-    lead_id: leadId,
-    way,
-    withdrawn_at: now,
-    client_address: clientAddress,
-    user_agent: userAgent,
-  });
+    .values({ id: newIdAt(now), lead_id: leadId, way, withdrawn_at: now, ...visitor })
+    .execute();
   if (!isNew) return 'already';
   await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now });
   return 'withdrawn';

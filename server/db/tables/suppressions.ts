@@ -7,7 +7,6 @@ import { changedRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts
 import type { Schema, SuppressionReason } from '#server/db/all-tables.ts';
 
 export type Suppression = Selectable<Schema['suppressions']>;
-export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
  * @param entry keys: pseudonyms, newest first; email: null if erased
@@ -140,10 +139,6 @@ export const newestSuppressions = (
     .orderBy('reason')
     .limit(most)
     .execute();
-
-export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
-  await tx.insertInto('withdrawals').values(withdrawal).execute();
-}
 
 /**
  * Ignores the operator's notes.
