@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 
-import { codeFacts, statusOfFacts, type CodeStatus, type Span } from '#server/db/queries/report-figures.ts';
+import {
+  factsAboutCodes,
+  isInSpan,
+  statusOfFacts,
+  type CodeStatus,
+  type Span,
+} from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { idsBetween } from '#server/db/engine/ids.ts';
 import { lookBack, slicesOf, type LookBack, type Slice } from '#server/db/engine/page-through-table.ts';
@@ -47,29 +53,18 @@ export const lookForLost = (
     limits,
   );
 
-async function lostIn(
-  db: Db,
-  { after, last }: Slice,
-  { from, to }: Span,
-  now: number,
-): Promise<readonly LostLead[]> {
+async function lostIn(db: Db, { after, last }: Slice, span: Span, now: number): Promise<readonly LostLead[]> {
   const { rows } = await sql<LostLead>`
     with person as (
       select c.id, c.email, c.submission_id, c.created_at from codes c
       where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
       and c.id = (
         select newest.id from codes newest
-        where newest.email = c.email and newest.created_at >= ${from} and newest.created_at < ${to}
+        where newest.email = c.email and ${isInSpan('newest', span)}
         order by newest.created_at desc, newest.id desc limit 1
       )
       and not exists (select 1 from leads l where l.email = c.email)
-    ), facts as (
-      select p.id, p.email, p.submission_id, p.created_at, count(*) as codes, ${codeFacts(now)}
-      from person p
-      join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
-      left join outbox o on o.code_id = a.id and o.kind = 'code'
-      group by p.id, p.email, p.submission_id, p.created_at
-    )
+    ), facts as (${factsAboutCodes(span, now)})
     select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
       coalesce(f.wrong_tries, 0) as wrong_tries, ${statusOfFacts} as fate,
       case when m.state = 'dropped' then null else m.reply end as reply, m.error_class

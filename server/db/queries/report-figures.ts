@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { countsBetween, idsBetween } from '#server/db/engine/ids.ts';
-import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.ts';
+import { slicesBackwards, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { clockOffsets } from '#shared/days.ts';
 
@@ -11,9 +11,6 @@ export type Span = { readonly from: number; readonly to: number };
 
 export type Part = Span & { readonly variant?: string | undefined };
 type PartInDays = Part & { readonly timeZone: string };
-
-const isOfVariant = (variant: string | undefined) =>
-  variant === undefined ? sql`` : sql`and variant = ${variant}`;
 
 export type Group = {
   /** Days since 1970. */
@@ -60,23 +57,16 @@ export async function* askedGroups(
   now: number,
   atOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
-  const isInSpan = (table: string) =>
-    sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+  const isIn = (table: string) => isInSpan(table, { from, to });
   const ofVariant = variant === undefined ? sql`` : sql`where s.variant = ${variant}`;
   for await (const { after, last } of slicesOf(db, 'codes', idsBetween(from, to), atOnce)) {
     const { rows } = await sql<AskedGroup>`
       with person as (
         select c.id, c.email, c.submission_id, c.created_at from codes c
-        where c.id > ${after} and c.id <= ${last} and ${isInSpan('c')} and not exists (
-          select 1 from codes earlier where earlier.email = c.email and earlier.id < c.id and ${isInSpan('earlier')}
+        where c.id > ${after} and c.id <= ${last} and ${isIn('c')} and not exists (
+          select 1 from codes earlier where earlier.email = c.email and earlier.id < c.id and ${isIn('earlier')}
         )
-      ), facts as (
-        select p.id, p.email, p.submission_id, p.created_at, ${codeFacts(now)}
-        from person p
-        join codes a on a.email = p.email and ${isInSpan('a')}
-        left join outbox o on o.code_id = a.id and o.kind = 'code'
-        group by p.id, p.email, p.submission_id, p.created_at
-      ), named as (
+      ), facts as (${factsAboutCodes({ from, to }, now)}), named as (
         select ${dayExpression('f.created_at', { from, to, timeZone })} as day, s.attribution, ${domainExpression('f.email', db)} as domain,
           ${statusOfFacts} as fate, mailed, seconds
         from facts f left join submissions s on s.id = f.submission_id ${ofVariant}
@@ -90,16 +80,17 @@ export async function* askedGroups(
 
 const leadSlices = (db: Db, { from, to }: Span) => slicesOf(db, 'leads', idsBetween(from, to), ROWS_AT_ONCE);
 
-export async function* leadGroups(
-  db: Db,
-  { from, to, variant, timeZone }: PartInDays,
-): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of leadSlices(db, { from, to })) {
+function leadsIn({ after, last }: Slice, { from, to, variant }: Part) {
+  const ofVariant = variant === undefined ? sql`` : sql`and variant = ${variant}`;
+  return sql`leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to} ${ofVariant}`;
+}
+
+export async function* leadGroups(db: Db, part: PartInDays): AsyncGenerator<readonly Group[], void, void> {
+  for await (const slice of leadSlices(db, part)) {
     const { rows } = await sql<Group>`
       with named as (
-        select ${dayExpression('first_verified_at', { from, to, timeZone })} as day, attribution, ${domainExpression('email', db)} as domain
-        from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
-        ${isOfVariant(variant)}
+        select ${dayExpression('first_verified_at', part)} as day, attribution, ${domainExpression('email', db)} as domain
+        from ${leadsIn(slice, part)}
       )
       select day, attribution, domain, count(*) as people from named group by day, attribution, domain
     `.execute(db);
@@ -120,15 +111,13 @@ export type AnswerGroup = {
  */
 export async function* answerGroups(
   db: Db,
-  { from, to, variant }: Part,
+  part: Part,
   { withAttribution }: { readonly withAttribution: boolean },
 ): AsyncGenerator<readonly AnswerGroup[], void, void> {
   const attribution = withAttribution ? sql`attribution` : sql`null`;
-  for await (const { after, last } of leadSlices(db, { from, to })) {
+  for await (const slice of leadSlices(db, part)) {
     const { rows } = await sql<AnswerGroup>`
-      select answers, ${attribution} as attribution, count(*) as people
-      from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
-      ${isOfVariant(variant)}
+      select answers, ${attribution} as attribution, count(*) as people from ${leadsIn(slice, part)}
       group by answers${withAttribution ? sql`, attribution` : sql``}
     `.execute(db);
     yield rows;
@@ -143,14 +132,11 @@ export async function variantsOfLeads(db: Db): Promise<readonly string[]> {
 /** Yields several groups with the same key, which the caller must add up. */
 export async function* variantGroups(
   db: Db,
-  { from, to }: Span,
+  span: Span,
 ): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
-  for await (const { after, last } of leadSlices(db, { from, to })) {
+  for await (const slice of leadSlices(db, span)) {
     const { rows } = await sql<{ variant: string; people: number }>`
-      select variant, count(*) as people
-      from leads where id > ${after} and id <= ${last} and variant is not null
-      and first_verified_at >= ${from} and first_verified_at < ${to}
-      group by variant
+      select variant, count(*) as people from ${leadsIn(slice, span)} and variant is not null group by variant
     `.execute(db);
     yield rows;
   }
@@ -186,10 +172,14 @@ export const countLeads = async (db: Db, span: Span): Promise<number> =>
 export type CodeStatus =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-/** Returns SQL facts about a person's codes `a` and their mails `o`. */
-export const codeFacts = (now: number) => {
+export const isInSpan = (table: string, { from, to }: Span) =>
+  sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+
+/** Selects facts about the codes `a` of each `person`, and about their mails `o`. */
+export const factsAboutCodes = (span: Span, now: number) => {
   const at = sql.lit(now);
   return sql`
+    select p.id, p.email, p.submission_id, p.created_at, count(*) as codes,
     max(case when a.used_at is null then 0 else 1 end) as entered,
     max(case when o.state = 'sent' then 1 else 0 end) as mailed,
     max(case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end) as live,
@@ -197,7 +187,11 @@ export const codeFacts = (now: number) => {
     max(case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end) as waiting,
     max(case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end) as late,
     max((select h.wrong_attempts from submissions h where h.id = a.submission_id)) as wrong_tries,
-    max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds`;
+    max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds
+    from person p
+    join codes a on a.email = p.email and ${isInSpan('a', span)}
+    left join outbox o on o.code_id = a.id and o.kind = 'code'
+    group by p.id, p.email, p.submission_id, p.created_at`;
 };
 
 export const statusOfFacts = sql<CodeStatus>`case
