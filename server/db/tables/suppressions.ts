@@ -45,8 +45,11 @@ export async function suppress(
 
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
 
-export const isListed = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
-  sql<boolean>`exists (select 1 from suppressions where address_key in (${sql.join(keys)}) or suppressions.email = ${email})`;
+const isOf = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
+  sql<boolean>`(address_key in (${sql.join(keys)}) or suppressions.email = ${email})`;
+
+export const isListed = (address: ListedAddress): RawBuilder<boolean> =>
+  sql<boolean>`exists (select 1 from suppressions where ${isOf(address)})`;
 
 export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>
   suppressionsOfMany(db, { keys, emails: [email] });
@@ -82,24 +85,19 @@ export async function suppressionReasons(
 }
 
 /** Keeps the operator's entries for an address that wasn't erased since. */
-export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
+export async function liftSuppressions(tx: Db, address: ListedAddress): Promise<void> {
   await tx
     .deleteFrom('suppressions')
-    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
+    .where(isOf(address))
     .where((eb) => eb.or([eb('reason', '<>', 'by-hand'), eb('email', 'is', null)]))
     .execute();
 }
 
 export async function removeSuppressions(
   db: Db,
-  { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
+  { reasons, ...address }: ListedAddress & { reasons: readonly SuppressionReason[] },
 ): Promise<number> {
-  return changedRows(
-    db
-      .deleteFrom('suppressions')
-      .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
-      .where('reason', 'in', reasons),
-  );
+  return changedRows(db.deleteFrom('suppressions').where(isOf(address)).where('reason', 'in', reasons));
 }
 
 const PAGE_SIZE = 500;
