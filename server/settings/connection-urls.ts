@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
-import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
+import { unlessWrong, type Environment, type ReadSetting } from '#server/settings/setting-values.ts';
 import { orNull } from '#shared/or-null.ts';
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
@@ -11,7 +11,7 @@ export const databaseUrl: ReadSetting<DatabaseAddress> = (text, env) => {
   if (text.startsWith('file:'))
     return { value: { engine: 'sqlite', file: text.replace(/^file:(\/\/(?=\/))?/, '') } };
   const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [NO_DATABASE];
-  return mistakes.length > 0 ? { mistakes } : { value: { engine: 'postgres', url: text } };
+  return unlessWrong({ engine: 'postgres', url: text }, mistakes);
 };
 
 const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://user@host/name';

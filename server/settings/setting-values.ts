@@ -24,6 +24,9 @@ export const valueOf =
     return value === null ? { mistakes: [must] } : { value };
   };
 
+export const unlessWrong = <Value>(value: Value, mistakes: readonly string[]): ReadValue<Value> =>
+  mistakes.length > 0 ? { mistakes } : { value };
+
 export const textThat = (isRight: (text: string) => boolean, must: string): ReadSetting<string> =>
   valueOf((text) => (isRight(text) ? text : null), must);
 
@@ -77,7 +80,7 @@ export const pageUrl: ReadSetting<string> = (text) => {
       ? ''
       : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
   ].filter((mistake) => mistake !== '');
-  return mistakes.length > 0 ? { mistakes } : { value: text };
+  return unlessWrong(text, mistakes);
 };
 
 const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
@@ -96,7 +99,7 @@ export const deskUrl: ReadSetting<string> = (text) => {
       : 'must begin with https. Only URLs of this machine may use http, such as http://localhost:3001',
     port === null ? '' : `must not contain port ${port}, because browsers refuse it`,
   ].filter((mistake) => mistake !== '');
-  return mistakes.length > 0 ? { mistakes } : { value: url.origin };
+  return unlessWrong(url.origin, mistakes);
 };
 
 /** Ports that browsers refuse (WHATWG Fetch, "bad port"). */
@@ -140,16 +143,13 @@ function isOperatorAddress(text: string): boolean {
 export const operatorAddresses: ReadSetting<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.at(-1) === '' && parts.length > 1) parts.pop();
-  const wrong = parts.flatMap((part, index) => (isOperatorAddress(part) ? [] : [index + 1]));
+  const must =
+    'must be e-mail addresses separated by commas, such as you@example.com, ada@example.com, without names, "mailto:" or ";"';
+  const wrong = parts.flatMap((part, index) =>
+    isOperatorAddress(part) ? [] : [`${must}. Entry ${index + 1} is not valid`],
+  );
   const sameAs = new Map(parts.map((part) => [normaliseEmail(part), part]));
-  return wrong.length === 0
-    ? { value: [...sameAs.values()] }
-    : {
-        mistakes: wrong.map(
-          (entry) =>
-            `must be e-mail addresses separated by commas, such as you@example.com, ada@example.com, without names, "mailto:" or ";". Entry ${entry} is not valid`,
-        ),
-      };
+  return unlessWrong([...sameAs.values()], wrong);
 };
 
 export type Mailbox = { readonly name: string; readonly address: string };
@@ -218,17 +218,11 @@ export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
 export const webhookEvents: ReadSetting<readonly LeadEventType[]> = (text) => {
   const parts = partsOf(text);
   const types = LEAD_EVENT_TYPES.filter((type) => parts.includes(type));
+  const must = `must be types of events separated by commas: ${LEAD_EVENT_TYPES.join(', ')}`;
   const unknown = parts.flatMap((part, index) =>
-    LEAD_EVENT_TYPES.some((type) => type === part) ? [] : [`. Entry ${index + 1} is not one of them`],
+    LEAD_EVENT_TYPES.some((type) => type === part) ? [] : [`${must}. Entry ${index + 1} is not one of them`],
   );
-  if (parts.length === 0) unknown.push('');
-  return unknown.length === 0
-    ? { value: types }
-    : {
-        mistakes: unknown.map(
-          (entry) => `must be types of events separated by commas: ${LEAD_EVENT_TYPES.join(', ')}${entry}`,
-        ),
-      };
+  return unlessWrong(types, parts.length === 0 ? [must] : unknown);
 };
 
 export type DeskRole = 'read' | 'all';
@@ -237,23 +231,17 @@ type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };
 const DESK_USER = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?(:passkey)?$/;
 
 export const deskUsers: ReadSetting<ReadonlyMap<string, DeskUser>> = (text) => {
+  const must =
+    'must be a list of different e-mail addresses, such as ada@example.com:all, bob@example.com (the second may only read)';
   const users = new Map<string, DeskUser>();
   const wrong: string[] = [];
   const parts = partsOf(text);
   for (const [index, part] of parts.entries()) {
     const [, address = '', role = 'read', passkey] = DESK_USER.exec(part) ?? [];
     const email = normaliseEmail(address);
-    if (asciiAddress(address) === null) wrong.push(`. Entry ${index + 1} is not valid`);
-    else if (users.has(email)) wrong.push(`. Entry ${index + 1} repeats an address`);
+    if (asciiAddress(address) === null) wrong.push(`${must}. Entry ${index + 1} is not valid`);
+    else if (users.has(email)) wrong.push(`${must}. Entry ${index + 1} repeats an address`);
     else users.set(email, { role: role as DeskRole, passkeyOnly: passkey !== undefined });
   }
-  if (parts.length === 0) wrong.push('');
-  return wrong.length === 0
-    ? { value: users }
-    : {
-        mistakes: wrong.map(
-          (entry) =>
-            `must be a list of different e-mail addresses, such as ada@example.com:all, bob@example.com (the second may only read)${entry}`,
-        ),
-      };
+  return unlessWrong(users, parts.length === 0 ? [must] : wrong);
 };
