@@ -131,7 +131,7 @@ Example:
         const batch = people.slice(at, at + AT_ONCE).map((person, index) => ({
           ...person,
           id: uuid({ msecs: now, seq: at + index }),
-          pseudonyms: pseudonymsOf(secrets, person.email),
+          keys: pseudonymsOf(secrets, person.email),
         }));
         const fileName = path.basename(file);
         const written = await importPeople(database.db, batch, { consentSource, fileName, now, dryRun });
@@ -145,7 +145,7 @@ Example:
       for (let at = 0; at < left.length; at += AT_ONCE) {
         const batch = left
           .slice(at, at + AT_ONCE)
-          .map((email) => ({ email, pseudonyms: pseudonymsOf(secrets, email) }));
+          .map((email) => ({ email, keys: pseudonymsOf(secrets, email) }));
         mailed.push(...(await stillMailed(database.db, batch, await savedAt(handle))));
       }
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };

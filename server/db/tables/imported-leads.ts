@@ -1,13 +1,12 @@
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
-import { suppressionReasons } from '#server/db/tables/suppressions.ts';
+import { suppressionReasons, type ListedAddress } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
-export type ImportedPerson = LeadAnswers & {
-  readonly id: string;
-  readonly email: string;
-  readonly pseudonyms: readonly string[];
-  readonly consentGivenAt: number | null;
-};
+export type ImportedPerson = LeadAnswers &
+  ListedAddress & {
+    readonly id: string;
+    readonly consentGivenAt: number | null;
+  };
 
 export type ImportCounts = {
   readonly imported: number;
@@ -53,14 +52,11 @@ async function sortOut(
   const emails = people.map(({ email }) => email);
   const verified = await emailsIn(db, 'leads', emails);
   const imported = await emailsIn(db, 'imported_leads', emails);
-  const reasons = await suppressionReasons(
-    db,
-    people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
-  );
+  const reasonsOf = await suppressionReasons(db, people);
   const counts = { alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   const missing: ImportedPerson[] = [];
   for (const person of people) {
-    const why = [person.email, ...person.pseudonyms].flatMap((name) => reasons.get(name) ?? []);
+    const why = reasonsOf(person);
     if (verified.has(person.email)) counts.verified += 1;
     else if (imported.has(person.email)) counts.alreadyImported += 1;
     else if (why.includes('erased')) counts.erased += 1;
@@ -78,7 +74,7 @@ async function sortOut(
  */
 export async function stillMailed(
   db: Db,
-  people: readonly Pick<ImportedPerson, 'email' | 'pseudonyms'>[],
+  people: readonly ListedAddress[],
   savedAt: number,
 ): Promise<readonly string[]> {
   if (people.length === 0) return [];
@@ -89,14 +85,9 @@ export async function stillMailed(
       (email) => !verifiedSince.has(email),
     ),
   );
-  const reasons = await suppressionReasons(
-    db,
-    people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
-  );
+  const reasonsOf = await suppressionReasons(db, people);
   return people
-    .filter(
-      ({ email, pseudonyms }) => here.has(email) && ![email, ...pseudonyms].some((name) => reasons.has(name)),
-    )
+    .filter((person) => here.has(person.email) && reasonsOf(person).length === 0)
     .map(({ email }) => email);
 }
 

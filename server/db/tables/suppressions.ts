@@ -67,12 +67,12 @@ const suppressionsOfMany = (
 
 /**
  * @param addresses at most a few hundred
- * @returns reasons by pseudonym and by address
+ * @returns a function that gives the reasons of one of them
  */
 export async function suppressionReasons(
   db: Db,
-  addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
-): Promise<ReadonlyMap<string, readonly SuppressionReason[]>> {
+  addresses: readonly ListedAddress[],
+): Promise<(address: ListedAddress) => readonly SuppressionReason[]> {
   const found = await suppressionsOfMany(db, {
     keys: addresses.flatMap(({ keys }) => keys),
     emails: addresses.map(({ email }) => email),
@@ -81,7 +81,7 @@ export async function suppressionReasons(
   for (const { address_key: key, email, reason } of found)
     for (const name of email === null ? [key] : [key, email])
       reasons.set(name, [...(reasons.get(name) ?? []), reason]);
-  return reasons;
+  return ({ keys, email }) => [...new Set([email, ...keys].flatMap((name) => reasons.get(name) ?? []))];
 }
 
 /** Keeps the operator's entries for an address that wasn't erased since. */

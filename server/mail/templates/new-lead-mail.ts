@@ -141,15 +141,9 @@ async function withSuppressions(
   leads: readonly NewLead[],
 ): Promise<readonly NamedLead[]> {
   if (leads.length === 0) return [];
-  const keysOf = ({ email }: NewLead) => pseudonymsOf(secrets, email);
-  const reasons = await suppressionReasons(
-    db,
-    leads.map((lead) => ({ email: lead.email, keys: keysOf(lead) })),
-  );
-  return leads.map((lead) => {
-    const found = [lead.email, ...keysOf(lead)].flatMap((name) => reasons.get(name) ?? []);
-    return { ...lead, suppressions: [...new Set(found)] };
-  });
+  const addressOf = ({ email }: NewLead) => ({ email, keys: pseudonymsOf(secrets, email) });
+  const reasonsOf = await suppressionReasons(db, leads.map(addressOf));
+  return leads.map((lead) => ({ ...lead, suppressions: reasonsOf(addressOf(lead)) }));
 }
 
 /** Times are in the operator's time zone. */
