@@ -93,13 +93,7 @@ export async function askForCode(
   return outcome;
 }
 
-async function ask(
-  tx: Db,
-  form: Form,
-  visitor: Visitor,
-  now: number,
-  parts: AskParts,
-): Promise<AskOutcome> {
+async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: AskParts): Promise<AskOutcome> {
   const { secrets, limits, mail, config } = parts;
   const { email, recipient, lane } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
