@@ -76,6 +76,8 @@ for (const engine of ENGINES)
         await refused('unknown@example.com', /because unknown@example\.com was never verified here\./);
 
         await becomeLead(server, EMAIL);
+        // Two codes and a guide.
+        await until(() => server.mailEvents.length === 3);
         await desk(server.service, ['suppress', 'add', EMAIL]);
         await refused(
           EMAIL,
