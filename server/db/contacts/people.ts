@@ -93,14 +93,15 @@ export async function lookForPeople(
 }
 
 /** Returns an upper bound, because it considers only table and time. */
-export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
-  const { begin, end } = idsBetween(filter.since, filter.until);
-  return countRows(
-    db
-      .selectFrom(STATES[state].table)
-      .where('id', '>', begin)
-      .$if(end !== null, (query) => query.where('id', '<', end!)),
-  );
+export const countAtMost = (db: Db, state: LeadState, filter: LeadFilter): Promise<number> =>
+  countRows(inTimeOf(filter, db, STATES[state].table));
+
+function inTimeOf({ since, until }: LeadFilter, db: Db, table: PeopleOfState['table']) {
+  const { begin, end } = idsBetween(since, until);
+  return db
+    .selectFrom(table)
+    .where('id', '>', begin)
+    .$if(end !== null, (query) => query.where('id', '<', end!));
 }
 
 /** With more suppressions, looking up each of them would take too long. */
@@ -108,21 +109,11 @@ const MOST_SUPPRESSIONS = 10_000;
 
 /** Counts leads without suppressed ones, considering only the filter's time. Returns null if that would take long. */
 export async function countVerified(db: Db, filter: LeadFilter): Promise<number | null> {
-  const suppressions = await db
-    .selectFrom('suppressions')
-    .select('email')
-    .limit(MOST_SUPPRESSIONS + 1)
-    .execute();
-  if (suppressions.length > MOST_SUPPRESSIONS) return null;
-  const { begin, end } = idsBetween(filter.since, filter.until);
+  if (await hasRow(db.selectFrom('suppressions').select('email').offset(MOST_SUPPRESSIONS))) return null;
   const suppressed = await countRows(
-    db
-      .selectFrom('leads')
-      .where('email', 'in', (from) =>
-        from.selectFrom('suppressions').select('email').where('email', 'is not', null),
-      )
-      .where('id', '>', begin)
-      .$if(end !== null, (query) => query.where('id', '<', end!)),
+    inTimeOf(filter, db, 'leads').where('email', 'in', (from) =>
+      from.selectFrom('suppressions').select('email').where('email', 'is not', null),
+    ),
   );
   return (await countAtMost(db, 'verified', filter)) - suppressed;
 }

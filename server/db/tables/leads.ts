@@ -160,11 +160,7 @@ export async function countNewLeads(db: Db, span: Span): Promise<number> {
 }
 
 export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
-  const rows = await inSpan(db, span)
-    .select('r.id')
-    .limit(most + 1)
-    .execute();
-  return rows.length > most;
+  return hasRow(inSpan(db, span).select('r.id').offset(most));
 }
 
 /**
