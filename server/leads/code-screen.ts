@@ -4,7 +4,7 @@ import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/cod
 import { codeReference } from '#server/codes/digits.ts';
 import { isRecent } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { findMailOfCode, type OutboxRow } from '#server/db/tables/outbox.ts';
+import { findMailOfCode, type MailOfCode } from '#server/db/tables/outbox.ts';
 import { NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { MailStatus, OpenChallenge } from '#shared/api.ts';
@@ -82,8 +82,6 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
   const entered = codes.filter((code) => code.used_at !== null && code.used_at === challenge.verified_at);
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
 };
-
-export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
 /** @returns `now` while the mail is waiting; the code's creation time if the mail failed or its row was deleted */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {

@@ -5,7 +5,7 @@ import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
-export type OutboxRow = Selectable<Schema['outbox']>;
+type OutboxRow = Selectable<Schema['outbox']>;
 
 // A constant instead of a parameter, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
@@ -20,10 +20,9 @@ export const REFUSES_US = 'refuses us';
 
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
 
-export async function findMailOfCode(
-  db: Db,
-  codeId: string,
-): Promise<Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined> {
+export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
+
+export async function findMailOfCode(db: Db, codeId: string): Promise<MailOfCode> {
   return db
     .selectFrom('outbox')
     .select(['state', 'created_at', 'finished_at', 'error_class'])
