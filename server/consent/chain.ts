@@ -9,7 +9,7 @@ import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isoTime } from '#server/platform/time.ts';
-import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
+import { signerOf, type Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainEntry = Selectable<Schema['consent_chain']>;
 export type ChainHead = { readonly position: number; readonly hash: string };
@@ -94,7 +94,7 @@ export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead |
     .executeTakeFirst();
   if (row === undefined) return null;
   const { position, hash, signature, signed_at: signedAt } = row;
-  const { sign, verifies } = chainSignerOf(secrets);
+  const { sign, verifies } = signerOf(secrets, 'consent chain');
   const [isGenuine, isByNewestSecret] = [verifies(textOf(row), signature), signature === sign(textOf(row))];
   return { position, hash, isGenuine, isByNewestSecret, signedAt };
 }
@@ -105,7 +105,7 @@ export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> 
 }
 
 async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead, now: number): Promise<void> {
-  const signature = chainSignerOf(secrets).sign(textOf({ position, hash }));
+  const signature = signerOf(secrets, 'consent chain').sign(textOf({ position, hash }));
   const signed = { position, hash, signature, signed_at: now };
   await tx
     .insertInto('consent_chain_head')

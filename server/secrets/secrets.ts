@@ -143,8 +143,6 @@ export const signerOf = (secrets: Secrets, purpose: 'consent chain' | 'desk sess
     secrets.some(({ keys }) => fits(keys[purpose], text, signature)),
 });
 
-export const chainSignerOf = (secrets: Secrets) => signerOf(secrets, 'consent chain');
-
 const signatureOf = (key: KeyObject, text: string): string => hmac(key, text).toString('base64url');
 
 /** Compares as text, because several base64 texts decode to the same bytes. */
