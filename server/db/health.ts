@@ -149,21 +149,17 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   const migrations = await compareMigrations(db);
   if (migrations.pending.length > 0)
     return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
-  const newest = await Promise.all([
-    db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
-    db.selectFrom('outbox').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
-    db
-      .selectFrom('consent_receipts')
-      .select('verified_at as at')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
-  ]);
-  const times = newest.flatMap((row) => (row === undefined ? [] : [row.at]));
+  const { rows } = await sql<{ newest_at: number | null }>`
+    select max(at) as newest_at from (
+      select (select created_at from submissions order by id desc limit 1) as at
+      union all select (select created_at from outbox order by id desc limit 1)
+      union all select (select verified_at from consent_receipts order by id desc limit 1)
+    ) newest
+  `.execute(db);
   return {
     ...migrations,
     secretIds: await knownSecretIds(db),
-    newestAt: times.length === 0 ? null : Math.max(...times),
+    newestAt: rows[0]?.newest_at ?? null,
     deadEvents: (await countEvents(db)).dead,
     refusesEverybody: await refusesEverybody(db, Date.now()),
   };
