@@ -1,5 +1,5 @@
 // Counts are in the database, so all processes share them.
-import { networkOf } from '#server/platform/ip-addresses.ts';
+import { exceededUntil, networkOf, type LimitOutcome } from '#server/platform/ip-addresses.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -20,15 +20,7 @@ import {
   SHARED_ATTEMPTS_PER_DAY_FACTOR,
 } from '#server/settings/fixed-limits.ts';
 
-type LimitOutcome =
-  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
-
 const ALLOWED: LimitOutcome = { type: 'allowed' };
-
-const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
-  type: 'exceeded',
-  retryAfterSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)),
-});
 
 export type CountedLimits = {
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;

@@ -16,8 +16,13 @@ export function networkOf(clientAddress: string): string {
   return `${network}/64`;
 }
 
-type Outcome =
+export type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
+
+export const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
+  type: 'exceeded',
+  retryAfterSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)),
+});
 
 /**
  * Counts in bounded memory, for events that are not worth a database row. The first event after a window's end begins the next.
@@ -30,15 +35,14 @@ export function createNetworkLimit({
   readonly most: number;
   readonly windowMs: number;
   readonly mostNetworks: number;
-}): (clientAddress: string, now: number) => Outcome {
+}): (clientAddress: string, now: number) => LimitOutcome {
   const windows = new Map<string, { readonly endsAt: number; count: number }>();
 
   return (clientAddress, now) => {
     const network = networkOf(clientAddress);
     const known = windows.get(network);
     if (known !== undefined && known.endsAt > now) {
-      if (known.count >= most)
-        return { type: 'exceeded', retryAfterSeconds: Math.max(1, Math.ceil((known.endsAt - now) / 1000)) };
+      if (known.count >= most) return exceededUntil(known.endsAt, now);
       known.count += 1;
       return { type: 'allowed' };
     }
