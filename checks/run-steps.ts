@@ -1,66 +1,41 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-
-export type Step = {
-  /** A script of package.json. */
-  readonly script: string;
-  /** Scripts that must have passed before. If one fails, this step is skipped. */
-  readonly after?: readonly string[];
-};
 
 /**
- * Runs scripts side by side, in the given order where `after` allows it. The output of a script that fails is printed again at the end,
- * after the output of the last step.
- * @returns the scripts that failed
+ * Runs rows of scripts. If a script fails, the rest of its row is skipped.
+ * @param rows script names; those in one row depend on each other
  */
-export async function runSteps(steps: readonly Step[], atOnce: number): Promise<readonly string[]> {
-  const waiting = [...steps];
-  const running = new Map<string, Promise<void>>();
-  const passed = new Set<string>();
-  const failed = new Map<string, string>();
-  const last = steps.at(-1)?.script;
+export async function runSteps(
+  rows: readonly (readonly string[])[],
+  atOnce: number,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
+  const last = rows.at(-1)?.at(-1);
   let lastWords = '';
-  const isReady = ({ after = [] }: Step) => after.every((script) => passed.has(script));
-
-  const run = async ({ script }: Step): Promise<void> => {
-    const { exitCode, said } = await runScript(script, script === last ? () => {} : printLine);
-    if (script === last) lastWords = said;
-    if (exitCode === 0) passed.add(script);
-    else failed.set(script, said);
-    running.delete(script);
-  };
-  for (;;) {
-    while (running.size < atOnce) {
-      const step = waiting.find(isReady);
-      if (step === undefined) break;
-      waiting.splice(waiting.indexOf(step), 1);
-      running.set(step.script, run(step));
+  const queue = rows.values();
+  const work = async () => {
+    for (const row of queue) {
+      for (const script of row) {
+        const { passed, said } = await run(script);
+        const words = `\n> ${script}${passed ? '' : ' FAILED'}\n${said}`;
+        if (script === last) lastWords = words;
+        else process.stdout.write(words);
+        if (passed) continue;
+        failed.push(script);
+        break;
+      }
     }
-    if (running.size === 0) break;
-    await Promise.race(running.values());
-  }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
   process.stdout.write(lastWords);
-  for (const [script, said] of failed) process.stdout.write(`\n> ${script} FAILED\n${said}`);
-  return [...failed.keys()];
+  return failed;
 }
 
-const printLine = (script: string, line: string): void => void process.stdout.write(`${script}: ${line}\n`);
-
-async function runScript(
-  script: string,
-  onLine: (script: string, line: string) => void,
-): Promise<{ readonly exitCode: number | null; readonly said: string }> {
+function run(script: string): Promise<{ passed: boolean; said: string }> {
   const child = spawn(process.execPath, ['--run', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
-  const read = async (stream: NodeJS.ReadableStream) => {
-    for await (const line of createInterface({ input: stream })) {
-      said += `${line}\n`;
-      onLine(script, line);
-    }
-  };
-  const exited = once(child, 'exit');
-  await Promise.all([read(child.stdout), read(child.stderr)]);
-  const [exitCode] = (await exited) as [number | null];
-  return { exitCode, said };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ passed: code === 0, said }));
+  });
 }

@@ -37,12 +37,15 @@ test('initials replace pictures that fail to load, in both themes', async ({
   const expectReadable = async (stage: string) => {
     for (const theme of ['light', 'dark']) {
       await expect(page.locator('html')).toHaveClass(theme);
-      const found = await initials(page);
-      expect(found.length, stage).toBeGreaterThan(0);
-      for (const { colour, ground, offset } of found) {
-        expect(contrastOf(colour, ground), `${stage}: ${colour} on ${ground}`).toBeGreaterThan(4.5);
-        expect(offset, stage).toBeLessThan(1);
-      }
+      // The colours follow the theme a moment later.
+      await expect(async () => {
+        const found = await initials(page);
+        expect(found.length, stage).toBeGreaterThan(0);
+        for (const { colour, ground, offset } of found) {
+          expect(contrastOf(colour, ground), `${stage}: ${colour} on ${ground}`).toBeGreaterThan(4.5);
+          expect(offset, stage).toBeLessThan(1);
+        }
+      }).toPass({ timeout: 5_000 });
       await page.getByRole('button', { name: 'Toggle theme' }).click();
     }
   };

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
-import { PROCESSES_VARIABLE, TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
+import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 /** Files that start processes, mostly wait, or replace globals: each runs in its own process, first. */
@@ -26,8 +26,8 @@ const ALONE = [
   'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);
 
-/** Four processes keep two cores busy, because some wait. `npm test` also runs browsers, and allows two. */
-const CONCURRENCY = Number(process.env[PROCESSES_VARIABLE] ?? 4);
+/** Four processes keep two cores busy, because some wait. */
+const CONCURRENCY = 4;
 /** With more lines per process, the last one would run while the others are idle. */
 const MOST_LINES = 1_500;
 

@@ -2,8 +2,6 @@ import path from 'node:path';
 
 /** Holds the paths of the files, separated like PATH. */
 export const TEST_FILES_VARIABLE = 'TEST_FILES';
-/** How many test processes run at once. */
-export const PROCESSES_VARIABLE = 'TEST_PROCESSES';
 
 const TEST_TIMEOUT_MS = 180_000;
 
