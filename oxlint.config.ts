@@ -72,10 +72,10 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'templates/code-mail.ts',
       'templates/guide-mail.ts',
       'templates/new-lead-mail.ts',
-      'templates/digest-mail.ts',
+      'templates/daily-weekly-digest.ts',
       'templates/desk-code-mail.ts',
       'templates/notice-mail.ts',
-      'templates/report-mail.ts',
+      'templates/desk-report-mail.ts',
       // The doctor checks the mail account and the key without opening a service.
       'mailer.ts',
       'dkim-key.ts',

@@ -3,7 +3,7 @@ import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
-import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';
+import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
 import {
   composeNewLeadEmail,

@@ -1,15 +1,18 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import { LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
 import { inVariant, missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
-import { colonMessage, isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
 import {
-  type Mistake,
-  type Mistakes,
-  mistakesOf,
-  nearestName,
-  describeMistake,
-} from '#server/platform/mistakes.ts';
+  entriesAt,
+  type FoundMistake,
+  isGroup,
+  type Path,
+  placeOf,
+  unknownEntry,
+  wrongEntry,
+} from '#server/campaign/words-mistakes.ts';
+import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
+import { type Mistake, type Mistakes, mistakesOf, describeMistake } from '#server/platform/mistakes.ts';
 import { SECTIONS } from '#shared/campaign-schema.ts';
 
 export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;
@@ -18,8 +21,6 @@ export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'words') return result.words;
   throw new Error(`The words are not valid:\n${result.mistakes.map(describeMistake).join('\n')}`);
 }
-
-type Path = readonly PropertyKey[];
 
 export function readWords<Words>(
   folder: string,
@@ -92,9 +93,6 @@ function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: num
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-const isGroup = (words: unknown): words is Record<string, unknown> =>
-  typeof words === 'object' && words !== null && !Array.isArray(words);
-
 /** Merges groups entry by entry; replaces lists and texts. An empty file changes nothing. */
 function mergeWords(lower: unknown, upper: unknown): unknown {
   if (upper === null || upper === undefined) return lower;
@@ -126,149 +124,9 @@ function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
   return path.length > 0;
 }
 
-type FoundMistake = {
-  readonly at: number;
-  readonly message: string;
-  readonly isInList?: boolean;
-};
-
-/** Counts places in lists from 1: `benefits.cards 1, icon`. */
-function describeEntry(path: Path): string {
-  const parts = path.map((step, at) => {
-    if (typeof step === 'number') return ` ${step + 1}`;
-    return at === 0 ? String(step) : `${typeof path[at - 1] === 'number' ? ', ' : '.'}${String(step)}`;
-  });
-  return parts.length === 0 ? 'the file' : parts.join('');
-}
-
-function unknownEntry({ document }: YamlFile, path: Path, known: readonly string[]): FoundMistake {
-  const name = nearestName(String(path.at(-1)), known);
-  const advice =
-    name !== null
-      ? `Did you mean ${name}?`
-      : known.length > 0
-        ? `Valid entries are ${known.join(', ')}.`
-        : 'Remove the entry.';
-  return { at: place(document, path).name, message: `${describeEntry(path)}: unknown entry. ${advice}` };
-}
-
-function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
-  const [step, ...rest] = path;
-  if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
-  if (schema instanceof z.ZodMiniUnion || schema instanceof z.ZodMiniDiscriminatedUnion)
-    return [...new Set(schema.def.options.flatMap((option) => entriesAt(option, path)))];
-  if (schema instanceof z.ZodMiniArray) return entriesAt(schema.def.element, rest);
-  if (!(schema instanceof z.ZodMiniObject)) return [];
-  const shape = schema.def.shape as Readonly<Record<string, z.core.$ZodType>>;
-  const inner = shape[String(step)];
-  return inner === undefined ? Object.keys(shape) : entriesAt(inner, rest);
-}
-
-function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
-  const { name, value } = place(document, issue.path);
-  const swallowed = document.hasIn(issue.path) ? null : entryWithinText(document, text, issue.path);
-  if (swallowed !== null)
-    return {
-      at: swallowed,
-      message: `${describeEntry(issue.path)}: the line is indented so far that it continues the text above. Correct the spaces at its beginning.`,
-    };
-  const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
-  const at = typeof about === 'string' ? text.indexOf(about, value) : value;
-  const node = document.getIn(issue.path, true);
-  const found = issue.path.reduce<unknown>(
-    (inner, step) => (inner as Record<PropertyKey, unknown> | null)?.[step],
-    words,
-  );
-  const [, comment] = /^(?:[^#]*:\s+)?(#\w.*)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
-  const written = isScalar(node) ? node.source : undefined;
-  const unquoted =
-    isText(issue) && isSeq(document.getIn(issue.path.slice(0, -1), true)) ? unquotedText(found) : null;
-  const message =
-    unquoted ?? describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
-  return {
-    at: at < 0 ? value : at,
-    message: `${describeEntry(issue.path)}: ${message}.`,
-    isInList: typeof issue.path.at(-1) === 'number',
-  };
-}
-
-/** Returns the offset of the entry's line within a text of its group; null if no text contains it. */
-function entryWithinText(document: Document, text: string, path: Path): number | null {
-  const group = document.getIn(path.slice(0, -1), true);
-  for (const { value } of isMap(group) ? group.items : []) {
-    const [start, end] = (isScalar(value) ? value.range : null) ?? [0, 0];
-    const lines = text.slice(start, end).split('\n');
-    const at = lines.findIndex(
-      (line, index) => index > 0 && line.trimStart().startsWith(`${String(path.at(-1))}:`),
-    );
-    if (at > 0) return start + lines.slice(0, at).join('\n').length + 1;
-  }
-  return null;
-}
-
-const isText = (issue: z.core.$ZodIssue): boolean =>
-  issue.code === 'invalid_type' && issue.expected === 'string';
-
-/** `- Prompts: the five parts` in a list of texts is read as a group of entries. */
-function unquotedText(found: unknown): string | null {
-  const [[name, value] = [], ...others] = isGroup(found) ? Object.entries(found) : [];
-  const isScalarValue = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  if (name === undefined || others.length > 0 || !isScalarValue) return null;
-  const text = `${name}: ${value}`.replaceAll("'", "''");
-  return `${colonMessage(name)}: '${text}'`;
-}
-
-/** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */
-function describeIssue(
-  issue: z.core.$ZodIssue,
-  found: unknown,
-  { comment, written }: { comment: string | undefined; written: string },
-): string {
-  if (found === undefined) return 'is missing';
-  if (found === null)
-    return comment === undefined
-      ? 'must not be empty'
-      : `is empty, because # begins a comment. Put the text in quotes: '${comment}'`;
-  if (issue.code === 'invalid_value') {
-    const names = issue.values.map(String);
-    const name = typeof found === 'string' ? nearestName(found, names) : null;
-    return `must be one of ${names.join(', ')}${name === null ? '' : ` (did you mean ${name}?)`}`;
-  }
-  if (issue.code !== 'invalid_type') return issue.message;
-  const kind = Array.isArray(found) ? ', not a list' : isGroup(found) ? ', not a group of entries' : '';
-  if (issue.expected === 'object') return `must be a group of entries${kind}`;
-  if (issue.expected === 'array') return 'must be a list. Begin the line of each entry with "- "';
-  if (issue.expected !== 'string') return issue.message;
-  return `${issue.message}${kind === '' ? `. Put the text in quotes: '${written}'` : kind}`;
-}
-
-function place(document: Document, path: Path): { name: number; value: number } {
-  const follow = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
-  let node = follow(document.contents);
-  let name = startOf(node);
-  let value = name;
-  for (const step of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
-      if (pair === undefined) return { name, value: name };
-      name = startOf(pair.key);
-      // A list, a group or an empty entry is located by its name.
-      value = isScalar(pair.value) && pair.value.value !== null ? startOf(pair.value) : name;
-      node = follow(pair.value);
-    } else if (isSeq(node) && isNode(node.items[Number(step)])) {
-      node = follow(node.items[Number(step)]);
-      name = startOf(node);
-      value = name;
-    } else return { name, value: name };
-  }
-  return { name, value };
-}
-
-const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
-
 export function lineOfEntry(folder: string, file: string, path: Path): number | null {
   const read = readText(folder, file);
   if (read?.type !== 'text') return null;
   const yaml = parseYaml(file, read.text);
-  return yaml.document.hasIn(path) ? lineAt(yaml, place(yaml.document, path).value).line : null;
+  return yaml.document.hasIn(path) ? lineAt(yaml, placeOf(yaml.document, path).value).line : null;
 }

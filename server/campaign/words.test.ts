@@ -39,6 +39,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/words-and-files.ts': 'mistakes in campaign/',
   'server/campaign/words-file.ts': 'mistakes in campaign/',
   'server/campaign/yaml-mistakes.ts': 'mistakes in campaign/',
+  'server/campaign/words-mistakes.ts': 'mistakes in campaign/',
   // Default texts for visitors; form.yaml can replace them all.
   'server/campaign/own-form.ts': 'mistakes in form.yaml, and its default sentences in English and German',
 };

@@ -5,7 +5,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
 import { countLeads, type Span } from '#server/db/queries/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
-import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/digest-mail.ts';
+import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/daily-weekly-digest.ts';
 import { queueFullHours } from '#server/mail/templates/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
 import { DAY_MS } from '#server/platform/time.ts';

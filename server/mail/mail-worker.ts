@@ -10,12 +10,12 @@ import { backOffMs, type JobWorker, startJobWorker } from '#server/jobs/worker.t
 import type { Mailer } from '#server/mail/mailer.ts';
 import { codeKind } from '#server/mail/templates/code-mail.ts';
 import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
-import { digestKind } from '#server/mail/templates/digest-mail.ts';
+import { digestKind } from '#server/mail/templates/daily-weekly-digest.ts';
 import { guideKind } from '#server/mail/templates/guide-mail.ts';
 import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
 import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
-import { reportKind } from '#server/mail/templates/report-mail.ts';
+import { reportKind } from '#server/mail/templates/desk-report-mail.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';

@@ -13,7 +13,7 @@ import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts
 import { PERIODS, reportOn } from '#desk/report/report-on.ts';
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures } from '#desk/report/sentences.ts';
-import { queueReportMail } from '#server/mail/templates/report-mail.ts';
+import { queueReportMail } from '#server/mail/templates/desk-report-mail.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
