@@ -11,7 +11,7 @@ import {
   type NamedLead,
 } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
-import { answersText, sampleAnswers } from '#shared/own-fields.ts';
+import { storedAnswers, sampleAnswers } from '#shared/own-fields.ts';
 
 export type SampleMail = {
   readonly kind: string;
@@ -61,7 +61,7 @@ const FIGURES = {
 
 export function sampleMails(campaign: Campaign): SampleMail[] {
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
-  const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };
+  const ada = { ...ADA, answers: storedAnswers(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
   const { title, language, colors, postalAddress } = site;
   const accent = colors?.accent ?? ACCENT;

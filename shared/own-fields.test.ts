@@ -7,11 +7,11 @@ import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import {
   answersByLabel,
   answerSchema,
-  answersText,
+  storedAnswers,
   labelledAnswers,
   leadSchema,
   mergedAnswers,
-  typedAnswers,
+  stillAcceptedAnswers,
 } from '#shared/own-fields.ts';
 import { Lead } from '#shared/lead.ts';
 
@@ -182,8 +182,8 @@ describe('stored answers', () => {
   ];
 
   it('labelledAnswers keeps the labels of the questions', () => {
-    assert.equal(answersText(labelledAnswers(fields, { role: '', topics: [] })), null);
-    assert.equal(answersText(labelledAnswers(fields)), null);
+    assert.equal(storedAnswers(labelledAnswers(fields, { role: '', topics: [] })), null);
+    assert.equal(storedAnswers(labelledAnswers(fields)), null);
     assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {
       role: { label: 'Role', answer: 'Countess' },
       topics: { label: 'Topics', answer: ['A', 'C'] },
@@ -191,8 +191,8 @@ describe('stored answers', () => {
   });
 
   it('mergedAnswers keeps answers to removed questions and replaces the others', () => {
-    const before = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
-    const after = answersText(
+    const before = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+    const after = storedAnswers(
       labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
     );
     assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role'])), {
@@ -204,13 +204,26 @@ describe('stored answers', () => {
     assert.equal(mergedAnswers(before, null, ['role', 'topics']), null);
   });
 
-  it('typedAnswers returns only answers that are still valid', () => {
-    const kept = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+  it('answersByLabel keeps each answer, whatever its label is', () => {
+    const answers = ['constructor', '__proto__', 'Role', 'Role'].map((label, index) => [
+      `q${index}`,
+      { label, answer: String(index) },
+    ]);
+    assert.deepEqual(Object.entries(answersByLabel(JSON.stringify(Object.fromEntries(answers)))), [
+      ['constructor', '0'],
+      ['__proto__', '1'],
+      ['Role', '2'],
+      ['Role (q3)', '3'],
+    ]);
+  });
+
+  it('stillAcceptedAnswers returns only answers that are still valid', () => {
+    const kept = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
     const now = {
       fields: [{ ...fields[1]!, options: ['B'] }, field('text', { id: 'role' })],
       messages: MESSAGES,
     };
-    assert.deepEqual(typedAnswers(now, kept), { role: 'Countess' });
-    assert.deepEqual(typedAnswers(now, null), {});
+    assert.deepEqual(stillAcceptedAnswers(now, kept), { role: 'Countess' });
+    assert.deepEqual(stillAcceptedAnswers(now, null), {});
   });
 });

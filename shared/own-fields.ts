@@ -54,6 +54,7 @@ const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'
   },
 };
 
+/** Spaces that tidying may remove. */
 const TIDIED_AWAY_MAX = 20;
 
 export function answerSchema(
@@ -105,7 +106,7 @@ export function answerSchema(
  * Returns the stored answers that the current questions still accept, for a resend.
  * @param text the database column
  */
-export function typedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
+export function stillAcceptedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
   const kept = readAnswers(text);
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -141,7 +142,7 @@ export const labelledAnswers = (fields: readonly OwnField[], typed: TypedAnswers
     }),
   );
 
-export const answersText = (answers: OwnAnswers): string | null =>
+export const storedAnswers = (answers: OwnAnswers): string | null =>
   Object.keys(answers).length === 0 ? null : JSON.stringify(answers);
 
 export const readAnswers = (text: string | null): OwnAnswers =>
@@ -157,14 +158,14 @@ export function mergedAnswers(
   asked: readonly string[],
 ): string | null {
   const former = Object.entries(readAnswers(before)).filter(([id]) => !asked.includes(id));
-  return answersText({ ...Object.fromEntries(former), ...readAnswers(after) });
+  return storedAnswers({ ...Object.fromEntries(former), ...readAnswers(after) });
 }
 
 /** Fills a new lead's unanswered questions from the import. Takes two database columns. */
 export const withImportedAnswers = (imported: string | null, answers: string | null): string | null =>
   mergedAnswers(imported, answers, []);
 
-export const answerText = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>
+export const displayedAnswer = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>
   typeof answer === 'string' ? answer : (answer ?? []).join(between);
 
 export const splitChoices = (text: string): readonly string[] =>
@@ -175,19 +176,19 @@ export const splitChoices = (text: string): readonly string[] =>
 
 /** For people to read. If two questions have the same label, the second has its ID appended. */
 export function answersByLabel(text: string | null): Readonly<Record<string, string>> {
-  const named: Record<string, string> = {};
+  const named = new Map<string, string>();
   for (const [id, { label, answer }] of Object.entries(readAnswers(text)))
-    named[label in named ? `${label} (${id})` : label] = answerText(answer);
-  return named;
+    named.set(named.has(label) ? `${label} (${id})` : label, displayedAnswer(answer));
+  return Object.fromEntries(named);
 }
 
 export const labelAndAnswer = (label: string, answer: string): string =>
   `${label}${/[?:!.]$/.test(label) ? '' : ':'} ${answer}`;
 
-export const formerAnswers = (fields: readonly OwnField[], answers: OwnAnswers): string =>
+export const formerAnswersText = (fields: readonly OwnField[], answers: OwnAnswers): string =>
   Object.entries(answers)
     .filter(([id]) => !fields.some((field) => field.id === id))
-    .map(([, { label, answer }]) => labelAndAnswer(label, answerText(answer)))
+    .map(([, { label, answer }]) => labelAndAnswer(label, displayedAnswer(answer)))
     .join('; ');
 
 const SAMPLES: Readonly<Record<OwnField['kind'], string>> = {

@@ -7,7 +7,7 @@ import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { changePerson, commandLine } from '#desk/audit-log/audit-log.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, readAnswers } from '#shared/own-fields.ts';
+import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
   program
@@ -48,6 +48,6 @@ function readChange(change: string): AnswerChange {
 }
 
 const said = ({ name, company, answers }: LeadAnswers): string =>
-  [name, company, ...Object.values(readAnswers(answers)).map(({ answer }) => answerText(answer))]
+  [name, company, ...Object.values(readAnswers(answers)).map(({ answer }) => displayedAnswer(answer))]
     .filter(Boolean)
     .join(', ');

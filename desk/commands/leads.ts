@@ -20,7 +20,7 @@ import {
 import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
 import { complainOfSelection } from '#desk/export/known-sources.ts';
 import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
-import { answerText } from '#shared/own-fields.ts';
+import { displayedAnswer } from '#shared/own-fields.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
 const WIDTHS = [16, 32, 22, 24, 14] as const;
@@ -87,7 +87,7 @@ Examples:
             company,
             cameFrom,
             flags.join(' '),
-            ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
+            ...fields.map(({ id }) => displayedAnswer(answers?.[id]?.answer).replaceAll('\n', ' ')),
           ],
         },
       );

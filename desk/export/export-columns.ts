@@ -14,7 +14,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
+import { displayedAnswer, formerAnswersText, readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { TOOL_NAMES, TOOLS, type LeadValue, type ToolName } from '#shared/tools.ts';
 
@@ -223,7 +223,7 @@ export function ownColumns(
       ...(hasAnswers
         ? [
             ...fields.map((field): Column => [field.id, ({ answers }) => answerCell(field, answers)]),
-            ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)] satisfies Column,
+            ['earlier_answers', ({ answers = {} }) => formerAnswersText(fields, answers)] satisfies Column,
           ]
         : []),
     ];
@@ -250,7 +250,7 @@ const NEWS_COLUMNS = [
 ] as const;
 
 function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: string): Cell {
-  const text = answerText(answers[id]?.answer, between);
+  const text = displayedAnswer(answers[id]?.answer, between);
   return kind === 'telephone' || kind === 'number' ? { figure: text } : text;
 }
 

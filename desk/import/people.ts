@@ -15,7 +15,7 @@ import {
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
-import { answerSchema, answersText, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
+import { answerSchema, storedAnswers, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
 import { TOOL_NAMES, TOOLS } from '#shared/tools.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;
@@ -371,7 +371,7 @@ function ownAnswers(
     if (checked.success) answers[id] = checked.data;
     else leftOut.push({ id, label, reason: checked.error.issues[0]!.message });
   }
-  return { answers: answersText(labelledAnswers(fields, answers)), leftOut };
+  return { answers: storedAnswers(labelledAnswers(fields, answers)), leftOut };
 }
 
 const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;

@@ -8,7 +8,7 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { answerText, readAnswers } from '#shared/own-fields.ts';
+import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
 
 /** Reports progress, because checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
@@ -177,7 +177,7 @@ ${list([
   ['Company', consent.company],
   ...Object.values(readAnswers(consent.answers)).map(({ label, answer }): Fact => [
     label,
-    answerText(answer),
+    displayedAnswer(answer),
   ]),
 ])}
 <h3>How and where the box was ticked</h3>

@@ -10,7 +10,7 @@ import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { errorIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 import {
   answerSchema,
-  answersText,
+  storedAnswers,
   type OwnAnswer,
   type OwnAnswers,
   readAnswers,
@@ -118,5 +118,5 @@ function changedAnswers(
     if (changed.answer.length === 0) delete after[id];
     else after[id] = changed;
   }
-  return answersText(after);
+  return storedAnswers(after);
 }

@@ -38,3 +38,13 @@ it('a wrongly indented entry is reported once, with its own line', () => {
   assert.ok(tried > 300, String(tried));
   assert.deepEqual(wrong, []);
 });
+
+it('a full-width colon within a text is not reported for another mistake', () => {
+  const block = 'note: |\n  Hinweis：gut\n';
+  assert.deepEqual(mistakesWithLines(`${block}title: "Guide\n`), [
+    '3: cannot be read: the quotation that begins here does not end. Add the closing quotation mark.',
+  ]);
+  assert.deepEqual(mistakesWithLines(`${block}title：Guide\n`), [
+    '3: cannot be read: after title is a character that only looks like a colon or a space. Type a normal colon and space.',
+  ]);
+});

@@ -1,14 +1,20 @@
-import { isScalar, visit, type Document } from 'yaml';
+// Explains mistakes of YAML's syntax to people who do not program: what the parser refuses, and what it accepts but was probably
+// not meant. Mistakes in readable entries are explained in words-mistakes.ts.
+import { visit, type Document } from 'yaml';
 
 import { misindentedLine } from '#server/campaign/yaml-indentation.ts';
 
 export type YamlMistake = { readonly at: number; readonly message: string };
 
 type Place = {
+  /** Of the parser's error. */
   readonly code: string;
   readonly line: string;
+  /** The text from the error on. */
   readonly rest: string;
+  /** Before the colon. */
   readonly name: string | undefined;
+  /** After the colon or, without a name, after the hyphen. */
   readonly value: string;
 };
 
@@ -31,11 +37,12 @@ export const colonMessage = (begin: string): string =>
 const beginMessage = (sign: string): string =>
   `a text must not begin with ${sign} outside quotes. ${IN_QUOTES}`;
 
-const NOT_A_DASH = 'an entry of a list begins with a hyphen and a space: "- "';
+const NOT_A_HYPHEN = 'an entry of a list begins with a hyphen and a space: "- "';
 
 const NO_SPACE = 'a space is missing after the -';
 const NOT_INDENTED = 'the line is not indented like the lines around it. Correct the spaces at its beginning';
 
+/** The first kind that matches explains the error, so special kinds come first. */
 const KINDS: readonly Kind[] = [
   {
     matches: ({ line }) => /^\s*\t/.test(line),
@@ -49,7 +56,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ line }) => /^\s*\* /.test(line),
-    message: NOT_A_DASH,
+    message: NOT_A_HYPHEN,
   },
   {
     matches: ({ code }) => code === 'DUPLICATE_KEY',
@@ -115,6 +122,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** Errors that a wrong indentation can cause, among other mistakes. */
 const FROM_INDENTATION: ReadonlySet<string> = new Set([
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
@@ -133,16 +141,19 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
         message: 'cannot be read: the file contains two versions from a merge. Keep one of them.',
       },
     ];
-  const colon = /^[ \t]*(?:- +)?([\w-]+)(?:[：﹕]|:[\u00A0\u2000-\u200B\u202F\u3000])/m.exec(text);
-  if (document.errors.length > 0 && colon)
-    return [
-      {
-        at: colon.index,
-        message: `cannot be read: after ${colon[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
-      },
-    ];
-  const tight = document.errors.length > 0 ? tightEntry(document, text) : null;
-  if (tight !== null) return [{ at: tight, message: `cannot be read: ${NO_SPACE}.` }];
+  if (document.errors.length > 0) {
+    const lookalike = firstOutsideTexts(document, text.matchAll(LOOKALIKE));
+    if (lookalike !== undefined)
+      return [
+        {
+          at: lookalike.index,
+          message: `cannot be read: after ${lookalike[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
+        },
+      ];
+    const missingSpace = firstOutsideTexts(document, text.matchAll(HYPHEN_WITHOUT_SPACE));
+    if (missingSpace !== undefined)
+      return [{ at: missingSpace.index, message: `cannot be read: ${NO_SPACE}.` }];
+  }
   const found = [...indentOrParserMistakes(document, text), ...silentMistakes(document, text)].map(
     ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
   );
@@ -152,24 +163,35 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   );
 }
 
-/** Returns the offset of the first list entry without a space after its hyphen; lines within a text do not count. */
-function tightEntry(document: Document, text: string): number | null {
-  let hyphens = Array.from(text.matchAll(/(?<=^ *)-(?=[\p{L}\d])/gmu), ({ index }) => index);
+const LOOKALIKE = /^[ \t]*(?:- +)?([\w-]+)(?:[：﹕]|:[\u00A0\u2000-\u200B\u202F\u3000])/gm;
+const HYPHEN_WITHOUT_SPACE = /(?<=^ *)-(?=[\p{L}\d])/gmu;
+
+/** Returns the first match that is not within a text, such as a text of several lines. */
+function firstOutsideTexts(
+  document: Document,
+  matches: Iterable<RegExpExecArray>,
+): RegExpExecArray | undefined {
+  let outside = [...matches];
   visit(document, {
     Scalar: (_key, { range }) => {
       const [start = 0, end = 0] = range ?? [];
-      hyphens = hyphens.filter((at) => at <= start || at >= end);
+      outside = outside.filter(({ index }) => index <= start || index >= end);
     },
   });
-  return hyphens[0] ?? null;
+  return outside[0];
 }
 
 function indentOrParserMistakes(document: Document, text: string): YamlMistake[] {
   const mistakes = parserMistakes(document, text);
-  const line = document.errors.some(({ code }) => FROM_INDENTATION.has(code)) ? misindentedLine(text) : null;
-  if (line === null) return mistakes;
+  const misindented = document.errors.some(({ code }) => FROM_INDENTATION.has(code))
+    ? misindentedLine(text)
+    : null;
+  if (misindented === null) return mistakes;
   // What the parser says of the entry before and of everything after usually follows from the indentation.
-  return [...mistakes.filter(({ at }) => at < line.previous), { at: line.at, message: NOT_INDENTED }];
+  return [
+    ...mistakes.filter(({ at }) => at < misindented.previous),
+    { at: misindented.at, message: NOT_INDENTED },
+  ];
 }
 
 function parserMistakes(document: Document, text: string): YamlMistake[] {
@@ -235,7 +257,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
       else if (scalar.tag === '!')
         found.push({ at: text.lastIndexOf('!', start - 1), message: beginMessage('!') });
       if (scalar.type === 'PLAIN' && /^[–—•·▪]\s/.test(text.slice(start))) {
-        found.push({ at: start, message: NOT_A_DASH });
+        found.push({ at: start, message: NOT_A_HYPHEN });
         return;
       }
       const list =
@@ -251,12 +273,7 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
             'the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning',
         });
       const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
-      if (
-        lost !== undefined &&
-        isScalar(scalar) &&
-        scalar.type === 'PLAIN' &&
-        typeof scalar.value === 'string'
-      )
+      if (lost !== undefined && scalar.type === 'PLAIN' && typeof scalar.value === 'string')
         found.push({
           at: end,
           message: `"${lost.trim()}" would be left out, because # begins a comment. ${IN_QUOTES}`,

@@ -41,21 +41,21 @@ const BATCH_SIZE = 100;
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let begin = '';
   return async () => {
-    const newest = lowestIdAt(parts.clock() - OVERLAP_MS);
+    const settledUpTo = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { left } = await sealConsents(parts, {
-      begin: lower(begin, newest),
+      begin: lower(begin, settledUpTo),
       shouldStop,
       rest: createRests(),
     });
     // After a stop, null is harmless, because the process then ends.
-    begin = left === null ? newest : lower(newest, lowestIdAt(timeOfId(left) - OVERLAP_MS));
+    begin = left === null ? settledUpTo : lower(settledUpTo, lowestIdAt(timeOfId(left) - OVERLAP_MS));
   };
 }
 
 const lower = (one: string, other: string): string => (one < other ? one : other);
 
 /**
- * Seals by ID, up to the first row that must wait.
+ * Seals in the order of IDs, up to the first row that must wait.
  * @param options begin: ID before the first row, or empty. onSealed: gets the number sealed so far. rest: awaited after each
  * batch and each page of sealed rows
  * @returns left: the waiting row
@@ -92,6 +92,7 @@ export async function sealConsents(
 
 /** @returns pages of IDs, possibly empty */
 export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
+  // SQLite allows a limit within a union only in a subquery.
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
     sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;
   const readAfter = async (after: string) => {
@@ -111,35 +112,42 @@ const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 
 async function sealBatch(
-  { database: { db }, secrets, mail: { messageIdOf }, config: { publicUrl: page }, clock }: SealerParts,
+  { database: { db }, secrets, mail: { messageIdOf }, config: { publicUrl }, clock }: SealerParts,
   ids: readonly string[],
 ): Promise<{ readonly sealed: number; readonly left: string | null }> {
   const now = clock();
   return db.transaction().execute(async (tx) => {
     await lockChain(tx);
-    if (await isSignedByNewerSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
-    const unsealed = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
+    if (await isSignedByOtherSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
+    const unsealedRows = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
       select u.* from (
         select id as row_id, 'consent' as kind from consent_receipts union all select id, 'withdrawal' from withdrawals
       ) u
       where u.row_id in (${sql.join(ids)}) and ${positionOf('u.row_id')} is null
     `;
-    const rows = await readRows(tx, unsealed, 'row_id');
+    const rows = await readRows(tx, unsealedRows, 'row_id');
     const mails = await mailsOf(tx, ids, now);
     const waiting = rows.findIndex(({ row_id: id }) => mails.get(id)?.is_on_its_way);
     const added = rows.slice(0, waiting < 0 ? rows.length : waiting).flatMap((row) => {
       const { row_id: rowId, kind, facts, isComplete } = row;
+      // The lead or its form was deleted.
       if (facts === null || !isComplete) return [];
       const { mail_id: id, finished_at: at, reply = null } = mails.get(rowId) ?? {};
       const mail = { message_id: id ? messageIdOf(id) : null, mailed_at: at ? isoTime(at) : null, reply };
-      return [{ kind, rowId, content: kind === 'consent' ? { ...facts, page, ...mail } : facts } as NewEntry];
+      return [
+        {
+          kind,
+          rowId,
+          content: kind === 'consent' ? { ...facts, page: publicUrl, ...mail } : facts,
+        } as NewEntry,
+      ];
     });
     await appendEntries(tx, added, { secrets, now });
     return { sealed: added.length, left: rows[waiting]?.row_id ?? null };
   });
 }
 
-async function isSignedByNewerSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
+async function isSignedByOtherSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
   const signed = await signedHead(tx, secrets);
   return signed !== null && !signed.isGenuine && Math.abs(now - signed.signedAt) < SECRET_CHANGE_MS;
 }
@@ -149,7 +157,10 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
   readonly is_on_its_way: boolean | number;
 };
 
-/** While a mail is being sent, the mail server's reply isn't stored yet. */
+/**
+ * While a mail is being sent, the mail server's reply isn't stored yet. The code that was entered is known by its time, which is
+ * also that of the receipt (verify-code.ts).
+ */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
   const { rows } = await sql<Mail & { readonly id: string }>`

@@ -48,7 +48,7 @@ const STORIES: readonly {
 }[] = [
   {
     what: 'a thousand retried webhook events are due at once',
-    work: (database) => takeEvents(database.db, { endpoint: 'e', now, most: 4, leaseMs: 1, leaseId: 'l' }),
+    work: (database) => takeEvents(database.db, { endpoint: 'e', now, limit: 4, leaseMs: 1, leaseId: 'l' }),
     never: /TEMP B-TREE/,
     once: /webhook_events_due \(endpoint=\? AND due_at<\?\)/,
   },

@@ -64,6 +64,7 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
       startWakeLoop({
         pollMs: NEWS_MS,
         work: createNewLeadNews({ ...service, shouldStop }),
+        // A stop ends this work with an error (createNewLeadNews).
         onError: (error) => {
           if (!stopping)
             warn('The server could not queue the e-mail about new leads. It will try again soon.')(error);
@@ -78,12 +79,11 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   };
 }
 
-// Transactions are small, so no request waits for them. On PostgreSQL, only one process at a time deletes.
 /** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
 const BATCH_SIZE = 500;
-const LOG_ATTEMPTS = 20;
-const LOG_EVERY_MS = 50;
+const WAL_ATTEMPTS = 20;
+const WAL_RETRY_MS = 50;
 
 export type HousekeepingParts = {
   readonly database: OpenDatabase;
@@ -93,7 +93,11 @@ export type HousekeepingParts = {
   readonly shouldStop?: () => boolean;
 };
 
-/** Runs of the returned function must not overlap. They throw the database error. */
+/**
+ * Deletes expired rows in transactions so small that no request waits for them. Deleted rows stay readable in SQLite's write-ahead
+ * log until it is emptied. On PostgreSQL, only one process at a time deletes.
+ * @returns a function whose runs must not overlap. It throws database errors
+ */
 export function createHousekeeping({
   database,
   config,
@@ -103,11 +107,12 @@ export function createHousekeeping({
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
   let domainsSearchedAt = 0;
-  let isInLog = false;
+  let walHoldsDeletedRows = false;
 
-  const goThrough = async (expired: Expired): Promise<void> => {
+  const deleteExpired = async (expired: Expired): Promise<void> => {
     const now = clock();
     const rest = createRests();
+    // 0 days mean forever.
     const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
     const cutoffs = {
       unverified: daysAgo(unverifiedDays),
@@ -119,6 +124,7 @@ export function createHousekeeping({
       for (;;) {
         if (shouldStop()) return;
         const outcome = await takeStep(database.db, step, BATCH_SIZE);
+        // Another process is deleting.
         if (outcome === null) return;
         for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
           if (count > 0) expired[table] = (expired[table] ?? 0) + count;
@@ -132,20 +138,23 @@ export function createHousekeeping({
     domainsSearchedAt = now;
   };
 
-  const emptyLog = async (): Promise<void> => {
-    for (let attempts = 0; isInLog && attempts < LOG_ATTEMPTS && !shouldStop(); attempts += 1) {
-      if (attempts > 0) await setTimeout(LOG_EVERY_MS);
-      isInLog = !shouldStop() && !database.emptyLog();
+  const emptyWal = async (): Promise<void> => {
+    for (let attempts = 0; walHoldsDeletedRows && attempts < WAL_ATTEMPTS && !shouldStop(); attempts += 1) {
+      if (attempts > 0) await setTimeout(WAL_RETRY_MS);
+      if (!shouldStop()) walHoldsDeletedRows = !database.emptyLog();
     }
   };
 
   return async () => {
     const expired: Expired = {};
-    await goThrough(expired).finally(() => {
-      if (Object.keys(expired).length === 0) return;
-      isInLog = true;
-      onExpired(expired);
-    });
-    await emptyLog();
+    try {
+      await deleteExpired(expired);
+    } finally {
+      if (Object.keys(expired).length > 0) {
+        walHoldsDeletedRows = true;
+        onExpired(expired);
+      }
+    }
+    await emptyWal();
   };
 }

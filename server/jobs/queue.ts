@@ -10,21 +10,23 @@ import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 export type JobTable = 'outbox' | 'webhook_events';
 export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 
-const QUEUES = {
+type Queue = {
+  /** Decides which due jobs are taken. They are not returned in this order. */
+  readonly order: readonly string[];
+  /** Corrected when the clock is set back. */
+  readonly times: readonly string[];
+  /** Longer than any back-off and any lease. */
+  readonly longestWaitMs: number;
+};
+
+const QUEUES: Readonly<Record<JobTable, Queue>> = {
+  // The time when a mail's turn comes is shared fairly between networks and domains (mail-jobs.ts).
   outbox: { order: ['turn_at', 'id'], times: ['due_at', 'turn_at'], longestWaitMs: 2 * MINUTE_MS },
   // Sorted only by the indexed column, because thousands of events can be due at once.
   webhook_events: { order: ['due_at'], times: ['due_at', 'queued_at'], longestWaitMs: 6 * HOUR_MS },
-} as const satisfies Record<
-  JobTable,
-  {
-    readonly order: readonly string[];
-    /** Corrected when the clock is set back. */
-    readonly times: readonly string[];
-    /** Longer than any back-off and any lease. */
-    readonly longestWaitMs: number;
-  }
->;
+};
 
+// Kysely has no type for a query of one of several tables.
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
@@ -34,14 +36,15 @@ const isQueued = sql<boolean>`state = 'queued'`;
 export type NewLease = {
   readonly leaseId: string;
   readonly leaseMs: number;
-  readonly most: number;
+  readonly limit: number;
   readonly now: number;
 };
 
+/** @param lease which: the caller's condition for a job */
 export async function takeJobs<Table extends JobTable>(
   db: Db,
   table: Table,
-  { leaseId, leaseMs, most, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
+  { leaseId, leaseMs, limit, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
 ): Promise<Job<Table>[]> {
   const jobTable: JobTable = table;
   const order = QUEUES[table].order.map((column) => sql.ref(column));
@@ -55,7 +58,7 @@ export async function takeJobs<Table extends JobTable>(
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
         .where(which)
         .orderBy(sql.join(order))
-        .limit(most)
+        .limit(limit)
         .$if(isOnPostgres(db), (query) => query.forUpdate().skipLocked()),
     )
     .updateTable(jobTable)
@@ -88,12 +91,12 @@ export async function endLease<Table extends JobTable>(
 
 /**
  * Moves the times of waiting jobs back with the clock. A job postponed beyond the longest wait becomes due now.
- * @param clock leaseId: of the worker, whose own leases end; lostMs: how far the clock was set back
+ * @param clock leaseId: of this worker, which ends its leases itself; lostMs: how far the clock was set back
  */
 export async function setBackTimes(
   db: Db,
   table: JobTable,
-  { leaseId, now, lostMs }: { leaseId: string; now: number; lostMs: number },
+  { leaseId, now, lostMs }: { readonly leaseId: string; readonly now: number; readonly lostMs: number },
 ): Promise<void> {
   const { times, longestWaitMs } = QUEUES[table];
   const allTimes = (value: (column: string) => unknown): object =>
@@ -109,7 +112,7 @@ export async function setBackTimes(
           .set(allTimes((column) => sql`${sql.ref(column)} - ${lostMs}`))
           .where(isQueued)
           .where('due_at', '>', now)
-          // Events after this worker's job are due when it is.
+          // A lead's later events wait for the one before, so they move with the job that this worker has leased.
           .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '=', leaseId)]))
           .execute();
       await tx

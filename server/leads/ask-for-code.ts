@@ -26,7 +26,7 @@ import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
-import { answersText, labelledAnswers } from '#shared/own-fields.ts';
+import { storedAnswers, labelledAnswers } from '#shared/own-fields.ts';
 
 export type Visitor = {
   readonly browserId: string;
@@ -62,13 +62,16 @@ type Form = LeadAnswers & {
   readonly emailTyped: string;
   /** The domain is in ASCII, because mail servers need not support other domains. */
   readonly recipient: string;
+  /** The network and domain between which the mail server's time is shared. */
   readonly lane: Lane;
 };
 
 /**
- * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time. Asking again
- * while the mail waits, or within RESEND_SECONDS of its mailing, mails nothing, in the same browser or from the same IP
- * address, whose response may have been lost. A visitor without attempts gets a new code and challenge at once.
+ * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time.
+ *
+ * Asking again mails nothing while the mail waits, or within RESEND_SECONDS of its mailing. This also holds for another browser
+ * at the same IP address, because the first response may have been lost. A visitor whose attempts are used up gets a new code and
+ * challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -82,7 +85,7 @@ export async function askForCode(
   const form: Form = {
     name: lead.name,
     company: lead.company,
-    answers: answersText(labelledAnswers(campaign.form.fields, lead.answers)),
+    answers: storedAnswers(labelledAnswers(campaign.form.fields, lead.answers)),
     email,
     emailTyped: lead.email,
     recipient,
@@ -107,16 +110,20 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     },
   });
 
-  const asks = await limits.askFromNetwork(tx, clientAddress, now);
-  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+  const network = await limits.askFromNetwork(tx, clientAddress, now);
+  if (network.type === 'exceeded') return { ...network, type: 'refused', error: 'too-many-requests' };
 
+  // Two forms for one address at the same moment must not mail two codes.
   await lockNames(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
+  // A challenge without attempts is replaced, not continued.
   const exhausted = open !== undefined && limits.isExhausted(open) ? open : undefined;
   const challenge = exhausted === undefined ? open : undefined;
   const codes = await limits.codesOfAddress(tx, email, now);
   const recent =
-    exhausted === undefined ? await findRecentCode(tx, codes, challenge, form, visitor, now, limits) : null;
+    exhausted === undefined
+      ? await findRecentCode(tx, { codes, challenge, email, clientAddress }, limits, now)
+      : null;
   if (recent !== null) {
     const stored = { codesMailed: 0, expiresAt: recent.code.expires_at } as const;
     const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
@@ -126,8 +133,8 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
 
   const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
   if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
-  const maySend = limits.sendToAddress(codes, now);
-  if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
+  const ofAddress = limits.sendToAddress(codes, now);
+  if (ofAddress.type === 'exceeded') return { ...ofAddress, type: 'refused', error: 'too-many-codes' };
 
   if (exhausted !== undefined) {
     await endCodes(tx, 'codes', { submission_id: exhausted.id }, now);
@@ -155,24 +162,32 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
 /** Finds the visitor's code if it waits or was mailed within the quiet time, so asking again mails nothing. */
 async function findRecentCode(
   tx: Db,
-  codes: readonly Code[],
-  challenge: Challenge | undefined,
-  { email }: Form,
-  { clientAddress }: Visitor,
-  now: number,
+  {
+    codes,
+    challenge,
+    email,
+    clientAddress,
+  }: {
+    readonly codes: readonly Code[];
+    readonly challenge: Challenge | undefined;
+    readonly email: string;
+    readonly clientAddress: string;
+  },
   limits: Limits,
+  now: number,
 ): Promise<{ readonly code: Code; readonly mail: MailOfCode } | null> {
   const code = codeFor(codes, challenge, clientAddress, now);
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts. Once they are used up, only a new code helps.
+  // Another browser's code uses shared attempts (countEntry in verify-code.ts). Once they are used up, only a new code helps.
   const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.isSharedBudgetTouched(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
 
 /**
- * Stores the form. If it is resubmitted unchanged, its original time, IP address and browser are kept.
+ * Stores the form. The visitor's source and variant stay those of the first form. If it is resubmitted unchanged, its original
+ * time, IP address and browser are kept.
  * @returns the ID of the challenge
  */
 async function storeForm(

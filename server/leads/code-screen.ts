@@ -9,7 +9,7 @@ import { NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { MailStatus, OpenChallenge } from '#shared/api.ts';
 import type { OwnForm } from '#shared/campaign-schema.ts';
-import { typedAnswers } from '#shared/own-fields.ts';
+import { stillAcceptedAnswers } from '#shared/own-fields.ts';
 
 /**
  * Finds an open challenge, or a verified one whose response did not reach the page.
@@ -39,7 +39,7 @@ export async function findCodeScreen(
     name: challenge.name,
     company: challenge.company,
     email: challenge.email_typed,
-    ...(form.fields.length > 0 && { answers: typedAnswers(form, challenge.answers) }),
+    ...(form.fields.length > 0 && { answers: stillAcceptedAnswers(form, challenge.answers) }),
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: resendInSeconds(code, mail, resendSeconds, now),
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,

@@ -97,6 +97,21 @@ for (const engine of ENGINES)
         assert.deepEqual([exitCode, entries, errors], [0, 5, []]);
       }));
 
+    it('a code records the form that it was mailed for, even in a browser that had verified another', () =>
+      withNews(engine, async (server) => {
+        const [here, elsewhere] = [createVisitor(server), createVisitor(server, '203.0.113.8')];
+        for (const [mail, form, visitor] of [[1, {}, here] as const, [2, TICKED, elsewhere] as const]) {
+          assert.equal((await ask(server, { ...form, email: EMAIL }, visitor)).statusCode, 202);
+          const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
+          assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+          await server.advance(600);
+        }
+        assert.deepEqual(
+          (await receipts(server)).map(({ purpose }) => purpose),
+          ['guide', 'guide', 'news'],
+        );
+      }));
+
     it('unknown wordings of the box for news are refused, earlier ones accepted, and a resend repeats its own', () =>
       withNews(engine, async (server) => {
         const guide = server.campaign.consent.version;

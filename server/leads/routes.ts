@@ -87,7 +87,7 @@ function addFormRoute(
     if (newsConsentVersion === null && statedForNews !== undefined)
       return sendError(reply, 'page-outdated', { field: 'newsConsentVersion' });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
-    const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
+    const mustPay = isTrapFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
     if (
       mustPay &&
       !(await isWaiting(database.db, knownBrowserId, email, clock())) &&

@@ -85,23 +85,32 @@ export async function verifyCode(
     digits,
     ACCEPTED_CODES,
   );
-  const underLock = <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> =>
-    db.transaction().execute(async (tx) => {
-      await lockNames(tx, email);
-      return work(tx);
-    });
   if (code !== null)
-    return underLock(async (tx) => {
+    return withAddressLocked(db, email, async (tx) => {
       const outcome = await enter(tx, code, counted, visitor, now, parts);
+      // The shared attempt was counted against the live codes, or against none.
       if (outcome.type === 'verified' && counted.by === 'address')
         await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
       return outcome;
     });
 
+  // This wrong attempt was the last one.
   if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
-    await underLock((tx) => endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now));
+    await withAddressLocked(db, email, (tx) =>
+      endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now),
+    );
   return counted.ifWrong;
 }
+
+const withAddressLocked = <Result>(
+  db: Db,
+  email: string,
+  work: (tx: Db) => Promise<Result>,
+): Promise<Result> =>
+  db.transaction().execute(async (tx) => {
+    await lockNames(tx, email);
+    return work(tx);
+  });
 
 /** An attempt counted for the browser's own challenge, or among those that all other browsers share. */
 type Counted = {
@@ -132,8 +141,8 @@ async function countEntry(
   now: number,
   { limits }: VerifyParts,
 ): Promise<Counted | Refused> {
-  const entries = await limits.verifyFromNetwork(tx, clientAddress, now);
-  if (entries.type === 'exceeded') return { ...entries, type: 'refused', error: 'too-many-requests' };
+  const network = await limits.verifyFromNetwork(tx, clientAddress, now);
+  if (network.type === 'exceeded') return { ...network, type: 'refused', error: 'too-many-requests' };
   const most = limits.attemptsPerChallenge;
   const own = browserId === null ? undefined : await countAttempt(tx, { browserId, email, most, now });
   if (own !== undefined) {
@@ -142,24 +151,30 @@ async function countEntry(
       type: 'counted',
       by: 'challenge',
       challenge: own,
-      candidates: acceptedOf(codes),
+      candidates: comparableCodes(codes),
       ifWrong: WRONG_CODE,
     };
   }
-  // From here on nobody else can enter a code for this e-mail address.
+  // A browser's own attempt is counted by one statement. Shared attempts depend on the address's live codes, so they need the lock.
   await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return hasCodeOfItsOwn(open) && limits.isExhausted(open)
-    ? withoutAttempts(tx, open, now, limits)
-    : countSharedAttempt(tx, email, { browserId, open }, now, limits);
+    ? refuseForAttempts(tx, open, now, limits)
+    : countForAddress(tx, email, { browserId, open }, now, limits);
 }
 
-const acceptedOf = (codes: readonly Code[]): readonly Code[] =>
+/** @param codes newest first */
+const comparableCodes = (codes: readonly Code[]): readonly Code[] =>
   codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
-async function withoutAttempts(tx: Db, { email }: Challenge, now: number, limits: Limits): Promise<Refused> {
-  const sends = limits.sendToAddress(await limits.codesOfAddress(tx, email, now), now);
-  const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
+async function refuseForAttempts(
+  tx: Db,
+  { email }: Challenge,
+  now: number,
+  limits: Limits,
+): Promise<Refused> {
+  const nextCode = limits.sendToAddress(await limits.codesOfAddress(tx, email, now), now);
+  const newCodeInSeconds = nextCode.type === 'exceeded' ? nextCode.retryAfterSeconds : 0;
   return {
     type: 'refused',
     error: 'too-many-tries',
@@ -168,7 +183,7 @@ async function withoutAttempts(tx: Db, { email }: Challenge, now: number, limits
   };
 }
 
-async function countSharedAttempt(
+async function countForAddress(
   tx: Db,
   email: string,
   { browserId, open }: { readonly browserId: string | null; readonly open: Challenge | undefined },
@@ -176,9 +191,9 @@ async function countSharedAttempt(
   limits: Limits,
 ): Promise<Counted> {
   const codes = await codesOfAddress(tx, [email], { since: now }, now);
-  const live = acceptedOf(codes);
+  const live = comparableCodes(codes);
   const atLiveCodes = live.length > 0;
-  const { mayCompare, ifWrong } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);
+  const { mayCompare, ifWrong: limit } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);
   // The response to a right code may have been lost, so its browser may enter it again.
   const verified =
     browserId === null || open !== undefined
@@ -195,13 +210,13 @@ async function countSharedAttempt(
     challenge: open ?? verified,
     mayCompare,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
-    // The count would reveal to a stranger how many codes were sent.
     ifWrong:
-      ifWrong.type === 'exceeded'
+      limit.type === 'exceeded'
         ? {
-            ...ifWrong,
+            ...limit,
             type: 'refused',
             error: browserId === null ? 'too-many-tries-without-cookies' : 'too-many-tries',
+            // The true time would reveal to a stranger how many codes were sent.
             newCodeInSeconds: 0,
           }
         : WRONG_CODE,
@@ -209,29 +224,34 @@ async function countSharedAttempt(
 }
 
 /**
- * Completes a challenge, under the address lock. The first entry creates or updates the lead and adds the receipt; later ones
+ * Completes a challenge, with the address locked. The first entry creates or updates the lead and adds the receipt; later ones
  * find the lead.
  */
 async function enter(
   tx: Db,
   code: Code,
-  { by, challenge }: Pick<Counted, 'by' | 'challenge'>,
+  { by, challenge: ofBrowser }: Pick<Counted, 'by' | 'challenge'>,
   visitor: Visitor,
   now: number,
   parts: VerifyParts,
 ): Promise<Verified | Refused> {
+  // A browser that has verified completes another form with a new code: the one that the code was mailed for.
+  const hasVerified = ofBrowser !== undefined && ofBrowser.verified_at !== null;
+  const challenge = hasVerified && code.used_at === null ? undefined : ofBrowser;
   const challengeId = challenge?.id ?? code.submission_id;
+  // The person was erased.
   if (challengeId === null) return WRONG_CODE;
   if (await acceptCode(tx, 'codes', code.id, now)) {
-    const of = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
+    const listed = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
     const attempts = by === 'challenge' ? 1 : 0;
-    const closed = await closeChallenge(tx, { id: challengeId, attempts, of }, now);
+    const closed = await closeChallenge(tx, { id: challengeId, attempts, of: listed }, now);
     const isOnlyCode = closed?.codes_sent === 1 && closed.id === code.submission_id;
     if (code.submission_id !== null && !isOnlyCode)
       await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
     const afterMs = now - code.created_at;
+    // Another request completed this challenge a moment ago.
     if (closed === undefined) return enterAgain(tx, code, challengeId, by, afterMs);
-    if (closed.is_suppressed) await liftSuppressions(tx, of);
+    if (closed.is_suppressed) await liftSuppressions(tx, listed);
     return { ...(await openLead(tx, closed, challenge !== undefined, visitor, now, parts)), afterMs };
   }
   return challenge === undefined ? WRONG_CODE : enterAgain(tx, code, challengeId, by, null);
@@ -248,6 +268,7 @@ async function enterAgain(
   if (challenge === undefined || challenge.verified_at === null) return WRONG_CODE;
   const leadId = await findLeadId(tx, code.email);
   if (leadId === undefined) return WRONG_CODE;
+  // A right code uses up no attempt.
   if (by === 'challenge' || code.used_at !== null) await giveAttemptBack(tx, challengeId);
   return { type: 'verified', leadId, afterMs, isReadingNoted: false };
 }
@@ -255,7 +276,7 @@ async function enterAgain(
 async function openLead(
   tx: Db,
   challenge: Challenge,
-  sameBrowser: boolean,
+  isSameBrowser: boolean,
   { clientAddress, readsArticle }: Visitor,
   now: number,
   { campaign, config, webhooks }: VerifyParts,
@@ -264,7 +285,7 @@ async function openLead(
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
     verifiedFromAddress: clientAddress,
-    sameBrowser,
+    sameBrowser: isSameBrowser,
     asked: campaign.form.fields.map(({ id }) => id),
     firstReadAt: readsArticle ? now : null,
     now,
@@ -275,6 +296,7 @@ async function openLead(
   }
   const isNew = leadId === newId;
   await webhooks.queue(tx, { type: isNew ? 'lead.verified' : 'lead.updated', leadId, now });
+  // For a lead who has verified before, routes.ts notes the reading.
   if (isNew && firstReadAt !== null) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
   if (config.newLeadEmail === 'each' && isNew)
     await queueNewLeadMail(tx, { leadId, recipients: config.operatorEmails, now });

@@ -356,7 +356,7 @@ for (const engine of ENGINES) {
             onOpened: (reason) => opened.push(reason),
           }),
         );
-        const states = await Promise.all(processes.map((breaker) => breaker.isOpen('192.0.2.1')));
+        const states = await Promise.all(processes.map((breaker) => breaker.needsProofOfWork('192.0.2.1')));
         assert.deepEqual(states, [true, true, true, true]);
         assert.equal(opened.length, 1);
       }));

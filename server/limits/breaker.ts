@@ -1,16 +1,21 @@
 // Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal.
 // A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
 // proof of work (decision 0009, `npm run prove:breaker`).
-import { getDomain } from 'tldts';
-
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
-import { domainOf } from '#server/platform/text.ts';
-import { isLoopback, networkOf } from '#server/platform/ip-addresses.ts';
+import {
+  countBy,
+  findPeople,
+  lineOf,
+  type MailedCode,
+  peopleByDomain,
+  type PeopleCount,
+} from '#server/limits/strangers.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { BREAKER, FREE_STRANGERS_OF_NETWORK, WEIGHTS } from '#server/settings/fixed-limits.ts';
+import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/fixed-limits.ts';
 
 const OPEN_KEY = 'breaker is open';
 
@@ -19,11 +24,10 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 export type Breaker = {
   /**
    * Returns true if a code for this visitor requires a proof of work. All processes share the general state through the
-   * database.
-   * @param clientAddress of the visitor, whose network must do the work if it requests codes for many strangers, even while
-   * the breaker is closed for others
+   * database. Even while the breaker is closed, a network that requests codes for many strangers must do the work. Every call
+   * that returns false counts as one more stranger of the network.
    */
-  readonly isOpen: (clientAddress: string) => Promise<boolean>;
+  readonly needsProofOfWork: (clientAddress: string) => Promise<boolean>;
 };
 
 type BreakerParts = {
@@ -43,10 +47,10 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_STRANGERS_OF_NETWORK.least,
     Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
-  const networksPay = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
-  // If a proxy hides the visitors' addresses, each code counts as a network.
+  const chargesNetworks = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
+  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Each code then counts as a network.
   const networkOfCode = (code: MailedCode): string =>
-    leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
+    leadsPerIpPerHour > 0 ? lineOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
   const readPeople = async (from: number, to: number) =>
     peopleByDomain(await readCodes(from, to), networkOfCode);
@@ -58,10 +62,12 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
+    // The window ends later only if the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
-    if (networksPay)
+    if (chargesNetworks)
       strangersOf = countBy(
+        // The clocks of processes may differ by a minute.
         findPeople(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).strangers,
         ({ network }) => network,
       );
@@ -96,6 +102,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
    * at most 250 (quiet page) to 700 (busy page) of 1,600 strangers an hour (decision 0009).
    */
   async function areTooFewEntered(now: number): Promise<boolean> {
+    // Soon after a code is mailed, only an extreme share is suspicious.
     const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
     const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
     if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
@@ -121,10 +128,10 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
    * with too many strangers could open the breaker for everyone (decision 0009). If false, counts one more stranger until the next
    * check.
    */
-  function mustNetworkPay(clientAddress: string): boolean {
+  function chargeNetwork(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
-    if (!networksPay || isLoopback(clientAddress)) return false;
-    const network = siteOf(clientAddress);
+    if (!chargesNetworks || isLoopback(clientAddress)) return false;
+    const network = lineOf(clientAddress);
     const strangers = strangersOf.get(network) ?? 0;
     if (strangers >= freeStrangers) return true;
     strangersOf.set(network, strangers + 1);
@@ -132,19 +139,19 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   return {
-    isOpen: async (clientAddress) => {
+    needsProofOfWork: async (clientAddress) => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
       if (Math.abs(now - lastLook) >= BREAKER.lookEveryMs) {
         lastLook = now;
         await look(now);
       }
-      return open || mustNetworkPay(clientAddress);
+      return open || chargeNetwork(clientAddress);
     },
   };
 }
 
-/** Returns a percentage. */
+/** Returns the percentage of strangers from which there are too many. */
 type Threshold = (domain: string) => number;
 
 /** For domains with too few people, the page's median is used. */
@@ -163,11 +170,13 @@ const percentsOf = (days: readonly PeopleCount[]): number[] =>
     strangers + entered >= BREAKER.dayMin ? [(strangers / (strangers + entered)) * 100] : [],
   );
 
+/** Counts the strangers at domains that have more than their entered codes explain. */
 function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Threshold): number {
   const tooMany = [...people].filter(([domain, { strangers, entered }]) => {
     const percent = threshold(domain);
-    const accountedFor = entered === 0 ? 0 : (entered * percent) / (100 - percent);
-    return strangers - accountedFor >= BREAKER.notByChance;
+    // At this percentage of strangers, so many of them go with the entered codes.
+    const expected = entered === 0 ? 0 : (entered * percent) / (100 - percent);
+    return strangers - expected >= BREAKER.notByChance;
   });
   return Math.round(sumOf(new Map(tooMany)).strangers);
 }
@@ -182,96 +191,3 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
-
-// At most five strangers count per network. Codes entered at one domain don't offset strangers at another (decision 0009).
-
-type MailedCode = {
-  readonly email: string;
-  readonly client_address: string;
-  readonly used_at: number | null;
-};
-
-type NetworkOfCode = (code: MailedCode) => string;
-
-/** Numbers are weighted, so they may be fractions. */
-type PeopleCount = { readonly strangers: number; readonly entered: number };
-
-const SMALL_DOMAINS = '';
-
-type Person = { readonly network: string; readonly domain: string };
-type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
-
-/**
- * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. Entered codes count once per mailbox,
- * because its owner can use any number of names.
- * @param codes newest first
- */
-function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
-  const addresses = new Map<string, { network: string; entered: boolean }>();
-  for (const code of codes) {
-    const known = addresses.get(code.email);
-    if (known) known.entered ||= code.used_at !== null;
-    else addresses.set(code.email, { network: networkOfCode(code), entered: code.used_at !== null });
-  }
-  const strangers: Person[] = [];
-  const entered = new Map<string, Person>();
-  for (const [email, { network, entered: hasEntered }] of addresses) {
-    const person = { network, domain: registeredDomainOf(email) };
-    if (hasEntered) entered.set(mailboxOf(email), person);
-    else strangers.push(person);
-  }
-  return { strangers, entered: [...entered.values()] };
-}
-
-function peopleByDomain(
-  codes: readonly MailedCode[],
-  networkOfCode: NetworkOfCode,
-): ReadonlyMap<string, PeopleCount> {
-  const people = findPeople(codes, networkOfCode);
-  const strangersOf = countBy(people.strangers, ({ network }) => network);
-  const enteredOf = countBy(people.entered, ({ network }) => network);
-  // Keeps the ratio, so an office doesn't open the breaker.
-  const strangerWeight = (network: string) =>
-    Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
-  const enteredWeight = (network: string) =>
-    Math.min(strangerWeight(network), WEIGHTS.mostOfANetwork / (enteredOf.get(network) ?? 0));
-
-  const domains = new Map<string, { strangers: number; entered: number }>();
-  const countOf = (domain: string) => {
-    const count = domains.get(domain) ?? { strangers: 0, entered: 0 };
-    domains.set(domain, count);
-    return count;
-  };
-  for (const { network, domain } of people.strangers) countOf(domain).strangers += strangerWeight(network);
-  for (const { network, domain } of people.entered) countOf(domain).entered += enteredWeight(network);
-
-  const small = { strangers: 0, entered: 0 };
-  for (const [domain, count] of domains) {
-    if (count.strangers + count.entered >= WEIGHTS.smallDomain) continue;
-    small.strangers += count.strangers;
-    small.entered += Math.min(count.entered, WEIGHTS.mostEnteredOfASmallDomain);
-    domains.delete(domain);
-  }
-  return domains.set(SMALL_DOMAINS, small);
-}
-
-function countBy<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const thing of things) counts.set(keyOf(thing), (counts.get(keyOf(thing)) ?? 0) + 1);
-  return counts;
-}
-
-/** Groups IPv6 by /48 (RFC 6177), because one customer's line must not look like 65,536 networks. */
-const siteOf = (clientAddress: string): string =>
-  networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
-
-function registeredDomainOf(email: string): string {
-  const host = domainOf(email);
-  return getDomain(host, { extractHostname: false }) ?? host;
-}
-
-/** Providers deliver `a.da+guide@` to `ada@`. Merging two people by mistake costs one entered code. */
-function mailboxOf(email: string): string {
-  const at = email.lastIndexOf('@');
-  return `${email.slice(0, at).replace(/\+.*$/, '').replaceAll('.', '')}@${email.slice(at + 1)}`;
-}

@@ -24,7 +24,7 @@ const askFrom = (server: ServerUnderTest, count: number) =>
   );
 
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
-  takeMail(server.database.db, { leaseId, leaseMs: 30_000, most: 5, fullLanes: [], now });
+  takeMail(server.database.db, { leaseId, leaseMs: 30_000, limit: 5, fullLanes: [], now });
 
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;

@@ -40,7 +40,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
       shares.free() < 1
         ? []
         : // Takes one mail at a time, because each may fill a lane.
-          takeMail(database.db, { ...lease, leaseMs: LEASE_MS, most: 1, fullLanes: shares.full() }),
+          takeMail(database.db, { ...lease, leaseMs: LEASE_MS, limit: 1, fullLanes: shares.full() }),
     run: async (mail, worker) => {
       const end = shares.begin(mail);
       try {

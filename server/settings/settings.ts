@@ -89,7 +89,7 @@ function configFrom(values: SettingValues) {
     /** Turns on HSTS and Secure, prefixed cookies. */
     secure: publicUrl.protocol === 'https:',
     database: values.DATABASE_URL,
-    mail: mailFrom(values),
+    mail: mailConfigOf(values),
     /** Null means the product title at the host of PUBLIC_URL, which mail servers will distrust. */
     mailFrom: values.MAIL_FROM ?? null,
     /** Domain of the return paths. Null means the e-mail address of MAIL_FROM. */
@@ -140,7 +140,7 @@ function configFrom(values: SettingValues) {
       secrets: values.WEBHOOK_SECRET ?? [],
       allowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'yes',
     },
-    desk: deskFrom(values),
+    desk: deskConfigOf(values),
     metrics: values.METRICS_PORT === 0 ? null : { port: values.METRICS_PORT, host: values.METRICS_HOST },
   };
 }
@@ -151,7 +151,7 @@ export function serverTimeZone(): string {
   return isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
-function mailFrom(values: SettingValues): MailConfig {
+function mailConfigOf(values: SettingValues): MailConfig {
   const { SMTP_URL, DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE } = values;
   if (SMTP_URL === undefined) return { kind: 'files' };
   const dkim =
@@ -161,7 +161,7 @@ function mailFrom(values: SettingValues): MailConfig {
   return { kind: 'smtp', url: SMTP_URL, dkim };
 }
 
-function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConfig | null {
+function deskConfigOf({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConfig | null {
   if (DESK_URL === undefined) return null;
   const people = [...(DESK_PEOPLE ?? [])];
   return {
@@ -172,6 +172,7 @@ function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConf
   };
 }
 
+/** Relative paths start at the instance folder. */
 export function resolvePaths(config: Config, folder: string): Config {
   const { mail } = config;
   const database: DatabaseAddress = resolveDatabase(config.database, folder);

@@ -15,7 +15,7 @@ import {
   resolveOnThisMachine,
 } from '#server/platform/ip-addresses.ts';
 import type { Endpoint, LeadEventBody } from '#server/webhooks/webhook-events.ts';
-import { answerText, labelAndAnswer } from '#shared/own-fields.ts';
+import { displayedAnswer, labelAndAnswer } from '#shared/own-fields.ts';
 
 /** Covers lookup, connection, TLS and response. */
 const TIMEOUT_MS = 10_000;
@@ -169,7 +169,7 @@ function slackMessage({ type, data: { lead } }: LeadEventBody): string {
           ['company', lead.company],
           ['email', lead.email],
           ...Object.values(lead.answers ?? {}).map(
-            ({ label, answer }) => [label, answerText(answer)] as const,
+            ({ label, answer }) => [label, displayedAnswer(answer)] as const,
           ),
           ['source', lead.source],
         ]

@@ -9,7 +9,7 @@ import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook
 
 /** Concurrent deliveries per endpoint. */
 export const DELIVERIES_PER_ENDPOINT = 4;
-/** Longer than the longest delivery, which is two attempts. */
+/** Longer than the longest delivery, in which the sender connects twice. */
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 
@@ -45,14 +45,16 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     const delivery = { id: event.id, body: event.payload, now: clock() };
     const outcome = await sender.send(endpoint, delivery, cutOff);
     const now = clock();
-    const { answer: reply } = outcome;
-    // An aborted attempt doesn't mean that the receiver failed.
-    const isCutOff = cutOff.aborted && outcome.type === 'failed for now';
-    const state = isCutOff ? null : finalStateOf(outcome, event, now);
+    const reply = outcome.answer;
+    // An attempt cut off by a stop doesn't mean that the receiver failed.
+    if (cutOff.aborted && outcome.type === 'failed for now')
+      return retryEvent(database.db, event, { leaseId, dueAt: now, reply });
+    const state = finalStateOf(outcome, event, now);
     if (state === null) {
-      const dueAt = isCutOff ? now : nextAttemptAt(outcome, event, { now, random });
+      const dueAt = nextAttemptAt(outcome, event, { now, random });
       await retryEvent(database.db, event, { leaseId, dueAt, reply });
     } else {
+      // Personal data is not kept once it is sent.
       const result = { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
       await endLease(database.db, 'webhook_events', { id: event.id, leaseId }, result);
     }
@@ -66,9 +68,9 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     stopPatienceMs: STOP_PATIENCE_MS,
     take: async (lease) => {
       for (const { id: endpoint } of endpoints) {
-        const most = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
-        if (most < 1) continue;
-        const events = await takeEvents(database.db, { ...lease, leaseMs: LEASE_MS, most, endpoint });
+        const limit = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
+        if (limit < 1) continue;
+        const events = await takeEvents(database.db, { ...lease, leaseMs: LEASE_MS, limit, endpoint });
         if (events.length > 0) return events;
       }
       return [];

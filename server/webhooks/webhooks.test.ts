@@ -259,7 +259,7 @@ for (const engine of ENGINES) {
         await outcomes(server, 1);
         const endpoint = service.webhooks.endpoints[0]?.id ?? assert.fail('There is no endpoint.');
         const lease = async (leaseId: string, now: number) => {
-          const wanted = { endpoint, leaseId, now, leaseMs: 30_000, most: 4 };
+          const wanted = { endpoint, leaseId, now, leaseMs: 30_000, limit: 4 };
           const [event] = await takeEvents(database.db, wanted);
           return event ?? assert.fail('Nothing is due.');
         };

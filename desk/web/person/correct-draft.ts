@@ -1,6 +1,6 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person } from '#desk/endpoints/people.ts';
-import { answerText, splitChoices } from '#shared/own-fields.ts';
+import { displayedAnswer, splitChoices } from '#shared/own-fields.ts';
 
 export type CorrectDraft = {
   readonly name: string;
@@ -35,7 +35,7 @@ export function withChoice(
   const chosen = new Set(splitChoices(typed));
   if (isChosen) chosen.add(choice);
   else chosen.delete(choice);
-  return answerText(offered.filter((one) => chosen.has(one)));
+  return displayedAnswer(offered.filter((one) => chosen.has(one)));
 }
 
 export const draftOf = (
@@ -44,7 +44,7 @@ export const draftOf = (
 ): CorrectDraft => ({
   name,
   company,
-  answers: Object.fromEntries(questions.map(({ id }) => [id, answerText(answers[id]?.answer)])),
+  answers: Object.fromEntries(questions.map(({ id }) => [id, displayedAnswer(answers[id]?.answer)])),
 });
 
 export type Changes = {

@@ -17,7 +17,7 @@ import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
-import { answerText } from '#shared/own-fields.ts';
+import { displayedAnswer } from '#shared/own-fields.ts';
 import { NONE, suppressionReason } from '#desk/web/format.ts';
 
 export function PersonPage() {
@@ -215,7 +215,7 @@ function Facts({ person }: { readonly person: Story['person'] }) {
         {variant !== null && <Fact name="Variant of the page">{variant}</Fact>}
         {Object.entries(answers).map(([id, { label, answer }]) => (
           <Fact key={id} name={label}>
-            {answerText(answer) || NONE}
+            {displayedAnswer(answer) || NONE}
           </Fact>
         ))}
       </dl>

@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, readAnswers } from '#shared/own-fields.ts';
+import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
 
 /**
  * `verified`: verified by this site and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: no code
@@ -104,7 +104,7 @@ function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | '
 
 function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (person: LeadRecord) => boolean {
   const wanted = folded(text);
-  return ({ answers }) => folded(answerText(readAnswers(answers)[field]?.answer)).includes(wanted);
+  return ({ answers }) => folded(displayedAnswer(readAnswers(answers)[field]?.answer)).includes(wanted);
 }
 
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');

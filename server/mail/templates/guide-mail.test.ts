@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
         const place = { network: '203.0.113.20', domain: 'example.com', turnAt: later };
         await addMail(db, { ...code, id: id(later), place, now: later });
-        const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, fullLanes: [], now: later };
+        const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
         const kinds: string[] = [];
         for (let turn = 0; turn < 2; turn += 1)
           kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
