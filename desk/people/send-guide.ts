@@ -1,7 +1,6 @@
-import { v7 as uuid } from 'uuid';
-
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { sendGuideAgain, type GuideAgain } from '#server/mail/templates/guide-mail.ts';
 import type { Service } from '#server/startup/service.ts';
 
@@ -15,7 +14,7 @@ export async function sendGuideTo(
   email: string,
 ): Promise<'queued' | 'waiting'> {
   const now = clock();
-  const outcome = await sendGuideAgain(tx, { config, secrets }, { email, id: uuid({ msecs: now }), now });
+  const outcome = await sendGuideAgain(tx, { config, secrets }, { email, id: newIdAt(now), now });
   if (outcome.type === 'refused') throw new CommandFailure(describeRefusal(email, outcome));
   return outcome.type;
 }

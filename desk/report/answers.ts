@@ -3,7 +3,7 @@
 import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/attribution.ts';
-import type { Only } from '#server/stats/stats.ts';
+import type { Selection } from '#server/stats/stats.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
@@ -28,7 +28,7 @@ export async function countAnswers(
     onCounted,
   }: {
     readonly fields: readonly OwnField[];
-    readonly only?: Only | undefined;
+    readonly only?: Selection | undefined;
     readonly onCounted: (people: number) => void;
   },
 ): Promise<readonly AnswerCounts[]> {

@@ -5,7 +5,7 @@ import { gatherReport, type Report } from '#desk/report/report.ts';
 import { shownSource, type Origin } from '#server/attribution/attribution.ts';
 import { variantsOfLeads } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Only } from '#server/stats/stats.ts';
+import type { Selection } from '#server/stats/stats.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -23,7 +23,7 @@ export async function reportOn(
     signal,
     onProgress = () => {},
   }: {
-    readonly wanted: Only;
+    readonly wanted: Selection;
     readonly dnsServers: readonly string[] | undefined;
     readonly signal: AbortSignal;
     readonly onProgress?: (people: number) => void;
@@ -52,8 +52,8 @@ export async function reportOn(
 
 async function readOnly(
   { database, campaign }: Pick<Service, 'database' | 'campaign'>,
-  wanted: Only,
-): Promise<Only | undefined> {
+  wanted: Selection,
+): Promise<Selection | undefined> {
   const origin = await readOrigin(database.db, wanted);
   const { variant } = wanted;
   if (variant === undefined) return origin;

@@ -5,7 +5,7 @@ import {
   knownSince,
   type Figures,
   type FiguresOptions,
-  type Only,
+  type Selection,
 } from '#server/stats/stats.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
@@ -29,7 +29,7 @@ export type Report = {
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
   readonly byVariant?: readonly Comparison[];
-  readonly only?: Only;
+  readonly only?: Selection;
 } & Figures;
 
 export async function gatherReport(
@@ -46,7 +46,7 @@ export async function gatherReport(
     readonly title: string;
     readonly fields: readonly OwnField[];
     readonly variants: Parameters<typeof compareVariants>[2];
-    readonly only?: Only | undefined;
+    readonly only?: Selection | undefined;
     readonly onProgress: (people: number) => void;
   },
 ): Promise<Report> {
@@ -104,7 +104,7 @@ export async function gatherReport(
 async function countLeadsFrom(
   db: Db,
   span: Span,
-  { only, timeZone }: { readonly only: Only | undefined; readonly timeZone: string },
+  { only, timeZone }: { readonly only: Selection | undefined; readonly timeZone: string },
 ): Promise<number> {
   if (only === undefined) return countLeads(db, span);
   let leads = 0;

@@ -1,7 +1,14 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeStatus } from '#server/db/queries/report-figures.ts';
 import { OTHERS } from '#server/attribution/attribution.ts';
-import { countOf, type CodeStep, type Figures, type Only, type Row, type Step } from '#server/stats/stats.ts';
+import {
+  countOf,
+  type CodeStep,
+  type Figures,
+  type Selection,
+  type Row,
+  type Step,
+} from '#server/stats/stats.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';
@@ -121,7 +128,7 @@ export const scopeInWords = ({ only, ...when }: Pick<Report, 'period' | 'only' |
     ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
   ].join(', ');
 
-const leftOut = ({ source, campaign }: Only): string =>
+const leftOut = ({ source, campaign }: Selection): string =>
   source === undefined && campaign === undefined
     ? 'People who entered no code are left out if their form was erased or has expired.'
     : 'People whose form was erased or has expired are left out, because their source is no longer known.';

@@ -1,5 +1,5 @@
-// Explains mistakes of YAML's syntax to people who do not program: what the parser refuses, and what it accepts but was probably
-// not meant. Mistakes in readable entries are explained in words-mistakes.ts.
+// Explains mistakes of YAML's syntax to people who do not program: the parser's errors, and accepted text with a probably unintended
+// meaning. Mistakes in readable entries are explained in words-mistakes.ts.
 import { visit, type Document } from 'yaml';
 
 import { misindentedLine } from '#server/campaign/yaml-indentation.ts';

@@ -1,6 +1,6 @@
 // The digits of mailed codes are never stored (digits.ts). Visitors and desk users have separate tables with the same
 // statements.
-import type { Selectable } from 'kysely';
+import type { NotNull, Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -163,7 +163,7 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
+export const takeUnmailed = (tx: Db, now: number): Promise<(DeskSignIn & { readonly email: string })[]> =>
   tx
     .updateTable('desk_sign_ins')
     .set({ mailed_at: now })
@@ -171,6 +171,7 @@ export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
     .where('email', 'is not', null)
     .where('expires_at', '>', now)
     .returning(columnsOf('desk_sign_ins'))
+    .$narrowType<{ email: NotNull }>()
     .execute();
 
 export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>

@@ -158,8 +158,8 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 };
 
 /**
- * While a mail is being sent, the mail server's reply isn't stored yet. The code that was entered is known by its time, which is
- * also that of the receipt (verify-code.ts).
+ * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have
+ * the same time (verify-code.ts).
  */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];

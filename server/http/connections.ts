@@ -15,13 +15,15 @@ export type ConnectionLimits = {
   readonly maxPerNetwork: number;
 };
 
-type ConnectionBound = 'network' | 'process';
+type ConnectionLimit = 'network' | 'process';
 
 type Connection = {
   readonly socket: Socket;
+  /** Null for the proxy. */
   readonly network: string | null;
-  requestsInHand: number;
-  since: number;
+  requestsBeingAnswered: number;
+  /** Of `requestsBeingAnswered`. A running number, which orders connections even if the clock is set back. */
+  lastChange: number;
 };
 
 type ConnectionParts = {
@@ -38,14 +40,14 @@ type ConnectionParts = {
  * At a limit, closes the connection that has been idle for longest; if none is idle, the one that has left its response
  * unread for longest; otherwise the new one. A complete request is always answered before its connection is closed.
  */
-export function boundConnections(
+export function limitConnections(
   server: Server,
   { limits = CONNECTIONS, isProxy, metrics, logger }: ConnectionParts,
 ): void {
   const connections = new Map<Socket, Connection>();
   const networks = new Map<string, Set<Connection>>();
   let changes = 0;
-  const minuteLog = createMinuteLog<ConnectionBound>(
+  const minuteLog = createMinuteLog<ConnectionLimit>(
     logger,
     ['network', 'process'],
     'Too many connections are open. Idle connections were closed, or new connections were refused.',
@@ -53,7 +55,7 @@ export function boundConnections(
   server.once('close', minuteLog.close);
 
   const enter = (socket: Socket, network: string | null): void => {
-    const connection = { socket, network, requestsInHand: 0, since: (changes += 1) };
+    const connection = { socket, network, requestsBeingAnswered: 0, lastChange: (changes += 1) };
     connections.set(socket, connection);
     if (network !== null) networks.set(network, (networks.get(network) ?? new Set()).add(connection));
     socket.once('close', () => leave(connection));
@@ -78,9 +80,9 @@ export function boundConnections(
     return true;
   };
 
-  const end = (bound: ConnectionBound): void => {
-    metrics.connectionRefused(bound);
-    minuteLog.note(bound);
+  const noteLimitReached = (limit: ConnectionLimit): void => {
+    metrics.connectionRefused(limit);
+    minuteLog.note(limit);
   };
 
   server.on('connection', (socket) => {
@@ -93,14 +95,14 @@ export function boundConnections(
     const network = isProxy(address, 0) ? null : networkOf(address);
     const shared = network === null ? undefined : networks.get(network);
     if (shared !== undefined && shared.size >= limits.maxPerNetwork) {
-      end('network');
+      noteLimitReached('network');
       if (!makeRoom(shared)) {
         socket.destroy();
         return;
       }
     }
     if (connections.size >= limits.maxOpen) {
-      end('process');
+      noteLimitReached('process');
       const all = [...connections.values()];
       const visitors = all.filter((connection) => connection.network !== null);
       if (!makeRoom(visitors) && !makeRoom(all)) {
@@ -116,21 +118,22 @@ export function boundConnections(
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const noteIdle = () => {
-      if (connection.requestsInHand === 0) connection.since = changes += 1;
+      if (connection.requestsBeingAnswered === 0) connection.lastChange = changes += 1;
     };
-    const takeInHand = () => {
+    const startAnswering = () => {
       if (response.closed) return;
-      connection.requestsInHand += 1;
-      connection.since = changes += 1;
+      connection.requestsBeingAnswered += 1;
+      connection.lastChange = changes += 1;
       response.once('close', () => {
-        connection.requestsInHand -= 1;
+        connection.requestsBeingAnswered -= 1;
         noteIdle();
       });
     };
+    // Until its body is complete, a request counts as idle, so a slow sender can be closed.
     if (hasBody(request)) {
-      request.once('end', takeInHand);
+      request.once('end', startAnswering);
       response.once('close', noteIdle);
-    } else takeInHand();
+    } else startAnswering();
   });
 }
 
@@ -142,10 +145,10 @@ function findExpendable(among: Iterable<Connection>): Connection | null {
   let idle: Connection | null = null;
   let unread: Connection | null = null;
   for (const connection of among) {
-    if (connection.requestsInHand === 0) {
-      if (idle === null || connection.since < idle.since) idle = connection;
+    if (connection.requestsBeingAnswered === 0) {
+      if (idle === null || connection.lastChange < idle.lastChange) idle = connection;
     } else if (connection.socket.writableLength > 0) {
-      if (unread === null || connection.since < unread.since) unread = connection;
+      if (unread === null || connection.lastChange < unread.lastChange) unread = connection;
     }
   }
   return idle ?? unread;

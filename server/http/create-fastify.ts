@@ -18,12 +18,14 @@ const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
 /** Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
+/** Has no route, so the site's 404 answers. */
 const NOWHERE = '/nowhere';
 
 /** Monitors and load balancers can request probes on the port directly, without knowing the site's path. */
 const isProbe = (url: string): boolean =>
   [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
 
+/** @returns null outside the site's path. http.ts redirects the path without its slash */
 export function withoutPath(url: string, path: string): string | null {
   if (path === '') return url;
   return url.startsWith(`${path}/`) ? url.slice(path.length) : null;
@@ -34,6 +36,7 @@ const rewriteUrlOf =
   ({ url: asked = '' }: IncomingMessage): string => {
     const url = withoutPath(asked, path) ?? (isProbe(asked) ? asked : NOWHERE);
     if (isDecodable(url)) return url;
+    // The 404 of the API is plain text.
     return isOfApi(url) ? `/api${NOWHERE}` : NOWHERE;
   };
 
@@ -71,6 +74,7 @@ export function createFastify(
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADERS_LIMIT_BYTES,
+      // Node would answer a request without Host, with neither our headers nor our log.
       requireHostHeader: false,
       // Node applies the larger of the two timeouts to the whole request, and headersTimeout defaults to 60 s.
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -78,6 +82,7 @@ export function createFastify(
       connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // While the server stops, requests on open connections are still answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A client's ID could mislead readers of the log.

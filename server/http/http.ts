@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { noteAnswers, type Answered } from '#server/http/request-log.ts';
-import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
+import { limitConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createCookies, type Cookies } from '#server/http/cookies.ts';
 import { createFastify, isOfApi, withoutPath } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
@@ -135,13 +135,13 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           ? sendError(reply, 'not-found')
           : site.answer(request, reply);
       });
-      boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
+      limitConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
     completeWithoutPage: (urls) => {
       addLiveRoute(app);
       refuseOtherMethods(app, sendError, urls);
       app.setNotFoundHandler((_request, reply) => sendError(reply, 'not-found'));
-      boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
+      limitConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
   };
 }

@@ -151,7 +151,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   };
 }
 
-/** Returns the percentage of strangers from which there are too many. */
+/** Returns the highest acceptable percentage of strangers. */
 type Threshold = (domain: string) => number;
 
 /** For domains with too few people, the page's median is used. */
@@ -174,7 +174,7 @@ const percentsOf = (days: readonly PeopleCount[]): number[] =>
 function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Threshold): number {
   const tooMany = [...people].filter(([domain, { strangers, entered }]) => {
     const percent = threshold(domain);
-    // At this percentage of strangers, so many of them go with the entered codes.
+    // The number of strangers that the threshold allows for this many entered codes.
     const expected = entered === 0 ? 0 : (entered * percent) / (100 - percent);
     return strangers - expected >= BREAKER.notByChance;
   });

@@ -46,6 +46,7 @@ export const countOf = (step: Step): number => ('people' in step ? step.people :
 export type Figures = {
   /** ISO 8601; null if codes are known for the whole span. */
   readonly codesFrom: string | null;
+  /** The same for mail. */
   readonly mailFrom: string | null;
   /** Set only if other data goes back further. */
   readonly viewsFrom: string | null;
@@ -58,7 +59,7 @@ export type Figures = {
   readonly byPlatform: readonly Row[];
 };
 
-export type Only = Origin & { readonly variant?: string | undefined };
+export type Selection = Origin & { readonly variant?: string | undefined };
 
 /** 0 means forever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
@@ -69,7 +70,7 @@ export type FiguresOptions = {
   readonly timeZone: string;
   readonly withViews: boolean;
   /** Views are not known by campaign or by variant, so they are missing if one of these is selected. */
-  readonly only?: Only | undefined;
+  readonly only?: Selection | undefined;
   readonly platformsOf: PlatformLookup['platformsOf'] | null;
   /** Receives the number of people counted since the last call. May throw to stop counting. */
   readonly onCounted: (people: number) => void;
@@ -81,6 +82,7 @@ type Days = { readonly first: number; readonly last: number };
 const SOURCES_SHOWN = 12;
 /** Longer periods are shown by week. */
 const DAYS_SHOWN = 92;
+
 /** Returns the beginning of the first day whose data is still completely stored. */
 export function knownSince(
   retention: Retention,
@@ -99,12 +101,12 @@ export async function gatherFigures(
 ): Promise<Figures> {
   const since = knownSince(retention, now, timeZone);
   const days = { first: dayOf(span.from, timeZone), last: dayOf(span.to - 1, timeZone) };
-  const codes = { from: Math.max(span.from, since.codes), to: span.to };
-  const areCodesKept = codes.from < codes.to;
+  const codesSpan = { from: Math.max(span.from, since.codes), to: span.to };
+  const areCodesKept = codesSpan.from < codesSpan.to;
   const count = emptyCount();
   const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
-    for await (const groups of askedGroups(db, { ...codes, variant: only.variant, timeZone }, now))
+    for await (const groups of askedGroups(db, { ...codesSpan, variant: only.variant, timeZone }, now))
       onCounted(addAsked(count, groups.filter(isWanted)));
   for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));

@@ -9,7 +9,7 @@ import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook
 
 /** Concurrent deliveries per endpoint. */
 export const DELIVERIES_PER_ENDPOINT = 4;
-/** Longer than the longest delivery, in which the sender connects twice. */
+/** Longer than the longest delivery, because the sender may connect twice. */
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import { v7 as uuid } from 'uuid';
-
 import type { Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import {
   deleteSession,
   findSession,
@@ -65,7 +64,7 @@ export async function beginSession(
   { email, from, browser, now }: Place & { readonly email: string; readonly now: number },
 ): Promise<string> {
   const secret = newToken();
-  const session = { id: uuid({ msecs: now }), email, ends_at: now + DESK_SESSION_MS };
+  const session = { id: newIdAt(now), email, ends_at: now + DESK_SESSION_MS };
   await insertSession(tx, {
     ...session,
     token_hash: signerOf(secrets, 'desk session').sign(signedText(session, secret)),
@@ -97,7 +96,7 @@ export function createMemorySessions(): MemorySessions {
       const token = newToken();
       sessions.set(hashOf(token), {
         ...place,
-        id: uuid({ msecs: now }),
+        id: newIdAt(now),
         email: null,
         begunAt: now,
         endsAt: now + DESK_SESSION_MS,

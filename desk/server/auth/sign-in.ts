@@ -3,13 +3,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-import { v7 as uuid } from 'uuid';
-
 import { countFrom, countUpTo, type TooMany } from '#desk/server/auth/counted.ts';
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
 import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
 import {
@@ -38,7 +37,7 @@ type EnterOutcome =
   | TooMany;
 
 export type SignIn = {
-  readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
+  readonly ask: (typed: string, visitor: { browserId: string; from: string }) => Promise<AskOutcome>;
   /**
    * Counts and commits the attempt before the comparison.
    * @param browserId null without a cookie
@@ -58,7 +57,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
   const { db } = database;
   const { host } = new URL(url);
 
-  const answer = async (
+  const recordAsk = async (
     tx: Db,
     { typed, browserId, from, now }: { typed: string; browserId: string; from: string; now: number },
   ): Promise<AskOutcome> => {
@@ -72,14 +71,11 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const before = open.find(({ address_key: asked }) => asked === key);
     const isExhausted = before !== undefined && before.wrong_attempts >= attempts;
     const asked: AskOutcome = { type: 'asked', resendSeconds: config.resendSeconds };
-    if (
-      before === open[0] &&
-      before !== undefined &&
-      !isExhausted &&
-      isRecent(before.created_at, limits.resendQuietMs, now)
-    )
-      return asked;
+    // After a code for another address, the earlier one is no longer compared.
+    const isNewest = before !== undefined && before === open[0];
+    if (isNewest && !isExhausted && isRecent(before.created_at, limits.resendQuietMs, now)) return asked;
     if (isExhausted) await endCodes(tx, 'desk_sign_ins', { browser_id: browserId, address_key: key }, now);
+    // In this order, a stranger's request takes the same statements.
     const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
     const tooManySends = await countUpTo(
       tx,
@@ -95,12 +91,13 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       tx,
       // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
+      // Without a limit, sent asks are counted too, for the same reason.
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
     );
     if (tooManyAsks !== null) return asked;
     await insertSignIn(tx, {
-      id: uuid({ msecs: now }),
+      id: newIdAt(now),
       browser_id: browserId,
       address_key: key,
       email: isSent ? email : null,
@@ -120,24 +117,22 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
   const queueMails = async (): Promise<void> => {
     const now = clock();
     await db.transaction().execute(async (tx) => {
-      for (const { id: signInId, email } of await takeUnmailed(tx, now)) {
-        if (email === null) continue;
-        await queueDeskCodeMail(tx, { id: uuid({ msecs: now }), email, signInId, host, now });
-      }
+      for (const { id: signInId, email } of await takeUnmailed(tx, now))
+        await queueDeskCodeMail(tx, { id: newIdAt(now), email, signInId, host, now });
     });
     service.mail.wake();
   };
 
   /** Also sends the remaining codes of an earlier process. */
-  let mayWait = true;
+  let mayHaveUnmailed = true;
   const mailing = startWakeLoop({
     pollMs: TRIED_AGAIN_MS,
     work: async () => {
-      if (!mayWait) return;
+      if (!mayHaveUnmailed) return;
       await setTimeout(randomInt(MAIL_AFTER_MS.least, MAIL_AFTER_MS.most));
-      mayWait = false;
+      mayHaveUnmailed = false;
       await queueMails().catch((error: unknown) => {
-        mayWait = true;
+        mayHaveUnmailed = true;
         throw error;
       });
     },
@@ -149,10 +144,10 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
   });
 
   return {
-    ask: async (typed, from) => {
-      const ask = { ...from, typed, now: clock() };
-      const outcome = await db.transaction().execute((tx) => answer(tx, ask));
-      mayWait = true;
+    ask: async (typed, visitor) => {
+      const ask = { ...visitor, typed, now: clock() };
+      const outcome = await db.transaction().execute((tx) => recordAsk(tx, ask));
+      mayHaveUnmailed = true;
       mailing.wake();
       return outcome;
     },
@@ -160,6 +155,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     enter: async (code, { browserId, from, browser }) => {
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
+        // Without a cookie, the same statement finds nothing.
         const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
@@ -181,11 +177,11 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       if (counted.type === 'too many') return counted;
       if (!counted.hasAttempts) return { type: 'no attempts left' };
       const [newest] = counted.open;
-      const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
+      const deskUserOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
       // Codes for other or removed e-mail addresses are not compared.
       const candidates = counted.open
         .flatMap((signIn) => {
-          const deskUser = nameOf(signIn);
+          const deskUser = deskUserOf(signIn);
           return signIn.address_key === newest?.address_key && deskUser !== null
             ? [{ ...signIn, deskUser, secretId: signIn.secret_id }]
             : [];
@@ -193,7 +189,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
         .slice(0, DESK_SIGN_IN.acceptedCodes);
       const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
       if (found === null) {
-        const email = newest === undefined ? null : nameOf(newest);
+        const email = newest === undefined ? null : deskUserOf(newest);
         await noteWrongAttempt(service, { email, from, with: 'code' });
         return { type: 'wrong code' };
       }

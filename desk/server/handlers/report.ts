@@ -1,5 +1,3 @@
-import { v7 as uuid } from 'uuid';
-
 import type * as calls from '#desk/endpoints/figures.ts';
 import { REPORT_FILE_PATH, ReportAsked } from '#desk/endpoints/figures.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
@@ -13,6 +11,7 @@ import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts
 import { PERIODS, reportOn } from '#desk/report/report-on.ts';
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures } from '#desk/report/sentences.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { queueReportMail } from '#server/mail/templates/desk-report-mail.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -78,7 +77,7 @@ export const createSendReport =
     await changeAndNote(service, actor, async (tx, note) => {
       const now = service.clock();
       await queueReportMail(tx, {
-        id: uuid({ msecs: now }),
+        id: newIdAt(now),
         email: to,
         report: {
           subject: `${report.title}: ${reportTitle(report)}`,

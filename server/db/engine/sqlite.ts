@@ -134,7 +134,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         resolve({ rows: [] });
       } else {
         const result = run(query);
-        // Within a group, a read may have seen rows that are not committed yet.
+        // Within a group, a read may have seen uncommitted rows.
         if (group === null) resolve(result);
         else group.members.push({ resolve: () => resolve(result), reject });
       }
@@ -210,7 +210,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     writes.failed(error);
     if (group === null) return;
     group.hasFailed = true;
-    // A full disk or an I/O error rolls back the whole group. Its running member finds that there is no group.
+    // A full disk or an I/O error rolls back the whole group. Its running member then fails too, because `group` is null.
     if (!sqlite.isTransaction) endGroup(({ reject }) => reject(error));
   }
 
