@@ -247,6 +247,25 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('a trial of a list import counts only addresses that it would add', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          await suppress(server, 'add', ADA);
+          const list = path.join(folder, 'list.csv');
+          writeFileSync(list, `email\n${ADA}\n${EVE}\n${EVE.toUpperCase()}\n`);
+          const tried = await suppress(server, 'import', list, '--dry-run');
+          assert.match(
+            tried.notes,
+            new RegExp(
+              `^1 address would be suppressed: ${EVE}\\. 2 are already suppressed\\. Nothing was changed`,
+              'm',
+            ),
+          );
+          const { notes } = await suppress(server, 'import', list);
+          assert.match(notes, /^1 of 3 addresses suppressed\. 2 were already suppressed\.$/m);
+        }),
+      ));
+
     it('a list import keeps people who verified after the file was saved', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {

@@ -14,6 +14,7 @@ import {
   GIVEN_REASONS,
   listEntries,
   sealBeforeRemoval,
+  isSuppressedFor,
   suppressAddress,
   undoMistakes,
   type GivenReason,
@@ -70,9 +71,9 @@ function addAdd(list: Command, desk: Desk): void {
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
+      const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
         const added = await suppressAddress(tx, service, { email, reason, note: note ?? null });
-        if (added) await noteIt('suppressed', email, `suppress add, reason: ${reason}`);
+        if (added) await log('suppressed', email, `suppress add, reason: ${reason}`);
         return added;
       });
       desk.note(
@@ -101,8 +102,8 @@ function addRemove(list: Command, desk: Desk): void {
           2,
         );
       const service = await desk.service();
-      const going = await findMistakes(service.database.db, service, { email, note });
-      const noted = going.find(({ owner }) => owner === 'noted');
+      const toRemove = await findMistakes(service.database.db, service, { email, note });
+      const noted = toRemove.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
         yes === true ||
@@ -114,9 +115,9 @@ function addRemove(list: Command, desk: Desk): void {
           `Nothing was changed. You noted that ${email} unsubscribed (${listEntries([noted], service.config)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
-      const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
-        const result = await undoMistakes(tx, service, { email, mistakes: going, note });
-        await noteIt('unsuppressed', email, 'suppress remove');
+      const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
+        const result = await undoMistakes(tx, service, { email, mistakes: toRemove, note });
+        await log('unsuppressed', email, 'suppress remove');
         return result;
       });
       const { removed, left, position } = undoing!;
@@ -204,35 +205,43 @@ Example:
     .action(async (file, { reason: otherwise, dryRun = false }) => {
       const { leaving, staying, writtenAt } = await readList(file, otherwise);
       const service = await desk.service();
-      const [suppressed, since]: [string[], string[]] = [[], []];
+      const suppressed: string[] = [];
+      const verifiedSince: string[] = [];
+      const tried = new Set<string>();
       for (const { email, reason } of leaving) {
         desk.signal.throwIfAborted();
-        // Looked up with the address locked, because the person may be verifying at this moment.
-        const verifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
+        const hasVerifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
         if (dryRun) {
-          ((await verifiedSince(service.database.db)) ? since : suppressed).push(email);
+          const { db } = service.database;
+          const entry = `${email} ${reason}`;
+          if (await hasVerifiedSince(db)) verifiedSince.push(email);
+          else if (!tried.has(entry) && !(await isSuppressedFor(db, service, { email, reason })))
+            suppressed.push(email);
+          tried.add(entry);
           continue;
         }
-        const counted = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
-          if (await verifiedSince(tx)) return since;
-          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return null;
+        const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
+          // Checked with the address locked, because the person may be verifying at this moment.
+          if (await hasVerifiedSince(tx)) return 'verified since';
+          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return 'known';
           // Logged with the first entry, because the import may be stopped before the last one.
-          if (suppressed.length === 0) await note('suppressed', null, 'suppress import');
-          return suppressed;
+          if (suppressed.length === 0) await log('suppressed', null, 'suppress import');
+          return 'suppressed';
         });
-        counted?.push(email);
+        if (outcome === 'suppressed') suppressed.push(email);
+        if (outcome === 'verified since') verifiedSince.push(email);
         desk.progress(`${suppressed.length} of ${leaving.length} …`);
       }
       const addresses = (count: number) => (count === 1 ? '1 address' : `${count} addresses`);
-      const known = leaving.length - since.length - suppressed.length;
+      const known = leaving.length - verifiedSince.length - suppressed.length;
       desk.note(
         dryRun
-          ? `${addresses(suppressed.length)} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}. Nothing was changed.`
+          ? `${addresses(suppressed.length)} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
           : `${suppressed.length} of ${addresses(leaving.length)} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
-      if (since.length > 0)
+      if (verifiedSince.length > 0)
         desk.note(
-          `${since.length === 1 ? '1 person' : `${since.length} people`} verified here after the file was saved, and still ${since.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, since)}. To suppress them too, save the file again and repeat this.`,
+          `${verifiedSince.length === 1 ? '1 person' : `${verifiedSince.length} people`} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
         );
       const [first] = staying;
       if (first !== undefined)
@@ -267,6 +276,7 @@ async function readList(
         throw new CommandFailure(
           `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
         );
+      // -1 without such a column, so its cells are missing.
       const reason = cells.findIndex((cell) => cell.toLowerCase() === 'reason');
       const statuses = columns.statuses.filter(({ place }) => place !== reason);
       places = { columns: { ...columns, statuses }, reason };
@@ -299,11 +309,12 @@ async function readList(
     isFileOfSubscribed(name) ||
     saysWhoLeft(places.columns) ||
     lines.some(({ left }) => left);
-  const { true: leaving = [], false: staying = [] } = Object.groupBy(
-    lines,
-    ({ left, hasReason }) => `${left || hasReason || !isMixed}`,
-  );
-  return { leaving, staying, writtenAt: await savedAt(handle) };
+  const isLeaving = ({ left, hasReason }: (typeof lines)[number]) => left || hasReason || !isMixed;
+  return {
+    leaving: lines.filter(isLeaving),
+    staying: lines.filter((line) => !isLeaving(line)),
+    writtenAt: await savedAt(handle),
+  };
 }
 
 type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };
