@@ -36,6 +36,30 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
+const CANDIDATES: Readonly<Record<Role, string>> = {
+  button: 'button',
+  checkbox: 'input[type=checkbox]',
+  heading: 'h1, h2, h3',
+  link: 'a[href]',
+  searchbox: 'input[type=search]',
+  textbox: 'input:not([type=checkbox], [type=search])',
+};
+
+export const selectorOf = (role: Role): string => CANDIDATES[role];
+
+/** Runs in the page. Narrows the search, because computing the accessible name of every element takes half a second. */
+export function candidates(selector: string, name: string): HTMLElement[] {
+  const words = (element: HTMLElement) =>
+    [
+      element.ariaLabel,
+      element.innerText,
+      ...Array.from((element as HTMLInputElement).labels ?? [], (label) => label.innerText),
+    ].join(' ');
+  return Array.from(document.querySelectorAll<HTMLElement>(selector)).filter(
+    (element) => element.checkVisibility() && words(element).includes(name),
+  );
+}
+
 export async function waitFor<Argument>(
   page: EnginePage,
   sentence: string,

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { launch, type ElementHandle, type KeyInput } from 'puppeteer-core';
+import { launch, type ElementHandle, type KeyInput, type Page } from 'puppeteer-core';
 
-import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
+import { candidates, selectorOf, type Engine, type EnginePage, type Role } from '#testing/engines/engine.ts';
+import { until } from '#testing/until.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
-const PATIENCE_MS = 10_000;
 
 export async function startFirefox(executablePath: string): Promise<Engine> {
   // Firefox's sandbox only reads the system's font folders.
@@ -36,12 +36,14 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
     page.on('pageerror', (error) => pageErrors.push(error instanceof Error ? error.message : String(error)));
 
     const find = async (role: Role, name: string): Promise<ElementHandle> => {
-      const found = await page.waitForSelector(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`, {
-        visible: true,
-        timeout: PATIENCE_MS,
+      let found: ElementHandle | undefined;
+      await until(async () => {
+        found = await findNow(page, role, name);
+        return found !== undefined;
+      }).catch((error: unknown) => {
+        throw new Error(`Found no ${role} "${name}".`, { cause: error });
       });
-      if (found === null) throw new Error(`Found no ${role} "${name}".`);
-      return found;
+      return found!;
     };
     return {
       open: async (url) => {
@@ -83,4 +85,14 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+async function findNow(page: Page, role: Role, name: string): Promise<ElementHandle | undefined> {
+  const meant = await page.evaluateHandle(candidates, selectorOf(role), name);
+  for (const candidate of (await meant.getProperties()).values()) {
+    const parent = await candidate.evaluateHandle((element) => (element as Element).parentElement!);
+    const found = await parent.$(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`);
+    if (found !== null) return found;
+  }
+  return undefined;
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
 
-import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
+import { candidates, selectorOf, type Engine, type EnginePage, type Role } from '#testing/engines/engine.ts';
 import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
 
@@ -27,15 +27,6 @@ const orNot =
     if (error instanceof Error && error.name === name) return false;
     throw error;
   };
-
-const CANDIDATES: Readonly<Record<Role, string>> = {
-  button: 'button',
-  checkbox: 'input[type=checkbox]',
-  heading: 'h1, h2, h3',
-  link: 'a[href]',
-  searchbox: 'input[type=search]',
-  textbox: 'input:not([type=checkbox], [type=search])',
-};
 
 export type WebkitPrograms = {
   readonly driver: string;
@@ -212,23 +203,20 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
   return found!;
 }
 
-/** The page narrows the candidates to save round trips; the driver decides, but fails for unrendered elements. */
+/** The driver fails for elements that are not rendered. */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
-    const candidates = await driver.executeScript<WebElement[]>(MEANT, CANDIDATES[role], name);
-    for (const candidate of candidates) {
+    const meant = await driver.executeScript<WebElement[]>(
+      `return (${candidates.toString()})(...arguments)`,
+      selectorOf(role),
+      name,
+    );
+    for (const candidate of meant) {
       if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
     }
   } catch {}
   return undefined;
 }
-
-const MEANT = `
-  const words = (element) =>
-    [element.ariaLabel, element.innerText, ...Array.from(element.labels ?? [], (label) => label.innerText)].join(' ');
-  return Array.from(document.querySelectorAll(arguments[0])).filter(
-    (element) => element.checkVisibility() && words(element).includes(arguments[1]),
-  );`;
 
 /** The window is larger than its page, and only the page knows by how much. */
 async function resize(driver: WebDriver, width: number, height: number): Promise<void> {
