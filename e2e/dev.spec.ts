@@ -6,8 +6,6 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-import type { Page } from '@playwright/test';
-
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -29,6 +27,16 @@ type Dev = AsyncDisposable & {
 };
 
 type DevOptions = { readonly command?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+/** A parent process that, like npm, passes on npm_lifecycle_event and waits for its child. */
+const AS_NPM: DevOptions = {
+  command: [
+    '-e',
+    `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`,
+    DEV,
+  ],
+  env: { npm_lifecycle_event: 'dev' },
+};
 
 async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise<Dev> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
@@ -76,12 +84,6 @@ async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise
 const replaceIn = (file: string, from: RegExp, to: string) =>
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
 
-async function saved(page: Page, save: () => void): Promise<void> {
-  await page.evaluate(() => (document.documentElement.dataset['unsaved'] = ''));
-  save();
-  await expect(page.locator('html[data-unsaved]')).toHaveCount(0);
-}
-
 function descendantsOf(pid: number): number[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
     .trim()
@@ -119,161 +121,118 @@ test.describe('development server', () => {
   test.beforeAll(async ({ site }) => {
     test.setTimeout(2 * READY_WITHIN_MS);
     mailed = site.inbox.mails.length;
-    dev = await startDev({ env: siteSettings('file:./data/leads.db', site.inbox) });
+    const env = { ...AS_NPM.env, ...siteSettings('file:./data/leads.db', site.inbox) };
+    dev = await startDev({ ...AS_NPM, env });
   });
   test.afterAll(() => dev?.[Symbol.asyncDispose]());
 
-  test('npm run dev shows mailed codes in its own inbox and sends no mail', async ({
-    page,
-    context,
-    site,
-  }) => {
-    const { url, output } = dev;
-    expect(output()).toContain('SMTP_URL is not used during development');
-    const inbox = await context.newPage();
-    await inbox.goto(`${url}/inbox`);
-    await expect(inbox.getByText('Nothing yet.')).toBeVisible();
-    const slowInbox = await context.newPage();
-    const connect = await hold(slowInbox, '**/inbox/events');
-    await slowInbox.goto(`${url}/inbox`);
-    await expect(slowInbox.getByText('Nothing yet.')).toBeVisible();
-
-    await page.goto(url);
-    const visitor = createVisitor(page, site);
-    await visitor.askForCode();
-    const code = inbox.getByRole('status');
-    await expect(code).toHaveText(/^\d{6}$/);
-    await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
-    await expect(inbox.frameLocator('iframe').getByText(await code.innerText())).toBeVisible();
-    connect();
-    await expect(slowInbox.getByRole('status')).toHaveText(await code.innerText());
-
-    await visitor.enterCode(await code.innerText());
-    await expect(visitor.article).toBeVisible();
-    await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
-    await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
-    expect(site.inbox.mails.length).toBe(mailed);
-  });
-
-  test('npm run dev immediately shows saved words, or a mistake with its file and line', async ({
+  test('npm run dev shows saved words, mistakes and mailed codes, loses no form and sends no mail', async ({
     page,
     context,
     site,
     expectedErrors,
   }) => {
     expectedErrors.push(/\[vite\]|500|WebSocket/);
-    await using own = await startDev();
-    const { url, output, campaign } = own;
+    const { url, output, campaign } = dev;
+    const email = path.join(campaign, 'emails/code.yaml');
+    const form = path.join(campaign, 'form.yaml');
+    expect(output()).toContain('SMTP_URL is not used during development');
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox?mail=sample-code`);
+    await expect(inbox.getByText('Nothing yet.')).toBeVisible();
     await page.goto(url);
 
-    const email = path.join(campaign, 'emails/code.yaml');
-    replaceIn(email, /^subject: .*$/m, "subject: '{cod} for you'");
-    const complaint = /code\.yaml(?:, line |:)\d+:? subject: there is no \{cod\}/;
-    const overlay = page.getByRole('alert');
-    await expect(overlay).toContainText(complaint);
-    await expect(inbox.getByText(complaint)).toBeVisible();
-    expect(output()).toMatch(complaint);
-    await page.reload();
-    await expect(overlay).toContainText(complaint);
-
-    replaceIn(email, /^subject: .*$/m, "subject: '{code} for you'");
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(overlay).toHaveCount(0);
-    await expect(inbox.getByRole('heading', { name: '482913 for you' })).toBeVisible();
-
-    replaceIn(path.join(campaign, 'landing.yaml'), /^ {2}badge: .*$/m, '  badge: Only today');
-    await expect(page.getByText('Only today')).toBeVisible();
-    await saved(page, () =>
-      replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n'),
-    );
-    // A reload discards the consent, so the article is saved before the form is filled in.
-    await saved(page, () =>
-      replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter'),
-    );
-    const visitor = createVisitor(page, site);
-    await visitor.openForm();
-    await expect(page.getByText('I want to be mailed.')).toBeVisible();
-    await visitor.fillForm();
-    await visitor.sendForm();
-    await expect(visitor.codeScreen).toBeVisible();
-    await inbox.goto(`${url}/inbox`);
-    await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
-    await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
-    await visitor.enterCode(await inbox.getByRole('status').innerText());
-    await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
-    await inbox.close();
-    await page.close();
-  });
-
-  test('npm run dev accepts a form that is sent while words are saved', async ({ page, context }) => {
-    const { url, campaign } = dev;
-    const email = 'on-its-way@example.com';
-    const answers = JSON.stringify({
-      name: 'Ada Lovelace',
-      company: 'Analytical Engines',
-      email,
-      consent: true,
+    await test.step('a mistake is shown with its file and line', async () => {
+      replaceIn(email, /^subject: .*$/m, "subject: '{cod} for you'");
+      writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
+      const complaint = /code\.yaml(?:, line |:)\d+:? subject: there is no \{cod\}/;
+      for (const reloads of [false, true]) {
+        if (reloads) await page.reload();
+        await expect(page.getByRole('alert')).toContainText(complaint);
+        await expect(page.getByRole('alert')).toContainText(
+          /form\.yaml, line 2 fields 1, kind: must be one of/,
+        );
+      }
+      await expect(inbox.getByText(complaint)).toBeVisible();
+      expect(output()).toMatch(complaint);
     });
-    await page.goto(url);
-    const form = request(`${url}/api/leads`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'content-length': answers.length, origin: url },
-    });
-    const answered = once(form, 'response') as Promise<[IncomingMessage]>;
-    form.write(answers.slice(0, 10));
-    const reload = page.waitForRequest((sent) => sent.isNavigationRequest());
-    replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I agree to be mailed.\n');
-    await reload;
-    form.end(answers.slice(10));
-    expect((await answered)[0].statusCode).toBe(202);
-    const inbox = await context.newPage();
-    await inbox.goto(`${url}/inbox`);
-    await expect(inbox.getByRole('definition').filter({ hasText: email })).toBeVisible();
-    await expect(inbox.getByRole('status')).toHaveText(/^\d{6}$/);
-  });
 
-  test('npm run dev shows a new custom question once it is saved', async ({ page, site, expectedErrors }) => {
-    expectedErrors.push(/\[vite\]|500|WebSocket/);
-    const { url, campaign, output } = dev;
     const said = output().length;
-    await page.goto(url);
-    const visitor = createVisitor(page, site);
-    await visitor.openForm();
-    const form = path.join(campaign, 'form.yaml');
-    const soon = { timeout: 20_000 };
-    writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
-    await expect(page.getByRole('alert')).toContainText(
-      /form\.yaml, line 2 fields 1, kind: must be one of/,
-      soon,
-    );
-    writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
-    await expect(page.getByLabel('Phone *')).toBeVisible(soon);
-    await visitor.fillForm();
-    await page.getByLabel('Phone *').fill('+44 20 7946 0018');
-    await visitor.sendForm();
-    await expect(visitor.codeScreen).toBeVisible();
+    await test.step('saved words are shown, and a form sent meanwhile is accepted', async () => {
+      const meanwhile = await beginForm(url, 'on-its-way@example.com');
+      replaceIn(email, /^subject: .*$/m, "subject: '{code} for you'");
+      writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
+      replaceIn(path.join(campaign, 'landing.yaml'), /^ {2}badge: .*$/m, '  badge: Only today');
+      replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n');
+      replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter');
+      await expect(page.getByText('Only today')).toBeVisible();
+      await expect(page.getByRole('alert')).toHaveCount(0);
+      await expect(inbox.getByRole('heading', { name: '482913 for you' })).toBeVisible();
+      expect(await meanwhile.end()).toBe(202);
+      await inbox.goto(`${url}/inbox`);
+      await expect(inbox.getByRole('definition').filter({ hasText: 'on-its-way@' })).toBeVisible();
+    });
+
+    await test.step('a mailed code appears in the inbox', async () => {
+      const slowInbox = await context.newPage();
+      const connect = await hold(slowInbox, '**/inbox/events');
+      await slowInbox.goto(`${url}/inbox`);
+      await expect(slowInbox.getByRole('definition').filter({ hasText: 'on-its-way@' })).toBeVisible();
+      const visitor = createVisitor(page, site);
+      await visitor.openForm();
+      await expect(page.getByText('I want to be mailed.')).toBeVisible();
+      await visitor.fillForm();
+      await page.getByLabel('Phone *').fill('+44 20 7946 0018');
+      await visitor.sendForm();
+      await expect(visitor.codeScreen).toBeVisible();
+      await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
+      await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
+      const code = await inbox.getByRole('status').innerText();
+      await expect(inbox.frameLocator('iframe').getByText(code)).toBeVisible();
+      connect();
+      await expect(slowInbox.getByRole('status')).toHaveText(code);
+      await visitor.enterCode(code);
+      await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
+      await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
+      await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
+    });
+    expect(site.inbox.mails.length).toBe(mailed);
     // A funnel step may be sent while the API restarts.
     expect(output().slice(said)).not.toMatch(/Error: (?!connect ECONNREFUSED)/);
   });
 
-  test('SIGTERM ends npm run dev and every process it started', () => endsWith(dev, 'SIGTERM'));
+  test('the exit of npm ends npm run dev and every process it started', async () => {
+    expect(descendantsOf(Number(dev.child.pid))).toHaveLength(2);
+    await endsWith(dev, 'SIGKILL');
+  });
 });
 
-test('any signal, or the exit of npm, ends npm run dev and every process it started', async () => {
-  for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
+async function beginForm(url: string, email: string) {
+  const answers = JSON.stringify({
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    email,
+    consent: true,
+  });
+  const form = request(`${url}/api/leads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': answers.length, origin: url },
+  });
+  const answered = once(form, 'response') as Promise<[IncomingMessage]>;
+  await new Promise((written) => form.write(answers.slice(0, 10), written));
+  return {
+    end: async () => {
+      form.end(answers.slice(10));
+      return (await answered)[0].statusCode;
+    },
+  };
+}
+
+test('Ctrl-C or a crash ends npm run dev and every process it started', async () => {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     await using dev = await startDev();
     await endsWith(dev, signal);
   }
-  // Imitates npm: a parent process that passes on npm_lifecycle_event and waits for its child.
-  const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
-  await using npm = await startDev({
-    command: ['-e', script, DEV],
-    env: { npm_lifecycle_event: 'dev' },
-  });
-  expect(descendantsOf(Number(npm.child.pid))).toHaveLength(2);
-  await endsWith(npm, 'SIGKILL');
 });
 
 test('npm run dev reports a port in use and leaves no process running', async () => {

@@ -9,6 +9,7 @@ import {
 } from '@playwright/test';
 
 import { API, CodeRequested } from '#shared/api.ts';
+import { MACHINE_FONTS } from '#testing/fonts.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 
@@ -218,6 +219,19 @@ export async function resize(
   await nextFrame(page);
 }
 
+/** Sets the page's text in its own font, and in the fonts of machines that lack it. */
+export async function inEveryFont(page: Page, look: (font: string) => Promise<void>): Promise<void> {
+  for (const font of [null, ...MACHINE_FONTS]) {
+    await page.evaluate(
+      (sans) => document.documentElement.style.setProperty('--sans', sans),
+      font && `'${font}', sans-serif`,
+    );
+    await nextFrame(page);
+    await look(font ?? 'own font');
+  }
+  await page.evaluate(() => document.documentElement.style.removeProperty('--sans'));
+}
+
 export type Box = {
   readonly x: number;
   readonly y: number;
@@ -267,14 +281,7 @@ export function forgetRestingPointer(): void {
   );
 }
 
-function forceMachineFace(): void {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(':root { --sans: sans-serif; }');
-  document.adoptedStyleSheets.push(sheet);
-}
-
 type Fixtures = {
-  readonly machineFace: boolean;
   readonly startOwnSite: typeof startSite;
   readonly visitor: Visitor;
   readonly expectedErrors: RegExp[];
@@ -304,12 +311,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: 'worker', timeout: 90_000 },
   ],
   baseURL: async ({ site }, use) => use(site.url),
-  machineFace: [false, { option: true }],
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
   expectedErrors: async ({}, use) => use([]),
   noErrors: [
-    async ({ context, machineFace, expectedErrors }, use) => {
-      if (machineFace) await context.addInitScript(forceMachineFace);
+    async ({ context, expectedErrors }, use) => {
       const errors = watchForErrors(context);
       await context.addInitScript(forgetRestingPointer);
       await use();

@@ -1,6 +1,7 @@
 import {
   boxOf,
   expect,
+  inEveryFont,
   nextFrame,
   openWithFonts,
   overflow,
@@ -55,25 +56,28 @@ const aloneInLastRow = (visitor: Visitor) =>
     }),
   );
 
-test('no column is squeezed at medium widths or with large text @layout', async ({ page, visitor }) => {
+test('no column is squeezed at medium widths or with large text', async ({ page, visitor }) => {
   test.slow();
   await openWithFonts(page);
   const faults: string[] = [];
-  for (const [letters, leastCh] of LETTERS)
-    for (const width of WIDTHS) {
-      await resize(page, { width, height: 900 });
+  for (const width of WIDTHS) {
+    await resize(page, { width, height: 900 });
+    for (const [letters, leastCh] of LETTERS) {
       await setLetters(visitor, letters);
-      const found = [
-        ...(await narrowColumns(visitor, leastCh)),
-        ...(await aloneInLastRow(visitor)),
-        ...((await overflow(page)) > 0 ? ['scrolls sideways'] : []),
-      ];
-      faults.push(...found.map((fault) => `${width} px, letters of ${letters} px: ${fault}`));
+      await inEveryFont(page, async (font) => {
+        const found = [
+          ...(await narrowColumns(visitor, leastCh)),
+          ...(await aloneInLastRow(visitor)),
+          ...((await overflow(page)) > 0 ? ['scrolls sideways'] : []),
+        ];
+        faults.push(...found.map((fault) => `${width} px, letters of ${letters} px, ${font}: ${fault}`));
+      });
     }
+  }
   expect(faults).toEqual([]);
 });
 
-test('the full stop stays on the same line as the end of an e-mail address of any length @layout', async ({
+test('the full stop stays on the same line as the end of an e-mail address of any length', async ({
   page,
   visitor,
 }) => {
@@ -81,31 +85,33 @@ test('the full stop stays on the same line as the end of an e-mail address of an
   await waitForFonts(page);
   for (const width of [320, 375, 768]) {
     await resize(page, { width, height: 800 });
-    const alone = await page.evaluate(() => {
-      const sentence = document.getElementById('verification-intro');
-      const address = sentence?.querySelector('strong')?.firstChild;
-      if (!sentence || !(address instanceof Text)) return ['The sentence has no address.'];
-      const lineOf = (text: Text, at: number): number => {
-        const letter = document.createRange();
-        letter.setStart(text, at);
-        letter.setEnd(text, at + 1);
-        return Math.round(letter.getBoundingClientRect().bottom);
-      };
-      const found: string[] = [];
-      for (let letters = 1; letters <= 120; letters += 1) {
-        address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
-        const texts: Text[] = [];
-        const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) if (walker.currentNode instanceof Text) texts.push(walker.currentNode);
-        const stop = texts.at(-1);
-        if (stop?.data !== '.') return [`The sentence ends with "${stop?.data}".`];
-        const lines = [lineOf(address, address.length - 1), lineOf(stop, 0)];
-        if (lines[0] !== lines[1]) found.push(`${address.data}: ${lines.join(' and ')}`);
-      }
-      return found;
+    await inEveryFont(page, async (font) => {
+      const alone = await page.evaluate(() => {
+        const sentence = document.getElementById('verification-intro');
+        const address = sentence?.querySelector('strong')?.firstChild;
+        if (!sentence || !(address instanceof Text)) return ['The sentence has no address.'];
+        const lineOf = (text: Text, at: number): number => {
+          const letter = document.createRange();
+          letter.setStart(text, at);
+          letter.setEnd(text, at + 1);
+          return Math.round(letter.getBoundingClientRect().bottom);
+        };
+        const found: string[] = [];
+        for (let letters = 1; letters <= 120; letters += 1) {
+          address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
+          const texts: Text[] = [];
+          const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) if (walker.currentNode instanceof Text) texts.push(walker.currentNode);
+          const stop = texts.at(-1);
+          if (stop?.data !== '.') return [`The sentence ends with "${stop?.data}".`];
+          const lines = [lineOf(address, address.length - 1), lineOf(stop, 0)];
+          if (lines[0] !== lines[1]) found.push(`${address.data}: ${lines.join(' and ')}`);
+        }
+        return found;
+      });
+      expect(alone, `${width} px, ${font}`).toEqual([]);
+      expect(await overflow(page), `${width} px, ${font}`).toBe(0);
     });
-    expect(alone, `${width} px`).toEqual([]);
-    expect(await overflow(page), `${width} px`).toBe(0);
   }
 });
 
@@ -138,26 +144,29 @@ const smallTargets = (visitor: Visitor) =>
       .map(({ html }) => html),
   );
 
-test('every stage fits a narrow screen, wide spacing and enlarged text @layout', async ({
-  page,
-  visitor,
-}) => {
+test('every stage fits a narrow screen, wide spacing and enlarged text', async ({ page, visitor }) => {
   test.slow();
   const look = async (stage: string) => {
     // Equivalent to 400 % zoom on a desktop.
     await resize(page, { width: 320, height: 640 });
-    expect(await overflow(page), `${stage} at 320 px`).toBe(0);
+    await inEveryFont(page, async (font) => {
+      expect(await overflow(page), `${stage} at 320 px, ${font}`).toBe(0);
+    });
     await resize(page, { width: 375, height: 667 });
-    expect(await spaceText(visitor), `${stage}, spaced`).toEqual({ cut: [], sideways: 0 });
-    expect(await smallTargets(visitor), `${stage}, targets`).toEqual([]);
+    await inEveryFont(page, async (font) => {
+      expect(await spaceText(visitor), `${stage}, spaced, ${font}`).toEqual({ cut: [], sideways: 0 });
+      expect(await smallTargets(visitor), `${stage}, targets, ${font}`).toEqual([]);
+    });
     if (stage === 'landing') return;
     for (const percent of [150, 200]) {
       await setLetters(visitor, (16 * percent) / 100);
-      expect(await overflow(page), `${stage} with letters of ${percent} %`).toBe(0);
-      if (stage !== 'code screen') continue;
-      const [first, last] = [await boxOf(visitor.box(1)), await boxOf(visitor.box(6))];
-      expect(first.x).toBeGreaterThan(0);
-      expect(last.x + last.width).toBeLessThan(375);
+      await inEveryFont(page, async (font) => {
+        expect(await overflow(page), `${stage} with letters of ${percent} %, ${font}`).toBe(0);
+        if (stage !== 'code screen') return;
+        const [first, last] = [await boxOf(visitor.box(1)), await boxOf(visitor.box(6))];
+        expect(first.x, font).toBeGreaterThan(0);
+        expect(last.x + last.width, font).toBeLessThan(375);
+      });
     }
     await setLetters(visitor, 16);
   };

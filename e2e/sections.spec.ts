@@ -93,7 +93,7 @@ test('a page without testimonials, problems and film leads to the article', asyn
   await withoutScript.close();
 });
 
-test('a rearranged page does not scroll sideways at 320 px @layout', async ({ page, startOwnSite }) => {
+test('a rearranged page does not scroll sideways at 320 px', async ({ page, startOwnSite }) => {
   const site = await startOwnSite({ campaign: rearrangedCampaign() });
   await resize(page, { width: 320, height: 640 });
   await openWithFonts(page, site.url);

@@ -112,7 +112,7 @@ async function runLogic(copy: string, tests: readonly string[]): Promise<readonl
 function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   const { stdout } = spawnSync(
     'npx',
-    ['playwright', 'test', '--config=e2e', '--project=own', '--workers=1', '-x', '--reporter=list', ...specs],
+    ['playwright', 'test', '--config=e2e', '--workers=1', '-x', '--reporter=list', ...specs],
     { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS },
   );
   const lines = stdout.split('\n').map((line) => /^\s+([✓✘ok]+|x)\s+\d+ .* › (.*)$/.exec(line));
