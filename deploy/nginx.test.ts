@@ -1,4 +1,4 @@
-// The browser tests run these files (e2e/proxies.spec.ts, path.spec.ts, guides.spec.ts).
+// The browser tests run these files (e2e/proxies.spec.ts, path.spec.ts).
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,14 +1,15 @@
 import path from 'node:path';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { startProxy } from '#testing/proxies.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { prepareSite, siteSettings, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { expect } from './fixtures.ts';
-import { ask, freePorts, settingsBehind, testBehind, type Answer } from './proxy-fixtures.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+import { ask, freePorts, settingsBehind, startBehind, type Answer, type Guides } from './proxy-fixtures.ts';
 
 const postForm = (origin: string, email: string, headers: Readonly<Record<string, string>> = {}) =>
   ask(`${origin}/api/leads`, {
@@ -33,19 +34,22 @@ async function visitorAddress(site: Site, email: string): Promise<string | undef
 }
 
 for (const name of ['nginx', 'caddy'] as const) {
-  const test = testBehind(name);
-
   test.describe(`page behind ${name}`, () => {
+    // A second worker would start another site.
     test.describe.configure({ mode: 'default', timeout: 60_000 });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('a visitor behind a proxy reaches the article over TLS and HTTP/2', async ({
-      page,
-      site,
-      context,
-      visitor,
-    }) => {
+    let site: Site;
+    let guides: Guides;
+    test.beforeAll(async () => {
+      guides = await startBehind(name, 'root', [{ urlAt: (port) => `https://localhost:${port}` }]);
+      site = guides.sites[0]!;
+    });
+    test.afterAll(() => guides?.close());
+
+    test('a visitor behind a proxy reaches the article over TLS and HTTP/2', async ({ page, context }) => {
+      const visitor = createVisitor(page, site);
       const answer = await page.goto(site.url);
       expect(answer?.status(), await answer?.text()).toBe(200);
       const protocol = await page.evaluate(() => {
@@ -66,11 +70,11 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.article).toBeVisible();
     });
 
-    test('a proxy passes on every header unchanged and once', async ({ site, ports }) => {
+    test('a proxy passes on every header unchanged and once', async () => {
       const plain = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'identity' } });
       expect(plain.status).toBe(200);
       expect(plain.headers['content-encoding']).toBeUndefined();
-      const direct = await ask(`http://127.0.0.1:${ports.pages[0]}/`, {
+      const direct = await ask(`http://127.0.0.1:${guides.ports.pages[0]}/`, {
         headers: { 'accept-encoding': 'br' },
       });
       const compressed = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'br' } });
@@ -95,11 +99,8 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(missing.body).toContain('404 Page Not Found');
     });
 
-    test('a proxy redirects http to https, hides metrics and refuses large bodies', async ({
-      site,
-      ports,
-    }) => {
-      const redirect = await ask(`http://localhost:${ports.http}/?utm_source=mail`);
+    test('a proxy redirects http to https, hides metrics and refuses large bodies', async () => {
+      const redirect = await ask(`http://localhost:${guides.ports.http}/?utm_source=mail`);
       expect([301, 308]).toContain(redirect.status);
       expect(redirect.headers.location).toMatch(/^https:\/\/localhost(:\d+)?\/\?utm_source=mail$/);
       expect((await ask(`${site.url}/metrics`)).status).toBe(404);
@@ -108,7 +109,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
     });
 
-    test('a visitor cannot choose the IP address that counts for limits', async ({ site }) => {
+    test('a visitor cannot choose the IP address that counts for limits', async () => {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
@@ -148,7 +149,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       }
     });
 
-    test("while the page restarts, a visitor never sees the proxy's error page", async ({ site, ports }) => {
+    test("while the page restarts, a visitor never sees the proxy's error page", async () => {
       await site.stop();
       const early = name === 'caddy' ? ask(site.url) : postForm(site.url, 'grace@example.com');
       if (name === 'nginx') {
@@ -158,7 +159,7 @@ for (const name of ['nginx', 'caddy'] as const) {
         expect(headers['retry-after']).toBe('5');
         expect(body).toBe('This page will be back in a moment. Please try again in a few seconds.');
       }
-      const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settingsBehind(ports) };
+      const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settingsBehind(guides.ports) };
       const again = await startSiteProcess(env, site.folder);
       try {
         if (name === 'caddy') expect((await early).status).toBe(200);
@@ -170,3 +171,29 @@ for (const name of ['nginx', 'caddy'] as const) {
     });
   });
 }
+
+test.describe('guides under host names', () => {
+  test.use({ ignoreHTTPSErrors: true });
+  test.skip(findProgram('nginx') === undefined, notTested('nginx'));
+
+  test('each host name shows its own guide and sends forms to the same guide', async ({ page }) => {
+    const guides = await startBehind('nginx', 'guides', [
+      { urlAt: (port) => `https://spring.localhost:${port}` },
+      { urlAt: (port) => `https://autumn.localhost:${port}`, campaign: GERMAN_CAMPAIGN },
+    ]);
+    const [first, second] = guides.sites as [Site, Site];
+    try {
+      await page.goto(second.url);
+      await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+      await page.goto(first.url);
+      await expect(page.locator('html')).toHaveAttribute('lang', 'en');
+      const visitor = createVisitor(page, first);
+      await visitor.readArticle();
+      expect(first.inbox.mailsTo(visitor.email)).toHaveLength(1);
+      expect(second.inbox.mailsTo(visitor.email)).toHaveLength(0);
+    } finally {
+      await page.close();
+      await guides.close();
+    }
+  });
+});

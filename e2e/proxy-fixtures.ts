@@ -8,7 +8,6 @@ import { freePort } from '#testing/free-port.ts';
 import { startProxy, type ProxyName, type ProxyPorts } from '#testing/proxies.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { test as base } from './fixtures.ts';
 
 export type Answer = {
   readonly status: number;
@@ -30,9 +29,9 @@ export async function ask(
   return { status, headers, rawHeaders, body: await text(response) };
 }
 
-export const settingsBehind = ({ pages, https }: ProxyPorts, path = '') => ({
+export const settingsBehind = ({ pages, https }: ProxyPorts) => ({
   PORT: String(pages[0]),
-  PUBLIC_URL: `https://localhost:${https}${path}`,
+  PUBLIC_URL: `https://localhost:${https}`,
   TRUST_PROXY: '1',
 });
 
@@ -42,27 +41,47 @@ export const freePorts = async (): Promise<ProxyPorts> => ({
   pages: [await freePort()],
 });
 
-type Behind = {
-  readonly path?: string;
+type Guide = {
+  /** @example https://localhost:8443/guide, with the proxy's port */
+  readonly urlAt: (port: number) => string;
   readonly campaign?: string;
   readonly env?: Readonly<Record<string, string>>;
 };
 
-export const testBehind = (name: ProxyName, { path = '', env, ...options }: Behind = {}) =>
-  base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-    ports: [async ({}, use) => use(await freePorts()), { scope: 'worker' }],
-    site: [
-      async ({ ports }, use) => {
-        const site = await startSite({ ...options, env: { ...settingsBehind(ports, path), ...env } });
-        const proxy = await startProxy(name, ports, { place: path === '' ? 'root' : 'path' });
-        const url = `https://localhost:${ports.https}`;
-        // On a busy machine, a new server may shed load.
-        await until(async () => (await ask(`${url}${path}/`)).status === 200);
-        await use({ ...site, url });
-        await proxy.close();
-        await site.close();
-      },
-      { scope: 'worker', timeout: 90_000 },
-    ],
-  });
+export type Guides = {
+  /** In the order of the guides; `url` is the public URL. */
+  readonly sites: readonly Site[];
+  readonly ports: ProxyPorts;
+  readonly close: () => Promise<void>;
+};
+
+export async function startBehind(
+  name: ProxyName,
+  place: 'root' | 'path' | 'guides',
+  guides: readonly Guide[],
+): Promise<Guides> {
+  const pages = await Promise.all(guides.map(() => freePort()));
+  const ports = { http: await freePort(), https: await freePort(), pages };
+  const sites = await Promise.all(
+    guides.map(async ({ urlAt, env, ...options }, index): Promise<Site> => {
+      const url = urlAt(ports.https);
+      const settings = { ...settingsBehind(ports), PORT: String(pages[index]), PUBLIC_URL: url };
+      return { ...(await startSite({ ...options, env: { ...settings, ...env } })), url };
+    }),
+  );
+  const proxy = await startProxy(name, ports, { place });
+  // On a busy machine, a new server may shed load.
+  for (const { url } of sites) {
+    const { host, pathname } = new URL(`${url}/`);
+    const address = `https://localhost:${ports.https}${pathname}`;
+    await until(async () => (await ask(address, { headers: { host } })).status === 200);
+  }
+  return {
+    sites,
+    ports,
+    close: async () => {
+      await proxy.close();
+      for (const site of sites) await site.close();
+    },
+  };
+}
