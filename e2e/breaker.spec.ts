@@ -1,6 +1,6 @@
 import { createVisitor, expect, test } from './fixtures.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
-import { campaignUnder } from '#testing/other-campaigns.ts';
+import { campaignUnderPath } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
 const askWithoutProof = (site: Site) =>
@@ -22,7 +22,7 @@ test('while the breaker is open, the browser solves a proof of work and gets the
       BREAKER_CODES_PER_MINUTE: '1',
       OPERATOR_EMAIL: 'operator@example.com',
       PUBLIC_URL: `http://127.0.0.1${PATH}`,
-      CAMPAIGN_FOLDER: campaignUnder(PATH),
+      CAMPAIGN_FOLDER: campaignUnderPath(),
     },
   });
   try {

@@ -1,9 +1,10 @@
 import type { BrowserContext, Page } from '@playwright/test';
 
-import { campaignUnder } from '#testing/other-campaigns.ts';
+import { campaignUnderPath, matomoCampaign } from '#testing/other-campaigns.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { MAIN_SITE, type ProxyName } from '#testing/proxies.ts';
 import type { Site } from '#testing/start-site.ts';
+import { COUNTER_ORIGIN } from '#testing/visit-counter.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 import { startBehind, type Guides } from './proxy-fixtures.ts';
 
@@ -22,11 +23,13 @@ const linkIn = (text: string, name: 'guide' | 'unsubscribe'): string =>
 
 const keptInTab = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
 
-const GUIDES = ['/guide', '/other'].map((sitePath) => ({
-  urlAt: (port: number) => `https://localhost:${port}${sitePath}`,
-  campaign: campaignUnder(sitePath),
-  env: { GUIDE_EMAIL: 'link' },
-}));
+const GUIDES = Object.entries({ '/guide': campaignUnderPath(), '/other': matomoCampaign() }).map(
+  ([sitePath, campaign]) => ({
+    urlAt: (port: number) => `https://localhost:${port}${sitePath}`,
+    campaign,
+    env: { GUIDE_EMAIL: 'link' },
+  }),
+);
 
 /** Headers that a proxy sets itself. */
 const OWN_HEADERS = new Set([
@@ -185,6 +188,7 @@ testPath('nginx', GUIDES, (guides) => {
   });
 
   test('two guides under paths of one host keep sessions and typed text apart', async ({ page }) => {
+    await page.route(`${COUNTER_ORIGIN}/**`, (route) => route.fulfill({ body: '' }));
     for (const site of guides().sites) {
       await page.goto(`${site.url}/`);
       const visitor = createVisitor(page, site);

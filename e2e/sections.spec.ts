@@ -1,109 +1,169 @@
+import { readFileSync } from 'node:fs';
+
 import type { Page } from '@playwright/test';
 
-import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
-import type { Site } from '#testing/start-site.ts';
+import {
+  AFTER_CODE,
+  bareCampaign,
+  DOWNLOAD,
+  rearrangedCampaign,
+  reversedCampaign,
+} from '#testing/other-campaigns.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import { COUNTER_ORIGIN } from '#testing/visit-counter.ts';
 import { expectNoViolations } from './axe.ts';
-import { createVisitor, expect, openWithFonts, overflow, resize, test } from './fixtures.ts';
+import { createVisitor, expect, inEveryFont, openWithFonts, overflow, resize, test } from './fixtures.ts';
 
 async function readAndComeBack(page: Page, site: Site): Promise<void> {
   const visitor = createVisitor(page, site);
-  await page.goto(site.url);
-  await visitor.openForm();
-  await expectNoViolations(page, 'the form');
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
-  await visitor.openArticle();
+  await visitor.readArticle();
   await page.getByRole('button', { name: 'Back' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 }
 
 const headings = (page: Page) => page.getByRole('main').getByRole('heading', { level: 2 }).allTextContents();
 
-const REARRANGED = [
-  'Read by teams at',
-  'The Solution',
-  'See How It Works',
-  'What people ask before they read it',
-  "What You'll Learn",
-  'Ready to Master AI-Powered Outreach?',
-];
+test.describe('rearranged page', () => {
+  // A second worker would start another site.
+  test.describe.configure({ mode: 'default' });
 
-test('a page without testimonials, problems and film leads to the article', async ({
-  page,
-  browser,
-  startOwnSite,
-}) => {
-  test.slow();
-  const site = await startOwnSite({ campaign: rearrangedCampaign() });
-  await page.goto(site.url);
-  expect(await headings(page)).toEqual(REARRANGED);
-  await expect(page.locator('figure, video')).toHaveCount(0);
-  const logos = page.getByRole('region', { name: 'Read by teams at' }).getByRole('listitem');
-  await expect(logos).toHaveCount(4);
-  await expect(logos.getByRole('img', { name: 'Fieldstone & Partners' })).toBeVisible();
-  await expect(logos.last()).toHaveText('Ostrava Dynamics');
-  const sizes = await logos.locator('img').evaluateAll((images) =>
-    images.map((image) => {
-      const { naturalWidth, naturalHeight } = image as HTMLImageElement;
-      const { width, height } = image.getBoundingClientRect();
-      return {
-        isThere: naturalWidth > 0,
-        stretched: (naturalWidth * height) / (naturalHeight * width),
-        height,
-      };
-    }),
-  );
-  for (const { isThere, stretched, height } of sizes) {
-    expect(isThere).toBe(true);
-    expect(stretched).toBeCloseTo(1, 1);
-    expect(height).toBeLessThanOrEqual(44);
-  }
+  let site: Site;
+  test.beforeAll(async () => {
+    site = await startSite({ campaign: rearrangedCampaign() });
+  });
+  test.afterAll(() => site?.close());
 
-  const questions = page.getByRole('region', { name: 'What people ask before they read it' });
-  await expect(questions.getByRole('heading', { level: 3 })).toHaveText([
-    'Is it really free?',
-    'How often will you write to me?',
-    'Does it work for teams that sell in more than one language?',
-    'Which model do I need?',
-  ]);
-  await expect(questions.getByRole('listitem').nth(2).getByRole('paragraph')).toHaveCount(2);
+  test('a page without testimonials, problems and film is complete, even without scripts', async ({
+    page,
+    browser,
+  }) => {
+    await openWithFonts(page, site.url);
+    expect(await headings(page)).toEqual([
+      'Read by teams at',
+      'The Solution',
+      'See How It Works',
+      'What people ask before they read it',
+      "What You'll Learn",
+      'Ready to Master AI-Powered Outreach?',
+    ]);
+    await expect(page.locator('figure, video')).toHaveCount(0);
+    const logos = page.getByRole('region', { name: 'Read by teams at' }).getByRole('listitem');
+    await expect(logos).toHaveCount(4);
+    await expect(logos.getByRole('img', { name: 'Fieldstone & Partners' })).toBeVisible();
+    await expect(logos.last()).toHaveText('Ostrava Dynamics');
+    const sizes = await logos.locator('img').evaluateAll((images) =>
+      images.map((image) => {
+        const { naturalWidth, naturalHeight } = image as HTMLImageElement;
+        const { width, height } = image.getBoundingClientRect();
+        return {
+          isThere: naturalWidth > 0,
+          stretched: (naturalWidth * height) / (naturalHeight * width),
+          height,
+        };
+      }),
+    );
+    for (const { isThere, stretched, height } of sizes) {
+      expect(isThere).toBe(true);
+      expect(stretched).toBeCloseTo(1, 1);
+      expect(height).toBeLessThanOrEqual(44);
+    }
 
-  const icons = page.getByRole('region', { name: "What You'll Learn" }).locator('svg');
-  await expect(icons).toHaveCount(6);
-  for (const icon of await icons.all())
-    expect(await icon.evaluate((svg: SVGSVGElement) => svg.getBBox().width)).toBeGreaterThan(10);
+    const questions = page.getByRole('region', { name: 'What people ask before they read it' });
+    await expect(questions.getByRole('heading', { level: 3 })).toHaveText([
+      'Is it really free?',
+      'How often will you write to me?',
+      'Does it work for teams that sell in more than one language?',
+      'Which model do I need?',
+    ]);
+    await expect(questions.getByRole('listitem').nth(2).getByRole('paragraph')).toHaveCount(2);
 
-  await expectNoViolations(page, 'the landing page');
-  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-  await expect(page.getByRole('complementary', { name: 'What You Will Have' })).toBeVisible();
-  await expect(page.locator('blockquote')).toHaveCount(0);
-  await readAndComeBack(page, site);
+    const icons = page.getByRole('region', { name: "What You'll Learn" }).locator('svg');
+    await expect(icons).toHaveCount(6);
+    for (const icon of await icons.all())
+      expect(await icon.evaluate((svg: SVGSVGElement) => svg.getBBox().width)).toBeGreaterThan(10);
 
-  const withoutScript = await browser.newContext({ javaScriptEnabled: false });
-  const plain = await withoutScript.newPage();
-  await plain.goto(site.url);
-  const answer = plain.getByText('Any that follows instructions.');
-  await expect(answer).toBeVisible();
-  await expect(answer).not.toBeInViewport();
-  await plain.goto(`${site.url}/#questions`);
-  await expect(plain.getByRole('heading', { name: 'What people ask before they read it' })).toBeInViewport();
-  await plain.emulateMedia({ media: 'print' });
-  await expect(answer).toBeVisible();
-  await withoutScript.close();
-});
+    await expectNoViolations(page, 'the landing page');
+    await resize(page, { width: 320, height: 640 });
+    await inEveryFont(page, async (font) => expect(await overflow(page), font).toBe(0));
 
-test('a rearranged page does not scroll sideways at 320 px', async ({ page, startOwnSite }) => {
-  const site = await startOwnSite({ campaign: rearrangedCampaign() });
-  await resize(page, { width: 320, height: 640 });
-  await openWithFonts(page, site.url);
-  expect(await headings(page)).toEqual(REARRANGED);
-  expect(await overflow(page)).toBe(0);
+    const withoutScript = await browser.newContext({ javaScriptEnabled: false });
+    const plain = await withoutScript.newPage();
+    await plain.goto(site.url);
+    const answer = plain.getByText('Any that follows instructions.');
+    await expect(answer).toBeVisible();
+    await expect(answer).not.toBeInViewport();
+    await plain.goto(`${site.url}/#questions`);
+    await expect(
+      plain.getByRole('heading', { name: 'What people ask before they read it' }),
+    ).toBeInViewport();
+    await plain.emulateMedia({ media: 'print' });
+    await expect(answer).toBeVisible();
+    await withoutScript.close();
+  });
+
+  test('afterCode opens another page once the code is right, and Back leads to the article and its download', async ({
+    page,
+    context,
+  }) => {
+    await page.route(AFTER_CODE, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>Shop</title><h1>Thank you</h1>' }),
+    );
+    const visitor = createVisitor(page, site);
+    await page.goto(site.url);
+    await visitor.openForm();
+    await expect(page.getByRole('complementary', { name: 'What You Will Have' })).toBeVisible();
+    await expect(page.locator('blockquote')).toHaveCount(0);
+    await expectNoViolations(page, 'the form');
+    await visitor.fillForm();
+    await visitor.sendForm();
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+    expect(page.url()).toBe(AFTER_CODE);
+
+    await page.goBack();
+    await expect(visitor.article).toBeVisible();
+    const end = page.getByRole('link', { name: 'Book a call' });
+    await expect(end).toHaveAttribute('href', 'https://example.com/call');
+    await expect(page.getByText('Worth passing on?')).toHaveCount(0);
+    const share = page.getByRole('button', { name: 'Send it to a colleague' });
+    const colourOf = (one: typeof end) =>
+      one.evaluate((element) => getComputedStyle(element).backgroundColor);
+    expect(await colourOf(end)).not.toBe(await colourOf(share));
+
+    const button = page.getByRole('button', { name: 'Download as PDF' });
+    const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    expect(download.suggestedFilename()).toBe('the-guide.pdf');
+    expect(readFileSync(await download.path(), 'utf8')).toBe(DOWNLOAD);
+    await expect(visitor.article).toBeVisible();
+    await context.setOffline(true);
+    await button.click();
+    await expect(visitor.toast.filter({ hasText: 'Download as PDF' })).toContainText('could not be loaded');
+    await context.setOffline(false);
+    await context.clearCookies();
+    await button.click();
+    await expect(page.getByRole('alert')).toContainText('Your access has ended');
+    await page.getByRole('button', { name: 'Get a new code' }).click();
+    await expect(visitor.form).toBeVisible();
+  });
+
+  test('a page with noindex tells every robot not to index it', async ({ request }) => {
+    const get = (url: string) => request.get(site.url + url);
+    for (const url of ['/', '/no-such-page']) {
+      const answer = await get(url);
+      expect(answer.headers()['x-robots-tag'], url).toBe('noindex');
+      expect((await answer.text()).match(/<meta name="robots"[^>]*>/g), url).toEqual([
+        '<meta name="robots" content="noindex">',
+      ]);
+    }
+    expect((await get('/media/og.png')).headers()['x-robots-tag']).toBe('noindex');
+    expect(await (await get('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /api/\n');
+    expect((await get('/sitemap.xml')).status()).toBe(404);
+  });
 });
 
 test('a page with all sections in reverse order plays its film', async ({ page, startOwnSite }) => {
-  test.slow();
   const site = await startOwnSite({ campaign: reversedCampaign() });
+  await page.route(`${COUNTER_ORIGIN}/**`, (route) => route.fulfill({ body: '' }));
   await page.goto(site.url);
   expect(await headings(page)).toEqual([
     'What people ask before they read it',
@@ -139,7 +199,6 @@ test('a page with only the hero and the closing card leads to the article', asyn
   page,
   startOwnSite,
 }) => {
-  test.slow();
   const site = await startOwnSite({ campaign: bareCampaign() });
   await page.goto(site.url);
   expect(await headings(page)).toEqual(['Ready to Master AI-Powered Outreach?']);

@@ -1,13 +1,12 @@
 import { DEFAULT_CAMPAIGN, ensureAllBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
   bareCampaign,
-  campaignUnder,
+  campaignUnderPath,
   matomoCampaign,
   ownFieldsCampaign,
   plausibleCampaign,
   rearrangedCampaign,
   reversedCampaign,
-  umamiCampaign,
   variantsCampaign,
 } from '#testing/other-campaigns.ts';
 
@@ -21,13 +20,9 @@ await ensureAllBuilt([
     ownFieldsCampaign(),
     variantsCampaign(),
     plausibleCampaign(),
-    umamiCampaign(),
-    matomoCampaign(),
   ].map((campaign) => ({ campaign })),
-  ...['/guide', '/other'].map((path) => ({
-    campaign: campaignUnder(path),
-    publicUrl: `https://example.com${path}`,
-  })),
+  { campaign: campaignUnderPath(), publicUrl: 'https://example.com/guide' },
+  { campaign: matomoCampaign(), publicUrl: 'https://example.com/other' },
   // The default campaign is last, because `npm test` builds its site in parallel.
   { campaign: DEFAULT_CAMPAIGN },
 ]);

@@ -10,7 +10,8 @@ const touched = (folder: string): (readonly [string, bigint])[] =>
     (file) => [file, statSync(path.join(folder, file), { bigint: true }).ctimeNs] as const,
   );
 
-for (const [name, make] of Object.entries(campaigns))
+for (const [name, make] of Object.entries(campaigns)) {
+  if (typeof make === 'string') continue;
   test(`${name} returns the same folder on a second call and writes nothing`, () => {
     const folder = make();
     const before = touched(folder);
@@ -18,3 +19,4 @@ for (const [name, make] of Object.entries(campaigns))
     assert.equal(make(), folder);
     assert.deepEqual(touched(folder), before);
   });
+}

@@ -2,7 +2,6 @@
 // changed.
 import { createHash } from 'node:crypto';
 import {
-  appendFileSync,
   chmodSync,
   cpSync,
   existsSync,
@@ -57,12 +56,6 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   }
 }
 
-const overlaid = (name: string, from: string, to: string): string =>
-  keptCampaign(name, (folder) => {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true });
-  });
-
 const withLanding = (
   name: string,
   landing: string,
@@ -82,15 +75,45 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-export const rearrangedCampaign = (): string =>
-  withLanding('rearranged', landingOf(REARRANGED), { media: [mediaOf(REARRANGED)] });
+export const AFTER_CODE = 'https://shop.example.com/thank-you';
+export const DOWNLOAD = `%PDF-1.7\n${'The guide. '.repeat(20_000)}`;
 
+const siteOf = (campaign: string, ...lines: readonly string[]): string =>
+  `${readFileSync(path.join(campaign, 'site.yaml'), 'utf8')}\n${lines.join('\n')}\n`;
+
+/** With everything that is optional in site.yaml, except a visit counter. */
+export const rearrangedCampaign = (): string =>
+  withLanding('rearranged', landingOf(REARRANGED), {
+    media: [mediaOf(REARRANGED)],
+    texts: {
+      'site.yaml': siteOf(
+        TEST_CAMPAIGN,
+        'noindex: true',
+        `afterCode: ${AFTER_CODE}`,
+        'download: { label: Download as PDF, file: the-guide.pdf }',
+        'readOn: { label: Book a call, href: https://example.com/call }',
+      ),
+      'article/the-guide.pdf': DOWNLOAD,
+      'interface.yaml': readFileSync(path.join(TEST_CAMPAIGN, 'interface.yaml'), 'utf8').replace(
+        /^ {2}(?:endTitle|endText): .*\n/gm,
+        '',
+      ),
+    },
+  });
+
+/** Counted by Umami. */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
   const sections = SECTIONS.toReversed();
   return withLanding('reversed', stringify({ ...landing, sections, logos, questions }), {
     media: [mediaOf(TEST_CAMPAIGN), mediaOf(REARRANGED)],
+    texts: {
+      'site.yaml': siteOf(
+        TEST_CAMPAIGN,
+        `analytics: { tool: umami, script: ${COUNTER_ORIGIN}/script.js, site: ${UMAMI_SITE} }`,
+      ),
+    },
   });
 }
 
@@ -127,25 +150,32 @@ export function bareCampaign(): string {
   });
 }
 
-export const campaignUnder = (sitePath = '/guide'): string =>
-  keptCampaign(`under${sitePath.replaceAll('/', '-')}`, (folder) =>
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
+const copied = (name: string, change: (folder: string) => void = () => {}): string =>
+  keptCampaign(name, (folder) => {
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+    change(folder);
+  });
+
+/** Its site is built for the path /guide. */
+export const campaignUnderPath = (): string => copied('under-guide');
+
+const overlaid = (name: string, from: string, to: string): string =>
+  copied(name, (folder) =>
+    cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true }),
   );
 
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
-const countedBy = (tool: string, words: readonly string[]): string =>
-  keptCampaign(`counted-by-${tool}`, (folder) => {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    const lines = ['', 'analytics:', `  tool: ${tool}`, ...words.map((line) => `  ${line}`), ''];
-    appendFileSync(path.join(folder, 'site.yaml'), lines.join('\n'));
-  });
+const countedBy = (tool: string, words: string): string =>
+  copied(`counted-by-${tool}`, (folder) =>
+    writeFileSync(
+      path.join(folder, 'site.yaml'),
+      siteOf(TEST_CAMPAIGN, `analytics: { tool: ${tool}, script: ${COUNTER_ORIGIN}/${words} }`),
+    ),
+  );
 
-export const plausibleCampaign = (): string =>
-  countedBy('plausible', [`script: ${COUNTER_ORIGIN}/js/pa-abc_123.js`]);
-export const umamiCampaign = (): string =>
-  countedBy('umami', [`script: ${COUNTER_ORIGIN}/script.js`, `site: ${UMAMI_SITE}`]);
-export const matomoCampaign = (): string =>
-  countedBy('matomo', [`script: ${COUNTER_ORIGIN}/matomo.js`, "site: '7'"]);
+export const plausibleCampaign = (): string => countedBy('plausible', 'js/pa-abc_123.js');
+/** Its site is built for the path /other. */
+export const matomoCampaign = (): string => countedBy('matomo', "matomo.js, site: '7'");

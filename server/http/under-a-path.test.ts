@@ -9,11 +9,11 @@ import { API } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { campaignUnder } from '#testing/other-campaigns.ts';
+import { campaignUnderPath } from '#testing/other-campaigns.ts';
 import { filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const PAGE = 'https://example.com/guide';
-const CAMPAIGN = campaignUnder('/guide');
+const CAMPAIGN = campaignUnderPath();
 ensureBuilt(CAMPAIGN, PAGE);
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN);
 const UNDER_A_PATH = { engine: 'sqlite', siteFolder: DIST, env: { PUBLIC_URL: PAGE } } as const;
