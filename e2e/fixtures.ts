@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
 import {
   test as base,
   expect,
@@ -128,15 +131,34 @@ export function createVisitor(page: Page, site: Site): Visitor {
   return visitor;
 }
 
+/** Headless Chromium identifies itself as a robot, which the server does not count. */
+export const COUNTED_BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+
+const DESK = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
+
+export const runDesk = ({ folder, env }: Site, ...command: readonly string[]): string =>
+  execFileSync(process.execPath, [DESK, ...command], {
+    env: { INSTANCE_FOLDER: folder, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    encoding: 'utf8',
+  });
+
 export const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-export function requestsTo(page: Page, path: string | RegExp): Request[] {
+export function requestsTo(page: Page, pathname: string | RegExp): Request[] {
   const requests: Request[] = [];
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname.search(path) >= 0) requests.push(request);
+    if (new URL(request.url()).pathname.search(pathname) >= 0) requests.push(request);
   });
   return requests;
 }
+
+export const bodiesOf = (requests: readonly Request[]): unknown[] =>
+  requests.map((request): unknown => request.postDataJSON());
+
+/** Steps that the page reports to the server. */
+export const reportsOf = (page: Page): Request[] => requestsTo(page, /\/api\/funnel$/);
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 

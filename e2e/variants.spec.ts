@@ -1,25 +1,23 @@
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
-
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+import type { Browser, Page, Request } from '@playwright/test';
 
 import type { Report } from '#desk/report/report.ts';
-import { startSite, siteSettings, type Site } from '#testing/start-site.ts';
+import type { Site } from '#testing/start-site.ts';
 import { variantsCampaign } from '#testing/other-campaigns.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import {
+  bodiesOf,
+  COUNTED_BROWSER,
+  createVisitor,
+  expect,
+  reportsOf,
+  requestsTo,
+  runDesk,
+  test,
+} from './fixtures.ts';
 
 const HEADLINES = { a: 'Master AI-Powered Cold Outreach', b: 'Write Emails That Get Answers' } as const;
 type Name = keyof typeof HEADLINES;
 
-const withVariants = () => ({
-  campaign: variantsCampaign(),
-  env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
-});
-
-// Headless Chromium identifies itself as a robot, which the server does not count.
-const userAgent =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
-test.use({ userAgent });
+test.use({ userAgent: COUNTED_BROWSER });
 
 async function shown(page: Page): Promise<Name> {
   const headline = await page.getByRole('heading', { level: 1 }).textContent();
@@ -28,67 +26,78 @@ async function shown(page: Page): Promise<Name> {
   return found;
 }
 
-function watchReports(page: Page): unknown[] {
-  const reports: unknown[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/funnel')) reports.push(request.postDataJSON());
-  });
-  return reports;
-}
+type Visit = { readonly page: Page; readonly reports: readonly Request[] };
 
 async function oneOfEach(
   browser: Browser,
   site: Site,
-): Promise<{ readonly visits: Record<Name, { page: Page; reports: unknown[] }>; readonly given: Name[] }> {
-  const visits: Partial<Record<Name, { page: Page; reports: unknown[] }>> = {};
+): Promise<{ readonly visits: Record<Name, Visit>; readonly given: Name[] }> {
+  const visits: Partial<Record<Name, Visit>> = {};
   const given: Name[] = [];
   // The same variant twenty times in a row happens about twice in a million runs.
   while (visits.a === undefined || visits.b === undefined) {
     expect(given.length).toBeLessThan(20);
-    const context: BrowserContext = await browser.newContext({ userAgent });
+    const context = await browser.newContext({ userAgent: COUNTED_BROWSER });
     const page = await context.newPage();
-    const reports = watchReports(page);
+    const reports = reportsOf(page);
     await page.goto(site.url);
     const name = await shown(page);
     given.push(name);
-    await expect.poll(() => reports).toEqual([{ step: 'first-seen', variant: name }]);
+    await expect.poll(() => bodiesOf(reports)).toEqual([{ step: 'first-seen', variant: name }]);
     if (visits[name] === undefined) visits[name] = { page, reports };
     else await context.close();
   }
   return { visits: { a: visits.a, b: visits.b }, given };
 }
 
-function reportOf(site: Site, ...format: string[]): string {
-  const desk = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
-  return execFileSync(process.execPath, [desk, 'report', ...format, '--period', '2d'], {
-    env: {
-      INSTANCE_FOLDER: site.folder,
-      ...siteSettings(site.databaseUrl, site.inbox),
-      CAMPAIGN_FOLDER: variantsCampaign(),
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
-    encoding: 'utf8',
-  });
+async function preview(page: Page, browser: Browser, site: Site): Promise<void> {
+  const reports = reportsOf(page);
+  const forms = requestsTo(page, '/api/leads');
+  for (const name of ['a', 'b'] as const) {
+    await page.goto(`${site.url}/?variant=${name}`);
+    expect(await shown(page)).toBe(name);
+  }
+  const visitor = createVisitor(page, site);
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.openArticle();
+  expect(reports).toEqual([]);
+  expect(bodiesOf(forms)).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
+  const plain = await withoutScripts.newPage();
+  for (const name of ['a', 'b'] as const) {
+    await plain.goto(`${site.url}/?variant=${name}`);
+    expect(await shown(plain)).toBe(name);
+  }
+  await plain.goto(site.url);
+  expect(['a', 'b']).toContain(await shown(plain));
+  await withoutScripts.close();
 }
 
-test('each browser keeps its variant, which appears in form, lead and report', async ({ browser }) => {
+test('each browser keeps its variant, which appears in form, lead and report, while previews count nothing', async ({
+  page: previewed,
+  browser,
+  startOwnSite,
+}) => {
   test.slow();
-  await using site = await startSite(withVariants());
+  const site = await startOwnSite({
+    campaign: variantsCampaign(),
+    env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
+  });
+  await preview(previewed, browser, site);
   const { visits, given } = await oneOfEach(browser, site);
   for (const name of ['a', 'b'] as const) {
     const { page, reports } = visits[name];
-    for (const address of [
-      '/',
-      '/?utm_source=newsletter',
-      '/?utm_source=newsletter&utm_term=two words',
-      '/#closing',
-    ])
-      for (let times = 0; times < 2; times += 1) {
-        await page.goto('about:blank');
-        await page.goto(site.url + address);
-        await expect(page.getByRole('heading', { level: 1, name: HEADLINES[name] })).toBeVisible();
-        expect(page.url()).toBe(new URL(address, site.url).href);
-      }
+    // The browser has cached the response to a URL that is opened again.
+    for (const address of ['/', '/', '/?utm_source=newsletter&utm_term=two words', '/#closing']) {
+      await page.goto('about:blank');
+      await page.goto(site.url + address);
+      await expect(page.getByRole('heading', { level: 1, name: HEADLINES[name] })).toBeVisible();
+      expect(page.url()).toBe(new URL(address, site.url).href);
+    }
     expect(reports).toHaveLength(1);
     expect(await page.evaluate(() => localStorage.getItem('page-variant'))).toBe(`${name} a,b`);
     expect(await page.context().cookies()).toEqual([]);
@@ -96,13 +105,7 @@ test('each browser keeps its variant, which appears in form, lead and report', a
 
   const { page, reports } = visits.b;
   const visitor = createVisitor(page, site);
-  const bodies: unknown[] = [];
-  const wordings: (string | undefined)[] = [];
-  page.on('request', (request) => {
-    if (!request.url().endsWith('/api/leads')) return;
-    bodies.push(request.postDataJSON());
-    wordings.push(request.headers()['x-consent-version']);
-  });
+  const forms = requestsTo(page, '/api/leads');
   await page.goto(`${site.url}/?utm_source=newsletter`);
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'Where Shall We Send It?' })).toBeVisible();
@@ -117,7 +120,7 @@ test('each browser keeps its variant, which appears in form, lead and report', a
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.enterCode(await visitor.mailedCode());
   await expect(page.getByRole('article')).toBeVisible();
-  expect(bodies).toEqual([
+  expect(bodiesOf(forms)).toEqual([
     {
       name: 'Ada Lovelace',
       company: 'Analytical Engines',
@@ -126,63 +129,27 @@ test('each browser keeps its variant, which appears in form, lead and report', a
       variant: 'b',
     },
   ]);
-  expect(wordings).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/)]);
-  expect(reports.slice(0, 2)).toEqual([
+  expect(forms[0]?.headers()['x-consent-version']).toMatch(/^[0-9a-f]{12}$/);
+  expect(bodiesOf(reports).slice(0, 2)).toEqual([
     { step: 'first-seen', variant: 'b' },
     { step: 'opened', variant: 'b' },
   ]);
 
   await site.stop('SIGINT');
-  const { byVariant: [comparison] = [], bySource } = JSON.parse(reportOf(site, '--json')) as Report;
+  const {
+    byVariant: [comparison] = [],
+    bySource,
+    leads: leadsInReport,
+  } = JSON.parse(runDesk(site, 'report', '--json', '--period', '2d')) as Report;
   expect(comparison?.variants.map(({ name, views, leads }) => ({ name, views, leads }))).toEqual([
     { name: 'a', views: given.filter((name) => name === 'a').length, leads: 0 },
     { name: 'b', views: given.filter((name) => name === 'b').length, leads: 1 },
   ]);
   expect(comparison?.verdicts).toMatchObject([{ variant: 'b', type: 'open', leading: 'b' }]);
   expect(bySource.find(({ name }) => name === 'newsletter')).toMatchObject({ leads: 1 });
-  const text = reportOf(site, '--text');
+  expect(leadsInReport).toBe(2);
+  const text = runDesk(site, 'report', '--text', '--period', '2d');
   expect(text).toContain('It is not clear yet which of a and b is better');
   expect(text).toContain('The consent wording differs between the variants');
   for (const visit of Object.values(visits)) await visit.page.context().close();
-});
-
-test('previewing a variant counts and stores nothing, with or without scripts', async ({
-  page,
-  browser,
-  startOwnSite,
-}) => {
-  test.slow();
-  const site = await startOwnSite(withVariants());
-  const reports = watchReports(page);
-  const bodies: unknown[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
-  });
-  for (const name of ['a', 'b'] as const) {
-    await page.goto(`${site.url}/?variant=${name}`);
-    expect(await shown(page)).toBe(name);
-  }
-  const visitor = createVisitor(page, site);
-  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(reports).toEqual([]);
-  expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
-  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-  const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
-  const plain = await withoutScripts.newPage();
-  for (const name of ['a', 'b'] as const) {
-    await plain.goto(`${site.url}/?variant=${name}`);
-    expect(await shown(plain)).toBe(name);
-  }
-  await plain.goto(site.url);
-  expect(['a', 'b']).toContain(await shown(plain));
-  await withoutScripts.close();
-  await site.stop('SIGINT');
-  const report = JSON.parse(reportOf(site, '--json')) as Report;
-  expect(report.funnel?.map(({ step }) => step)).toEqual(['asked', 'mailed', 'entered']);
-  expect(report.byVariant?.[0]?.since).toBe(null);
 });
