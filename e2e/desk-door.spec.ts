@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
+import { expectNoViolations } from './axe.ts';
 import { expect, FOUND, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a desk user signs in with a mailed code and reaches the requested page', async ({ page, desk }) => {
@@ -11,6 +12,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await address.fill('eve');
   await page.getByRole('button', { name: 'Send the code' }).click();
   await expect(address).toHaveAccessibleDescription('Enter your e-mail address, such as ada@example.com.');
+  await expectNoViolations(page, 'sign in with an error');
   await address.fill(PEOPLE.door);
   await address.press('Enter');
   const code = page.getByLabel('Six-digit code');
@@ -19,6 +21,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await code.fill(digits === '000000' ? '111111' : '000000');
   await expect(code).toHaveAccessibleDescription(/^This code is wrong or has expired\./);
   await expect(code).toHaveValue('');
+  await expectNoViolations(page, 'a refused code');
   await code.fill(digits);
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
   await expect(page.getByRole('rowheader')).toHaveText(['Grace Hopper', 'Ada Lovelace']);
@@ -108,6 +111,7 @@ test('an invalid sign-in link is reported and its token removed from the URL', a
     page.getByText('This link has already been used or is more than ten minutes old.'),
   ).toBeVisible();
   await expect(page).toHaveURL('/enter');
+  await expectNoViolations(page, 'a link that does not work');
 });
 
 test("the account page lists a desk user's sessions and can end each of them", async ({
@@ -122,6 +126,7 @@ test("the account page lists a desk user's sessions and can end each of them", a
   await row.getByRole('button', { name: 'End the session of Firefox on Windows' }).click();
   const dialogue = page.getByRole('alertdialog', { name: 'End this session?' });
   await expect(dialogue).toContainText('To use the desk in that browser again, you will have to sign in.');
+  await expectNoViolations(page, 'ending a session');
   await page.keyboard.press('Escape');
   await expect(dialogue).toBeHidden();
   await expect(row.getByRole('button')).toBeFocused();

@@ -1,0 +1,41 @@
+import { expectNoViolations } from './axe.ts';
+import { expect, PEOPLE, test } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
+
+test('the phone menu of the desk can be used with only a keyboard', async ({ page, open }) => {
+  await resize(page, { width: 375, height: 812 });
+  await open('/');
+  await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await page.getByRole('button', { name: 'Open the menu' }).focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('dialog', { name: 'Menu' });
+  await expect(menu).toBeVisible();
+  await expectNoViolations(page, 'the menu of a telephone');
+  await menu.getByRole('link', { name: 'Companies' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(menu).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'Companies', level: 1 })).toBeVisible();
+  await expect(page).toHaveURL('/companies');
+});
+
+test('the overview of the desk links to the events of the day', async ({ page, open, desk }) => {
+  await open('/');
+  const day = page.getByRole('region', { name: 'Today', exact: true });
+  // Midnight may have passed since the site started.
+  const isOfToday = desk.madeOn === new Date().toISOString().slice(0, 10);
+  await expect(day).toContainText(isOfToday ? '3 leads' : '0 leads');
+  await expect(page.getByRole('img', { name: /^3 leads in the last 30 days/ })).toBeVisible();
+  await expectNoViolations(page, 'today');
+  await page.getByRole('link', { name: 'See what needs doing' }).click();
+  await expect(page.getByRole('region', { name: 'What needs doing' })).toBeInViewport();
+  await page.getByRole('button', { name: 'Switch between light and dark' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.reload();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await expect(page.getByRole('link', { name: 'Alan Turing' })).toHaveAttribute('href', /^\/person\?id=/);
+  await page.getByRole('link', { name: 'All leads' }).click();
+  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
+  await expect(page.getByText(PEOPLE.all)).toBeVisible();
+});
