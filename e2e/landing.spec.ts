@@ -47,7 +47,9 @@ test('the hero picture appears from medium screens up, with bars drawn to scale'
   expect(ratios).toEqual([28, 41, 10]);
 });
 
-test('the theme is light at first, changes immediately and is stored under "theme"', async ({ page }) => {
+test('the theme is light at first, changes on the first press and is stored under "theme"', async ({
+  page,
+}) => {
   await page.goto('/');
   const theme = () =>
     page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
@@ -71,6 +73,8 @@ test('the theme is light at first, changes immediately and is stored under "them
   expect(await theme()).toBe('dark dark');
   expect(await background()).toBe(dark);
   await expect(frame).toHaveAttribute('content', '#12130f');
+  await toggle.hover();
+  await expect(page.getByRole('tooltip')).toBeVisible();
   await toggle.dblclick();
   expect(await theme()).toBe('dark dark');
   await toggle.click();
