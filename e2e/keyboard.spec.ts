@@ -41,23 +41,47 @@ const passedBy = (page: Page) =>
       .map((element) => element.outerHTML.slice(0, 80)),
   );
 
-test('Tab visibly focuses every control of every stage', async ({ page, visitor }) => {
+test('a visitor can reach the article with only a keyboard, and Tab visibly focuses every control', async ({
+  page,
+  visitor,
+}) => {
   const expectAllReached = async (stage: string) => {
     const { stops, unseen } = await tabThrough(page);
     expect(stops, stage).toBeGreaterThan(3);
     expect(unseen, `${stage}: without an outline`).toEqual([]);
     expect(await passedBy(page), `${stage}: not reached`).toEqual([]);
   };
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
   await page.goto('/');
   await expectAllReached('landing page');
-  await visitor.openForm();
+  await page.getByRole('banner').getByRole('button').focus();
+  await press('Tab');
+  await expect(page.getByRole('button', { name: 'Get Your Free Copy', exact: true })).toBeFocused();
+  await press('Enter');
+  await expect(visitor.form).toBeFocused();
   await expectAllReached('form');
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
-  await visitor.closeToast();
+  await page.getByLabel('Full Name *').focus();
+  await page.keyboard.type('Ada Lovelace');
+  await press('Tab');
+  await page.keyboard.type('Analytical Engines');
+  await press('Tab');
+  await page.keyboard.type(visitor.email);
+  await press('Tab', 'Space', 'Tab');
+  await expect(page.getByRole('button', { name: 'Send Verification Code' })).toBeFocused();
+  await press('Enter');
+  await expect(visitor.box(1)).toBeFocused();
+  await press('F8', 'Tab', 'Tab', 'Enter');
+  await expect(visitor.toast).toHaveCount(0);
   await expectAllReached('code screen');
-  await visitor.openArticle();
-  await visitor.closeToast();
+  await visitor.box(1).focus();
+  await page.keyboard.type(await visitor.mailedCode());
+  await expect(page.getByRole('heading', { level: 1, name: 'Master AI-Powered Outreach' })).toBeFocused();
+  await press('F8', 'Tab', 'Tab', 'Enter');
+  await expect(visitor.toast).toHaveCount(0);
   await expectAllReached('article');
+  await page.getByRole('button', { name: 'Back' }).focus();
+  await press('Enter');
+  await expect(visitor.landing).toBeFocused();
 });

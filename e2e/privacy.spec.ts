@@ -71,7 +71,11 @@ test('the page stores on the device only what docs/privacy.md names', async ({ p
     expect(cookie).toMatchObject({ expires: -1, httpOnly: true, sameSite: 'Lax' });
 });
 
-test('a page without a visit counter contacts no other host', async ({ page, visitor, site }) => {
+test('a page without a visit counter contacts no other host, and no script contains the article', async ({
+  page,
+  visitor,
+  site,
+}) => {
   const texts: Promise<string>[] = [];
   const hosts = new Set<string>();
   page.on('response', (response) => {
@@ -88,4 +92,5 @@ test('a page without a visit counter contacts no other host', async ({ page, vis
   expect(all).toContain('lead-draft');
   expect(all).not.toMatch(/data-counter|stepsToCount|plausible|umami|matomo|analytics/);
   expect(all).not.toMatch(/long text|fieldset|answers\./);
+  expect(all).not.toContain('cold email is a stranger');
 });
