@@ -27,7 +27,7 @@ async function settle(page: Page): Promise<void> {
   });
 }
 
-test('a form sent offline fails immediately and is not sent later', async ({
+test('a form, code or article sent offline fails immediately and is not sent later', async ({
   page,
   visitor,
   context,
@@ -35,34 +35,28 @@ test('a form sent offline fails immediately and is not sent later', async ({
 }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
-  const calls = requestsTo(page, '/api/leads');
+  const forms = requestsTo(page, '/api/leads');
   await context.setOffline(true);
   await visitor.sendForm();
   await expect(visitor.toast).toContainText(SUBMISSION_FAILED);
   await expect(page.getByRole('button', { name: 'Send Verification Code' })).toBeEnabled();
-  expect(calls).toHaveLength(1);
   await context.setOffline(false);
   await settle(page);
-  expect(calls).toHaveLength(1);
+  expect(forms).toHaveLength(1);
   await expect(visitor.form).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
-});
 
-test('a code or article requested offline fails immediately and can be requested again', async ({
-  page,
-  visitor,
-  context,
-}) => {
-  await visitor.startAtCode();
+  await visitor.sendForm();
+  await expect(visitor.codeScreen).toBeVisible();
   const code = await visitor.mailedCode();
-  const calls = requestsTo(page, '/api/verify');
+  const codes = requestsTo(page, '/api/verify');
   await context.setOffline(true);
   await visitor.enterCode(code);
   await expect(visitor.toast).toContainText(VERIFICATION_FAILED);
   expect(await visitor.boxValues()).toBe(code);
   await context.setOffline(false);
   await settle(page);
-  expect(calls).toHaveLength(1);
+  expect(codes).toHaveLength(1);
   await expect(visitor.codeScreen).toBeVisible();
 
   await withoutArticle(page);
@@ -70,14 +64,14 @@ test('a code or article requested offline fails immediately and can be requested
   await tryAgain(page).click();
   const notLoaded = page.getByText('The guide could not be loaded.');
   await expect(notLoaded).toBeVisible();
-  const articleCalls = requestsTo(page, '/api/article');
+  const articles = requestsTo(page, '/api/article');
   await context.setOffline(true);
   await tryAgain(page).click();
-  await expect.poll(() => articleCalls.length).toBe(1);
+  await expect.poll(() => articles.length).toBe(1);
   await expect(notLoaded).toBeVisible();
   await context.setOffline(false);
   await settle(page);
-  expect(articleCalls).toHaveLength(1);
+  expect(articles).toHaveLength(1);
   await tryAgain(page).click();
   await expect(visitor.article).toBeVisible();
 });
@@ -89,38 +83,32 @@ async function letCome(page: Page, url: string, release: () => void): Promise<vo
   await settle(page);
 }
 
-test('a late response to the form does not move a visitor who has left the form', async ({
+test('a late response to a form or code does not move a visitor who has left the screen', async ({
   page,
   visitor,
 }) => {
-  const release = await hold(page, '**/api/leads');
+  const releaseForm = await hold(page, '**/api/leads');
   await visitor.startAtForm();
   await visitor.fillForm();
   await visitor.sendForm();
   await expect(page.getByRole('button', { name: 'Sending Code...' })).toBeVisible();
   await page.goBack();
   await expect(visitor.landing).toBeVisible();
-  await letCome(page, '**/api/leads', release);
+  await letCome(page, '**/api/leads', releaseForm);
   await expect(visitor.landing).toBeVisible();
   await expect(visitor.toast).toHaveCount(0);
   await visitor.openForm();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();
-});
 
-test('a late response to a code does not move a visitor who has left the code screen', async ({
-  page,
-  visitor,
-}) => {
-  await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  const release = await hold(page, '**/api/verify');
+  const releaseCode = await hold(page, '**/api/verify');
   await visitor.enterCode(code);
   await expect(page.getByText('Verifying code...')).toBeVisible();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(visitor.form).toBeVisible();
-  await letCome(page, '**/api/verify', release);
+  await letCome(page, '**/api/verify', releaseCode);
   await expect(visitor.form).toBeVisible();
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
   await page.goBack();

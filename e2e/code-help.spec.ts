@@ -1,30 +1,4 @@
-import { startSite, type Site } from '#testing/start-site.ts';
-import { boxOf, expect, hold, listen, requestsTo, resize, stopClock, test as base } from './fixtures.ts';
-
-const smtpError = (responseCode: number, message: string): Error =>
-  Object.assign(new Error(message), { responseCode });
-
-/** Recipients that the mail server delays. It always refuses nobody@. */
-const putOff = new Set<string>();
-const onRecipient = (address: string): Error | null => {
-  if (address.startsWith('nobody')) return smtpError(550, 'No such user here');
-  return putOff.has(address) ? smtpError(451, 'Greylisted, come back later') : null;
-};
-
-const test = base.extend<object, { readonly site: Site }>({
-  site: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-    async ({}, use) => {
-      const site = await startSite({
-        env: { LEADS_PER_IP_PER_HOUR: '0', LEADS_PER_EMAIL_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
-        inbox: { onRecipient },
-      });
-      await use(site);
-      await site.close();
-    },
-    { scope: 'worker' },
-  ],
-});
+import { boxOf, delayed, expect, hold, listen, requestsTo, resize, stopClock, test } from './fixtures.ts';
 
 test('the code boxes and their help fit above an open phone keyboard', async ({ page, visitor }) => {
   await resize(page, { width: 375, height: 430 });
@@ -103,7 +77,7 @@ test('the code screen reports a refused mail once and offers to correct the e-ma
 test('the code screen reports a delayed mail and later that it was sent', async ({ page, visitor, site }) => {
   await page.clock.install();
   const email = `later-${process.pid}@example.com`;
-  putOff.add(email);
+  delayed.add(email);
   await visitor.startAtCode({ email });
   await expect
     .poll(async () => {
@@ -112,7 +86,7 @@ test('the code screen reports a delayed mail and later that it was sent', async 
     })
     .toBe(1);
   await expect(page.getByText('Nothing yet?')).toHaveCount(0);
-  putOff.delete(email);
+  delayed.delete(email);
   await site.inbox.waitForMail(email, 1, 30_000);
   await expect
     .poll(async () => {

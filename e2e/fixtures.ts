@@ -43,6 +43,17 @@ export type Visitor = {
   readonly closeToast: () => Promise<void>;
 };
 
+/** Recipients that the shared site's mail server delays. It always refuses nobody@. */
+export const delayed = new Set<string>();
+
+function onRecipient(address: string): Error | null {
+  if (address.startsWith('nobody'))
+    return Object.assign(new Error('No such user here'), { responseCode: 550 });
+  return delayed.has(address)
+    ? Object.assign(new Error('Greylisted, come back later'), { responseCode: 451 })
+    : null;
+}
+
 let visitors = 0;
 
 export function createVisitor(page: Page, site: Site): Visitor {
@@ -319,6 +330,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   site: [
     async ({ siteOptions }, use) => {
       const site = await startSite({
+        inbox: { onRecipient },
         ...siteOptions,
         env: {
           LEADS_PER_IP_PER_HOUR: '0',

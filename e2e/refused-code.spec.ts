@@ -24,43 +24,11 @@ async function startAtRefusal(visitor: Visitor): Promise<void> {
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the error about a refused code stays until the visitor types', async ({ page, visitor }) => {
+test('the error about a refused code and its toast cover nothing and stay until the visitor types', async ({
+  page,
+  visitor,
+}) => {
   await page.clock.install();
-  await startAtRefusal(visitor);
-  const sentence = page.getByRole('main').getByText(AT_BOXES);
-  const [reference = ''] = /[A-Z]{3}(?=\.$)/.exec(await sentence.innerText()) ?? [];
-  await expect(
-    page.getByText(`Your code is in our newest email, with the reference ${reference}.`),
-  ).toBeVisible();
-  await expect(page.getByRole('main').getByText(REFUSAL)).toHaveCount(0);
-  await visitor.closeToast();
-  await expect(sentence).toBeVisible();
-  for (const number of [1, 6]) {
-    await expect(visitor.box(number)).toHaveAccessibleDescription(AT_BOXES);
-    await expect(visitor.box(number)).toHaveAttribute('aria-invalid', 'true');
-  }
-  await visitor.box(1).focus();
-  await page.keyboard.type('1');
-  await expect(sentence).toHaveCount(0);
-  await expect(visitor.box(1)).toHaveAccessibleDescription('');
-  await page.keyboard.press('Backspace');
-  await page.keyboard.press('Backspace');
-  expect(await visitor.boxValues()).toBe('______');
-  await expect(sentence).toHaveCount(0);
-  await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
-
-  await answerNext(page, '**/api/verify', { status: 500, body: '' });
-  await visitor.enterCode('123456');
-  await expect(visitor.toast).toContainText('Invalid code. Please try again.');
-  const failure = page.getByRole('main').getByText('Your code could not be checked.');
-  await expect(failure).toBeVisible();
-  await page.clock.fastForward(60_000);
-  await page.getByRole('button', { name: 'Resend Code' }).click();
-  await expect(visitor.toast).toContainText('Success!');
-  await expect(failure).toHaveCount(0);
-});
-
-test('the toast about a refused code disappears with the next digit', async ({ page, visitor }) => {
   await resize(page, { width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
@@ -77,11 +45,38 @@ test('the toast about a refused code disappears with the next digit', async ({ p
   await toggle.focus();
   await expect.poll(async () => overlap(await boxOf(visitor.toast), await boxOf(toggle))).toBe(false);
 
+  const sentence = page.getByRole('main').getByText(AT_BOXES);
+  const [reference = ''] = /[A-Z]{3}(?=\.$)/.exec(await sentence.innerText()) ?? [];
+  await expect(
+    page.getByText(`Your code is in our newest email, with the reference ${reference}.`),
+  ).toBeVisible();
+  await expect(page.getByRole('main').getByText(REFUSAL)).toHaveCount(0);
+  for (const number of [1, 6]) {
+    await expect(visitor.box(number)).toHaveAccessibleDescription(AT_BOXES);
+    await expect(visitor.box(number)).toHaveAttribute('aria-invalid', 'true');
+  }
   await visitor.box(1).focus();
   await page.keyboard.type('1');
+  await expect(sentence).toHaveCount(0);
   await expect(visitor.toast).toHaveCount(0);
   const marked = await visitor.box(6).evaluate((box) => getComputedStyle(box, '::selection').backgroundColor);
   expect(marked).toBe('rgba(0, 0, 0, 0)');
+  await expect(visitor.box(1)).toHaveAccessibleDescription('');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Backspace');
+  expect(await visitor.boxValues()).toBe('______');
+  await expect(sentence).toHaveCount(0);
+  await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
+
+  await answerNext(page, '**/api/verify', { status: 500, body: '' });
+  await visitor.enterCode('123456');
+  await expect(visitor.toast).toContainText('Invalid code. Please try again.');
+  const failure = page.getByRole('main').getByText('Your code could not be checked.');
+  await expect(failure).toBeVisible();
+  await page.clock.fastForward(60_000);
+  await page.getByRole('button', { name: 'Resend Code' }).click();
+  await expect(visitor.toast).toContainText('Success!');
+  await expect(failure).toHaveCount(0);
 });
 
 // A phone in portrait, with an open keyboard and in landscape; a laptop at 400 % zoom; a tablet; a desktop.
