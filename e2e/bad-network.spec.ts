@@ -112,8 +112,7 @@ test('a late response to a form or code does not move a visitor who has left the
   await expect(visitor.form).toBeVisible();
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
   await page.goBack();
-  await visitor.enterCode(code);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(code);
 });
 
 const BUSY = 'Too many requests came from your network. Please try again in 40 seconds.';

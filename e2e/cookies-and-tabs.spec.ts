@@ -37,8 +37,7 @@ test('a tab opens the article after its code was used in another tab', async ({ 
   await second.enterCode(wrongFor(code));
   await expect(second.toast).toContainText('400: That code is wrong');
   await second.closeToast();
-  await visitor.enterCode(code);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(code);
 
   const cookies = await context.cookies();
   await context.clearCookies();
@@ -47,8 +46,7 @@ test('a tab opens the article after its code was used in another tab', async ({ 
   expect(await second.boxValues()).toBe('______');
 
   await context.addCookies(cookies);
-  await second.enterCode(code);
-  await expect(second.article).toBeVisible();
+  await second.openArticle(code);
   await second.page.reload();
   await expect(second.article).toBeVisible();
 });

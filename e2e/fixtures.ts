@@ -28,10 +28,14 @@ export type Visitor = {
   readonly openForm: () => Promise<void>;
   readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
   readonly sendForm: () => Promise<void>;
+  /** From the form to the code screen. */
+  readonly sendValidForm: () => Promise<void>;
+  /** From the landing page to the code screen. */
   readonly askForCode: () => Promise<void>;
   readonly mailedCode: (count?: number) => Promise<string>;
   readonly enterCode: (code: string) => Promise<void>;
-  readonly openArticle: () => Promise<void>;
+  /** @param code the mailed one by default */
+  readonly openArticle: (code?: string) => Promise<void>;
   readonly readArticle: () => Promise<void>;
   readonly landing: Locator;
   readonly form: Locator;
@@ -107,19 +111,22 @@ export function createVisitor(page: Page, site: Site): Visitor {
       await page.getByRole('checkbox').check();
     },
     sendForm: () => page.getByRole('button', { name: 'Send Verification Code' }).click(),
-    askForCode: async () => {
-      await visitor.openForm();
+    sendValidForm: async () => {
       await visitor.fillForm();
       await visitor.sendForm();
       await expect(visitor.codeScreen).toBeVisible();
+    },
+    askForCode: async () => {
+      await visitor.openForm();
+      await visitor.sendValidForm();
     },
     mailedCode: async (count = 1) => codeIn(await site.inbox.waitForMail(email, count)),
     enterCode: async (code) => {
       await visitor.box(1).focus();
       await page.keyboard.type(code);
     },
-    openArticle: async () => {
-      await visitor.enterCode(await visitor.mailedCode());
+    openArticle: async (code) => {
+      await visitor.enterCode(code ?? (await visitor.mailedCode()));
       await expect(visitor.article).toBeVisible();
     },
     readArticle: async () => {

@@ -163,9 +163,7 @@ test("the server's error about a field stays at it until the visitor changes it"
       await (change === null ? refused.uncheck() : refused.fill(change));
       await expect(page.getByText(body)).toHaveCount(0);
     });
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendValidForm();
 });
 
 test('a visitor who fills in the hidden field solves a proof of work and gets the code', async ({
@@ -176,8 +174,6 @@ test('a visitor who fills in the hidden field solves a proof of work and gets th
   await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
     field.value = 'https://example.com';
   });
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendValidForm();
   await visitor.mailedCode();
 });

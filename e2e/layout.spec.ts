@@ -176,9 +176,7 @@ test('every stage fits a narrow screen, wide spacing and enlarged text', async (
   await visitor.openForm();
   await visitor.sendForm();
   await look('form');
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendValidForm();
   await look('code screen');
   await visitor.openArticle();
   await look('article');

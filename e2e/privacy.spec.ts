@@ -58,8 +58,7 @@ test('the page stores on the device only what docs/privacy.md names', async ({ p
   await page.reload();
   await expect(visitor.box(1)).toBeVisible();
   await look();
-  await visitor.enterCode(code);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(code);
   await page.evaluate(() => window.scrollTo(0, 1.5 * window.innerHeight));
   await expect.poll(() => page.evaluate(() => localStorage.length)).toBe(2);
   await look();

@@ -31,8 +31,7 @@ test('a press restores the code screen after a failed reload', async ({ page, vi
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.goBack();
-  await visitor.enterCode(code);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(code);
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
@@ -68,9 +67,7 @@ test('Forward returns to the code screen after a reload of the form, unless its 
   context,
 }) => {
   await visitor.startAtForm();
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendValidForm();
   await page.goBack();
   await expect(visitor.form).toBeVisible();
   await page.reload();

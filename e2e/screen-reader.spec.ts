@@ -114,8 +114,7 @@ test('a screen reader announces events once and the countdown twice a minute', a
   ]);
   await page.clock.runFor(10_000);
 
-  await visitor.enterCode(code);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(code);
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();

@@ -154,8 +154,7 @@ test('the resend countdown runs for 60 seconds and starts again after a resend',
   await expect(visitor.codeScreen).toBeVisible();
   expect(second).not.toBe(first);
   await page.clock.resume();
-  await visitor.enterCode(first);
-  await expect(visitor.article).toBeVisible();
+  await visitor.openArticle(first);
 });
 
 test('a failed resend restores the button; a successful one focuses the code boxes', async ({
