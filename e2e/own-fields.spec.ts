@@ -4,11 +4,7 @@ import { consentVersion } from '#server/campaign/campaign.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { expectNoViolations } from './axe.ts';
-import { expect, overflow, resize, test } from './fixtures.ts';
-
-// A second worker would start another site.
-test.describe.configure({ mode: 'default' });
-test.use({ siteOptions: { campaign: ownFieldsCampaign() } });
+import { bodiesOf, createVisitor, expect, overflow, requestsTo, resize, test } from './fixtures.ts';
 
 const LABELS = [
   'Job title *',
@@ -30,19 +26,60 @@ const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage
 
 test('answers to every kind of custom question, and the tick for news, survive reload, resend and verification', async ({
   page,
-  visitor,
+  startOwnSite,
 }) => {
   test.slow();
-  const bodies: unknown[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
+  const site = await startOwnSite({
+    campaign: ownFieldsCampaign(),
+    env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
   });
-  await page.goto('/');
+  const visitor = createVisitor(page, site);
+  const forms = requestsTo(page, '/api/leads');
+  await page.goto(site.url);
   await visitor.openForm();
-  await page.getByLabel('Full Name *').fill('Ada Lovelace');
+  const consent = page.getByRole('checkbox', { name: /^I agree to receive emails, as the privacy policy/ });
+  const link = page.getByRole('link', { name: 'privacy policy (opens in a new tab)' });
+
+  await test.step('the form with all errors passes axe and fits at 320 px', async () => {
+    await visitor.sendForm();
+    for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
+    for (const width of [320, 768, 1280]) {
+      await resize(page, { width, height: 800 });
+      await expectNoViolations(page, `${width} px`);
+      expect(await overflow(page), `${width} px`).toBe(0);
+    }
+  });
+
+  await test.step('the box for news is optional, and loses its tick when its sentence changes', async () => {
+    const news = newsBox(page);
+    await expect(news).not.toBeChecked();
+    await expect(news).not.toHaveAttribute('required');
+    await link.focus();
+    await page.keyboard.press('Tab');
+    await expect(news).toBeFocused();
+    await page.keyboard.press('Space');
+    await expect(news).toBeChecked();
+    await page.evaluate(() => {
+      const draft = JSON.parse(sessionStorage.getItem('lead-draft')!) as object;
+      const earlier = { ...draft, name: 'Ada Lovelace', newsConsentVersion: '0123456789ab' };
+      sessionStorage.setItem('lead-draft', JSON.stringify(earlier));
+    });
+    await page.reload();
+    await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+    await expect(news).not.toBeChecked();
+  });
+
   await page.getByLabel('Company Name *').fill('Analytical Engines');
   await page.getByLabel('Work Email *').fill(visitor.email);
-  await page.getByRole('checkbox', { name: /^I agree/ }).check();
+  await consent.check();
+  await test.step('a link in the consent sentence opens in a new tab', async () => {
+    await page.context().route('https://example.com/**', (route) => route.fulfill({ body: 'Privacy' }));
+    const opened = page.waitForEvent('popup');
+    await link.click();
+    await expect(await opened).toHaveURL('https://example.com/privacy');
+    await (await opened).close();
+    await expect(consent).toBeChecked();
+  });
   await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
     'Only if you would like us to call you.',
   );
@@ -85,9 +122,9 @@ test('answers to every kind of custom question, and the tick for news, survive r
   await expect(page.getByLabel(TEAM)).toHaveValue('2 to 5');
   await expect(topics.getByRole('checkbox', { checked: true })).toHaveCount(2);
   await expect(newsBox(page)).toBeChecked();
-  await page.getByRole('checkbox', { name: /^I agree/ }).check();
+  await consent.check();
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   const sent = {
     name: 'Ada Lovelace',
     company: 'Analytical Engines',
@@ -104,7 +141,12 @@ test('answers to every kind of custom question, and the tick for news, survive r
       goal: 'More answers.\nLess work.',
     },
   };
-  expect(bodies).toEqual([sent]);
+  expect(bodiesOf(forms)).toEqual([sent]);
+  expect(forms[0]?.headers()[CONSENT_VERSION_HEADER], 'the link is part of the accepted wording').toBe(
+    consentVersion(
+      'I agree to receive emails, as the privacy policy (https://example.com/privacy) says. You can unsubscribe anytime.',
+    ),
+  );
 
   await page.evaluate(() => sessionStorage.clear());
   await page.reload();
@@ -113,76 +155,11 @@ test('answers to every kind of custom question, and the tick for news, survive r
   await expect(page.getByLabel('Work Email *')).toBeFocused();
   await expect(page.getByLabel('Your website')).toHaveValue('https://example.com');
   await expect(page.getByLabel('What would you like to achieve?')).toHaveValue('More answers.\nLess work.');
-  await page.getByRole('checkbox', { name: /^I agree/ }).check();
-  await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  expect(bodies).toEqual([sent, sent]);
-
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(await keysOfTab(page)).toEqual(['shown-stage']);
-});
-
-test('the form with custom questions passes axe and fits at 320 px', async ({ page, visitor }) => {
-  test.slow();
-  await page.goto('/');
-  await visitor.openForm();
-  await visitor.sendForm();
-  for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
-  for (const width of [320, 768, 1440]) {
-    await resize(page, { width, height: 800 });
-    await expectNoViolations(page, `${width} px`);
-    expect(await overflow(page), `${width} px`).toBe(0);
-  }
-});
-
-test('a link in the consent sentence opens in a new tab, and its target is part of the accepted wording', async ({
-  page,
-  visitor,
-}) => {
-  await page.context().route('https://example.com/**', (route) => route.fulfill({ body: 'Privacy' }));
-  await visitor.startAtForm();
-  await page.getByLabel('Full Name *').fill('Ada Lovelace');
-  await page.getByLabel('Company Name *').fill('Analytical Engines');
-  await page.getByLabel('Work Email *').fill(visitor.email);
-  const consent = page.getByRole('checkbox', { name: /^I agree to receive emails, as the privacy policy/ });
   await consent.check();
-  await page.getByLabel('Job title *').fill('Countess');
-  await page.getByLabel(TEAM).selectOption({ index: 1 });
-  const opened = page.waitForEvent('popup');
-  await page.getByRole('link', { name: 'privacy policy (opens in a new tab)' }).click();
-  await expect(await opened).toHaveURL('https://example.com/privacy');
-  await expect(consent).toBeChecked();
-  const sent = page.waitForRequest('**/api/leads');
   await visitor.sendForm();
-  expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(
-    consentVersion(
-      'I agree to receive emails, as the privacy policy (https://example.com/privacy) says. You can unsubscribe anytime.',
-    ),
-  );
   await expect(visitor.codeScreen).toBeVisible();
-});
+  expect(bodiesOf(forms)).toEqual([sent, sent]);
 
-test('the box for news is optional, works by keyboard, and loses its tick when its sentence changes', async ({
-  page,
-  visitor,
-}) => {
-  await visitor.startAtForm();
-  const news = newsBox(page);
-  await expect(news).not.toBeChecked();
-  await expect(news).not.toHaveAttribute('required');
-  await page.getByRole('link', { name: 'privacy policy (opens in a new tab)' }).focus();
-  await page.keyboard.press('Tab');
-  await expect(news).toBeFocused();
-  await page.keyboard.press('Space');
-  await expect(news).toBeChecked();
-
-  await page.evaluate(() => {
-    const draft = JSON.parse(sessionStorage.getItem('lead-draft')!) as object;
-    const earlier = { ...draft, name: 'Ada Lovelace', newsConsentVersion: '0123456789ab' };
-    sessionStorage.setItem('lead-draft', JSON.stringify(earlier));
-  });
-  await page.reload();
-  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
-  await expect(news).not.toBeChecked();
+  await visitor.openArticle();
+  expect(await keysOfTab(page)).toEqual(['shown-stage']);
 });
