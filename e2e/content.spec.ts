@@ -217,7 +217,7 @@ test('a visitor who comes back can continue at the last heading, until the end w
   await expect(page.getByRole('button', { name: /^Continue/ })).toHaveCount(0);
 });
 
-test('the formula stands on one line from 1024 pixels, and elsewhere never breaks after an operator', async ({
+test('the formula never breaks after an operator, and is on one line from 1024 pixels', async ({
   page,
   visitor,
 }) => {

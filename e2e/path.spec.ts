@@ -207,7 +207,7 @@ testPath('nginx', GUIDES, (guides) => {
 });
 
 testPath('caddy', GUIDES.slice(0, 1), (guides) => {
-  test('a visitor to a page under a path behind Caddy reads the article, even after a reload', async ({
+  test('Caddy passes on a visit to a page under a path, from landing page to reloaded article', async ({
     page,
     context,
   }) => {

@@ -89,7 +89,7 @@ test('each browser keeps its variant, which appears in form, lead and report, wh
   const { visits, given } = await oneOfEach(browser, site);
   for (const name of ['a', 'b'] as const) {
     const { page, reports } = visits[name];
-    // The browser has cached the response to a URL that is opened again.
+    // Opens one URL twice, the second time from the browser's cache.
     for (const address of ['/', '/', '/?utm_source=newsletter&utm_term=two words', '/#closing']) {
       await page.goto('about:blank');
       await page.goto(site.url + address);

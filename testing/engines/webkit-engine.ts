@@ -203,7 +203,7 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
   return found!;
 }
 
-/** The driver fails for elements that are not rendered. */
+/** The driver fails for unrendered elements. */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
     const meant = await driver.executeScript<WebElement[]>(
