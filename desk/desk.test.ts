@@ -15,7 +15,7 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
-import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
+import { desk, type DeskAnswer, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
@@ -95,21 +95,19 @@ for (const engine of ENGINES) {
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {
       await becomeLead(site, 'ada@example.com');
-      const listed = await runProcess(site.folder, env, 'leads', '--json');
+      const inColour = { ...env, FORCE_COLOR: '1' };
+      const listed = await runProcess(site.folder, inColour, 'leads', '--json');
       assert.equal(listed.code, 0, listed.notes);
       assert.deepEqual(
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
       if (engine === 'sqlite') {
-        const bold = '\u001B[1m';
-        const plain = await runProcess(site.folder, env, 'leads');
-        const coloured = await runProcess(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads');
-        assert(!plain.out.includes(bold), 'a pipe is no terminal');
-        assert(coloured.out.startsWith(`${bold}first verified`), coloured.out);
-        const json = await runProcess(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads', '--json');
-        assert.equal(json.out, listed.out, 'data has no colours');
+        const coloured = await runProcess(site.folder, inColour, 'leads');
+        assert(coloured.out.startsWith('\u001B[1mfirst verified'), coloured.out);
         await copyWhole(site, env);
+        assert.equal((await fetch(`${site.url}/api/me`)).status, 404);
+        assert.doesNotMatch(site.output(), /desk/i, 'the desk runs only if it is configured');
       }
       const erased = await runProcess(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
@@ -190,27 +188,17 @@ describe('moving all data', () => {
         assert.match((await move(to)).notes, /is in use\. Stop the site first/);
       });
       const rows = await assertMoved(folder, await move(to, '--json'), to, anchor);
-      for (const table of [
-        'leads',
-        'consent_chain',
-        'exported_leads',
-        'corrections',
-        'imported_leads',
-        'suppressions',
-      ])
+      for (const table of ['leads', 'consent_chain', 'exported_leads', 'corrections', 'imported_leads'])
         assert.ok(Number(rows[table]) > 0, table);
-      const again = await move(to);
-      assert.equal(again.exitCode, 1);
-      assert.match(again.notes, /The PostgreSQL database already contains rows in submissions, /);
+      await refused(move(to), /The PostgreSQL database already contains rows in submissions, /);
     }));
 
   it('"desk move" from PostgreSQL requires a new file and compares all row counts', () =>
     inFolder(async (folder) => {
       const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
         const env = { ...settings, DATABASE_URL: from };
-        const busy = await deskIn(folder, env, ['move', '--to', 'file:./back.db']);
-        assert.equal(busy.exitCode, 1);
-        assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the site/m);
+        const busy = deskIn(folder, env, ['move', '--to', 'file:./back.db']);
+        await refused(busy, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the site/m);
       });
       const move = (from: string, ...options: string[]) =>
         deskIn(folder, { ...settings, DATABASE_URL: from }, ['move', '--to', ...options]);
@@ -247,7 +235,7 @@ describe('desk commands', () => {
 
   it('a desk command cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {
-      for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
+      for (const signals of [['SIGINT', 'SIGTERM'], ['SIGHUP']] as const) {
         const child = start(folder, settings, ['open']);
         const ended = once(child, 'exit');
         await once(child.stdout, 'data');
@@ -296,9 +284,8 @@ describe('desk commands', () => {
 
   it('a desk command does not create a missing database', () =>
     inFolder(async (folder) => {
-      const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
-      assert.deepEqual([exitCode, out], [1, '']);
-      assert.match(notes, /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/);
+      const sentence = /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/;
+      await refused(deskIn(folder, {}, ['leads']), sentence);
       assert.deepEqual(readdirSync(folder), []);
     }));
 
@@ -314,9 +301,9 @@ describe('desk commands', () => {
       const json = await runOnTerminal(folder, env, ...leads, '--json');
       assert.match(json, /^\[/);
       const help = await runOnTerminal(folder, env, 'leads', '--help');
-      const piped = await runProcess(folder, env, ...leads);
+      const piped = await runProcess(folder, settings, ...leads);
       for (const said of [json, help, piped.out, piped.notes])
-        assert.doesNotMatch(said, /settings and data in/);
+        assert.doesNotMatch(said, /settings and data in|\u001B/);
       assert.match(await runOnTerminal(folder, { ...env, PORT: 'none' }, 'leads'), /^PORT must be/);
     }),
   );
@@ -324,15 +311,12 @@ describe('desk commands', () => {
   it('a desk command explains invalid settings', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
-      const { code, notes } = await runProcess(folder, {}, 'leads');
-      assert.equal(code, 1);
-      assert.match(notes, /PORT must be a whole number/);
+      await refused(deskIn(folder, {}, ['leads']), /PORT must be a whole number/);
     }));
 
   it('the help of the desk shows examples for each command', () =>
     inFolder(async (folder) => {
-      const { code, out, notes } = await runProcess(folder, {}, '--help');
-      assert.deepEqual([code, notes], [0, '']);
+      const { out } = await succeeded(deskIn(folder, {}, ['--help']));
       const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?.* {2,}/gm)].map(([, name]) => name!);
       assert(commands.length >= 8, out);
       for (const command of commands.filter((name) => name !== 'help')) {

@@ -37,6 +37,19 @@ export async function succeeded(command: Promise<DeskAnswer>, title = ''): Promi
   return answer;
 }
 
+/** Asserts that the command printed nothing but this explanation, and returns the explanation. */
+export async function refused(
+  command: Promise<DeskAnswer>,
+  sentence: string | RegExp,
+  exitCode = 1,
+): Promise<string> {
+  const answer = await command;
+  assert.deepEqual([answer.exitCode, answer.out], [exitCode, ''], answer.notes);
+  if (typeof sentence === 'string') assert.equal(answer.notes, sentence);
+  else assert.match(answer.notes, sentence);
+  return answer.notes;
+}
+
 /** Allows only one call at a time, because it changes this process's environment and folder. */
 export async function deskIn(
   folder: string,
