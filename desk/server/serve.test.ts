@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import { API } from '#shared/api.ts';
@@ -40,52 +40,38 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
-describe('desk process', () => {
-  it('the desk process waits for its port, restarts after a crash and ends with the site', async () => {
-    const port = await freePort();
-    const env = settingsFor(port);
-    const other = createServer().listen(port, '127.0.0.1');
-    await once(other, 'listening');
-    const site = await startSite({ env });
-    try {
-      assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
-      other.close();
-      await until(() => answers(env.DESK_URL), PATIENCE_MS);
-      const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
-      const code = codeIn(await site.inbox.waitForMail(ADA));
-      const entered = await post(
-        `${env.DESK_URL}/api/sign-in/code`,
-        { code },
-        keptOf(asked, KEPT_BY_BROWSER.signIn),
-      );
-      assert.equal(entered.status, 200);
-      const headers = keptOf(entered, KEPT_BY_BROWSER.session);
-      const [first] = desksIn(site.output());
-      assert.ok(first !== undefined && first !== site.child.pid);
+it('the desk process waits for its port, restarts after a crash and ends with the site', async () => {
+  const port = await freePort();
+  const env = settingsFor(port);
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  const site = await startSite({ env });
+  try {
+    assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
+    other.close();
+    await until(() => answers(env.DESK_URL), PATIENCE_MS);
+    const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
+    const code = codeIn(await site.inbox.waitForMail(ADA));
+    const entered = await post(
+      `${env.DESK_URL}/api/sign-in/code`,
+      { code },
+      keptOf(asked, KEPT_BY_BROWSER.signIn),
+    );
+    assert.equal(entered.status, 200);
+    const headers = keptOf(entered, KEPT_BY_BROWSER.session);
+    const [first] = desksIn(site.output());
+    assert.ok(first !== undefined && first !== site.child.pid);
 
-      process.kill(first, 'SIGKILL');
-      await until(() => /The desk process ended and will be restarted/.test(site.output()), PATIENCE_MS);
-      assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
-      await until(() => answers(env.DESK_URL), PATIENCE_MS);
-      const me = await fetch(`${env.DESK_URL}/api/me`, { headers });
-      assert.equal(me.status, 200, 'the session is in the database');
+    process.kill(first, 'SIGKILL');
+    await until(() => /The desk process ended and will be restarted/.test(site.output()), PATIENCE_MS);
+    assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
+    await until(() => answers(env.DESK_URL), PATIENCE_MS);
+    const me = await fetch(`${env.DESK_URL}/api/me`, { headers });
+    assert.equal(me.status, 200, 'the session is in the database');
 
-      assert.equal(await site.stop(), 0);
-      assert.equal(await answers(env.DESK_URL), false);
-    } finally {
-      await site.close();
-    }
-  });
-
-  it('the desk process does not run unless it is configured', async () => {
-    const site = await startSite();
-    try {
-      assert.equal((await fetch(`${site.url}/api/me`)).status, 404);
-      assert.deepEqual(desksIn(site.output()), []);
-      assert.equal(await site.stop(), 0);
-      assert.doesNotMatch(site.output(), /desk/i);
-    } finally {
-      await site.close();
-    }
-  });
+    assert.equal(await site.stop(), 0);
+    assert.equal(await answers(env.DESK_URL), false);
+  } finally {
+    await site.close();
+  }
 });
