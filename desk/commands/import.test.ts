@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, type DeskAnswer, succeeded } from '#testing/desk.ts';
+import { desk, type DeskAnswer, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -191,15 +191,16 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), []);
 
         const answer = await succeeded(importFile(server, file, '--json'));
-        const { imported: count, ...others } = JSON.parse(answer.out) as Record<string, unknown>;
-        assert.deepEqual(
-          [count, others['alreadyImported'], others['verified'], others['erased'], others['unsubscribed']],
-          [2, 0, 1, 1, 1],
-        );
-        assert.deepEqual(
-          [others['repeated'], others['rows'], others['suppressed'], others['badLines']],
-          [1, 7, 1, []],
-        );
+        assert.partialDeepStrictEqual(JSON.parse(answer.out), {
+          imported: 2,
+          alreadyImported: 0,
+          verified: 1,
+          erased: 1,
+          unsubscribed: 1,
+          repeated: 1,
+          rows: 7,
+          suppressed: 1,
+        });
         const sentences = [
           '2 people imported from .*, marked as not verified here',
           '1 {2}already verified as a lead, left unchanged',
@@ -209,23 +210,13 @@ for (const engine of ENGINES) {
           '1 {2}repeated in the file',
         ];
         for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
+        const origin = { consent_source: SOURCE, file_name: 'list.csv' };
+        const agreedAt = Date.UTC(2024, 2, 4, 10, 20, 30);
+        const ada = { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Engines, Analytical' };
+        const bob = { email: 'bob@example.com', name: '', company: '' };
         assert.deepEqual(await imported(server), [
-          {
-            email: 'ada@example.com',
-            name: 'Ada Lovelace',
-            company: 'Engines, Analytical',
-            consent_source: SOURCE,
-            consent_given_at: Date.UTC(2024, 2, 4, 10, 20, 30),
-            file_name: 'list.csv',
-          },
-          {
-            email: 'bob@example.com',
-            name: '',
-            company: '',
-            consent_source: SOURCE,
-            consent_given_at: null,
-            file_name: 'list.csv',
-          },
+          { ...ada, ...origin, consent_given_at: agreedAt },
+          { ...bob, ...origin, consent_given_at: null },
         ]);
         assert.deepEqual(await server.database.db.selectFrom('leads').selectAll().execute(), before);
         assert.equal(await server.countRows('consent_receipts'), 1);
@@ -254,8 +245,7 @@ for (const engine of ENGINES) {
           'N\0ul,nul@example.com,,',
           'Bidi,bidi@example.com,,\u202Egnp',
         ].join('\n');
-        const refused = await importFile(server, file);
-        assert.equal(refused.exitCode, 1);
+        const notes = await refused(importFile(server, file), /^Nothing was imported/m);
         const lines = [
           'Line 3 has an invalid e-mail address.',
           'Line 4 has an invalid date of consent.',
@@ -270,8 +260,8 @@ for (const engine of ENGINES) {
           'Line 15 has a company with an invisible control character (U+202E).',
           'Nothing was imported. Fix these 11 lines, or use --skip-bad to skip bad lines.',
         ];
-        assert.deepEqual(refused.notes.split('\n').slice(1), lines);
-        assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
+        assert.deepEqual(notes.split('\n').slice(1), lines);
+        assert.doesNotMatch(notes, /example/, 'nobody is named');
         assert.deepEqual(await emails(server), []);
         const taken = await succeeded(importFile(server, file, '--skip-bad', '--date-order', 'dmy'));
         assert.match(taken.notes, /^ +10 {2}in a bad line, left out$/m);
@@ -280,12 +270,10 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('imported people, even former leads, can be shown, corrected and erased', () =>
+    it('imported people can be shown, corrected and erased, but have no proof of consent', () =>
       withServer({ engine }, async (server) => {
-        await importFile(
-          server,
-          'email;name;firma\nada@example.com;Ada;Engines\neve@example.com;Eve;Spies\n',
-        );
+        const list = 'email;name;firma\nada@example.com;Ada;Engines\n';
+        await importFile(server, `${list}eve@example.com;Eve;Spies\n`);
         await server.advance(60);
         const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
         assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
@@ -298,16 +286,12 @@ for (const engine of ENGINES) {
             ['was corrected by the operator', 'Ada → Ada King', undefined],
           ],
         );
-        await importFile(server, 'email;name;firma\nada@example.com;Ada;Engines\n');
+        await importFile(server, list);
         assert.equal((await imported(server))[0]?.name, 'Ada King');
-
-        await inFolder(async (folder) => {
-          const out = path.join(folder, 'ada');
-          await succeeded(desk(server.service, ['person', 'ada@example.com', '--out', out]));
-          const held = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as Record<string, unknown[]>;
-          assert.deepEqual([held['imported_leads']?.length, held['imported_corrections']?.length], [1, 1]);
-          assert.match(readFileSync(`${out}.html`, 'utf8'), /double opt-in/);
-        });
+        await refused(
+          desk(server.service, ['consent', 'export', 'ada@example.com', '--out', '/dev/null']),
+          /^ada@example\.com has not verified a consent here.* To see the stored data, run: show ada@example\.com$/,
+        );
 
         await becomeLead(server, 'eve@example.com');
         const eve = await desk(server.service, ['show', 'eve@example.com']);
@@ -326,18 +310,6 @@ for (const engine of ENGINES) {
         assert.match(
           (await importFile(server, 'email\nada@example.com\n')).notes,
           /1 {2}already verified as a lead/,
-        );
-      }));
-
-    it('the desk offers no proof of consent for imported people and explains why', () =>
-      withServer({ engine }, async (server) => {
-        await importFile(server, 'email\nann@example.com\n');
-        const asked = ['consent', 'export', 'ann@example.com', '--out', '/dev/null'];
-        const { exitCode, notes } = await desk(server.service, asked);
-        assert.equal(exitCode, 1);
-        assert.match(
-          notes,
-          /^ann@example\.com has not verified a consent here.* To see the stored data, run: show ann@example\.com$/,
         );
       }));
 
@@ -368,7 +340,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(order, addresses, 'in the order of the file');
       }));
 
-    it(`an import names the people whom it leaves out and who still get mail from here, on ${engine}`, () =>
+    it('an import names the people whom it leaves out and who still get mail from here', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await becomeLead(server, 'gus@example.com');
@@ -464,16 +436,14 @@ describe('import files', () => {
       ];
       const content = ['email,status', ...rows, ...twice].join('\n');
       const first = await importFile(server, content, '--dry-run', '--json');
-      const { unsubscribed, statusesLeftOut } = JSON.parse(first.out) as {
-        unsubscribed: number;
-        statusesLeftOut: { status: string; count: number }[];
-      };
-      assert.equal(unsubscribed, out.length + named.length + twice.length);
-      assert.deepEqual(statusesLeftOut.slice(0, 2), [
-        { status: 'Unsubscribed', refusal: 'unsubscribed', count: 2 },
-        { status: 'Never subscribed', refusal: null, count: 2 },
-      ]);
-      assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
+      assert.partialDeepStrictEqual(JSON.parse(first.out), {
+        unsubscribed: out.length + named.length + twice.length,
+        statusesLeftOut: [
+          { status: 'Unsubscribed', refusal: 'unsubscribed', count: 2 },
+          { status: 'Never subscribed', refusal: null, count: 2 },
+          ...named.map((status) => ({ status, count: 1 })),
+        ],
+      });
       assert.match(
         first.notes,
         /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\.$/m,
@@ -486,14 +456,9 @@ describe('import files', () => {
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
       const count = out.length + twice.length;
-      assert.match(
-        answer.notes,
-        new RegExp(`^ +${count} {2}with a status that does not show consent, left out$`, 'm'),
-      );
-      assert.deepEqual(
-        (await emails(server)).toSorted(),
-        [...taken, ...named].map((_, at) => `p${out.length + at}@example.com`).toSorted(),
-      );
+      assert.ok(answer.notes.includes(` ${count}  with a status that does not show consent, left out\n`));
+      const expected = [...taken, ...named].map((_, at) => `p${out.length + at}@example.com`);
+      assert.deepEqual((await emails(server)).toSorted(), expected.toSorted());
     }));
 
   it('an import skips people whom any column marks as unsubscribed, bounced or opted out', () =>
@@ -509,16 +474,9 @@ describe('import files', () => {
         assert.equal(reasons, left, tool);
         await server.database.db.deleteFrom('imported_leads').execute();
       }
-      await succeeded(
-        importFile(
-          server,
-          'email,Unsubscribed,Newsletter\nada@example.com,yes,Weekly\n',
-          '--take-status',
-          'unsubscribed',
-          '--take-status',
-          'newsletter: weekly',
-        ),
-      );
+      const taken = ['unsubscribed', 'newsletter: weekly'].flatMap((status) => ['--take-status', status]);
+      const several = 'email,Unsubscribed,Newsletter\nada@example.com,yes,Weekly\n';
+      await succeeded(importFile(server, several, ...taken));
       assert.deepEqual(await emails(server), ['ada@example.com']);
       const file = ['cleaned-up leads.csv', 'email\neve@example.com\n'] as const;
       await importNamed(server, ...file, '--take-status', 'file name: cleaned');
@@ -579,12 +537,7 @@ describe('import files', () => {
       const states = 'active|pending|blocked|paused|Unconfirmed|CA|Bavaria|New York|';
       const rows = states.split('|').map((state, at) => `${at}@example.com,${state}\n`);
       const { notes } = await importFile(server, `email,state\n${rows.join('')}`);
-      const found = await emails(server);
-      assert.deepEqual(
-        found.map((email) => email[0]),
-        ['0', '5', '6', '7', '8'],
-        notes,
-      );
+      assert.equal((await emails(server)).map(([at]) => at).join(''), '05678', notes);
       const file = 'email,state\nada@example.com,pending\n';
       await succeeded(importFile(server, file, '--take-status', 'pending'));
       assert.ok((await emails(server)).includes('ada@example.com'));
@@ -609,8 +562,7 @@ describe('import files', () => {
       for (const format of ['csv', 'jsonl', ...TOOL_NAMES]) {
         const { out } = await desk(server.service, ['export', '--format', format]);
         const answer = await succeeded(importNamed(server, `leads.${format}`, out, '--json'), format);
-        const { verified, statusesLeftOut } = JSON.parse(answer.out) as Record<string, unknown>;
-        assert.deepEqual([verified, statusesLeftOut], [1, []], format);
+        assert.match(answer.out, /"statusesLeftOut": \[\],[^]*"verified": 1,/, format);
       }
     }));
 
@@ -618,13 +570,12 @@ describe('import files', () => {
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed,SMS opt-out\nada@example.com,2024-03-04,,vip,,\neve@example.com,,2024-03-05,,no,\ngus@example.com,,,,,\n';
-      const dry = await importFile(server, file, '--dry-run', '--json');
-      const said = JSON.parse(dry.out) as Record<string, unknown>;
-      assert.deepEqual(
-        [said['columnsUsed'], said['columnsNotUsed'], said['withoutConsentTime']],
-        [['Email', 'OPTIN_TIME', 'CONFIRM_TIME', 'Unsubscribed'], ['SMS opt-out'], 1],
-      );
-      const { notes } = await importFile(server, file);
+      const { out, notes } = await importFile(server, file, '--json');
+      assert.partialDeepStrictEqual(JSON.parse(out), {
+        columnsUsed: ['Email', 'OPTIN_TIME', 'CONFIRM_TIME', 'Unsubscribed'],
+        columnsNotUsed: ['SMS opt-out'],
+        withoutConsentTime: 1,
+      });
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "CONFIRM_TIME", "Unsubscribed"\.$/m);
       assert.match(notes, /^Columns read only for words such as "unsubscribed": "Tags"\.$/m);
       assert.match(notes, /^Columns not used: "SMS opt-out"\.$/m);
@@ -700,7 +651,6 @@ describe('import files', () => {
         [`{"email": "${stays}"}\n{"email": \n`, /people\.json is not valid JSON in line 2\. Export/],
         [`[{"email": "${stays}"},\n{`, /people\.json is not valid JSON\. Export/],
         ['[]', /people\.json is empty\./],
-        [`[{"email": "${stays}"}, "${gone}"]`, /^Line 2 has no e-mail address\.$/m],
         [
           `{"email": "${stays}"}\n"${gone}"\n{"name": "Ada"}`,
           /^Line 2 has .*\nLine 3 has no e-mail address\.$/m,
@@ -711,9 +661,7 @@ describe('import files', () => {
         ],
         [`[{"email": "${stays}", "x": ${deep}}]`, /people\.json is too large or nested too deeply\. Export/],
       ] as const) {
-        const answer = await importNamed(server, 'people.json', text);
-        assert.equal(answer.exitCode, 1, text);
-        assert.match(answer.notes, sentence);
+        await refused(importNamed(server, 'people.json', text), sentence);
         assert.deepEqual(await emails(server), []);
       }
     }));
@@ -781,7 +729,7 @@ describe('import files', () => {
       assert.match(answer.notes, /^ +2 {2}in a bad line, left out\n +2 {2}also in a bad line, left out$/m);
     }));
 
-  it('an import of an unreadable file gives the reason and imports nobody', () =>
+  it('an import of an unreadable file gives the reason and imports nobody, even with --skip-bad', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;
@@ -807,13 +755,14 @@ describe('import files', () => {
           Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
           /Export it again as .* older Mac program, so .*: iconv -f macintosh -t utf-8 FILE > NEW$/m,
         ],
-        ...['M\x81ller', '\xC8\xE2\xE0\xED'].map(
-          (name) =>
-            [
-              Buffer.from(`email,name\nm@example.com,${name}\n`, 'latin1'),
-              /Export it again as "CSV UTF-8"\.$/m,
-            ] as const,
-        ),
+        [
+          Buffer.from('email,name\nm@example.com,M\x81ller\n', 'latin1'),
+          /Export it again as "CSV UTF-8"\.$/m,
+        ],
+        [
+          Buffer.from('email,name\nm@example.com,\xC8\xE2\xE0\xED\n', 'latin1'),
+          /Export it again as "CSV UTF-8"\.$/m,
+        ],
         [
           `name,email\n${long}"Ada,b@example.com\n${long}`,
           /cannot be read near line 13251, because a row has .* unclosed quotation mark/,
@@ -824,13 +773,9 @@ describe('import files', () => {
           /cannot be read near line 3, because a quotation/,
         ],
       ] as const) {
-        for (const args of [[], ['--skip-bad']]) {
-          const answer = await importFile(server, content, ...args);
-          assert.equal(answer.exitCode, 1, String(sentence));
-          assert.match(answer.notes, sentence);
-          assert.doesNotMatch(answer.notes, /ada@/);
-          assert.equal(await server.countRows('imported_leads'), 0);
-        }
+        const notes = await refused(importFile(server, content, '--skip-bad'), sentence);
+        assert.doesNotMatch(notes, /ada@/);
+        assert.equal(await server.countRows('imported_leads'), 0);
       }
       for (const [args, exitCode, sentence] of [
         [['/no/such/list.csv', '--consent-source', SOURCE], 1, /does not exist\. Name the CSV/],
@@ -841,10 +786,7 @@ describe('import files', () => {
           2,
           /The value of --consent-source is invalid\. Say where these people agreed/,
         ],
-      ] as const) {
-        const answer = await desk(server.service, ['import', ...args]);
-        assert.equal(answer.exitCode, exitCode);
-        assert.match(answer.notes, sentence);
-      }
+      ] as const)
+        await refused(desk(server.service, ['import', ...args]), sentence, exitCode);
     }));
 });
