@@ -8,7 +8,7 @@ import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, deskIn, succeeded } from '#testing/desk.ts';
+import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
@@ -114,6 +114,22 @@ const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]
 const peopleOf = (funnel: Report['funnel']) =>
   funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
 
+const textOf = async ({ service }: ServerUnderTest, period: string, ...args: readonly string[]) =>
+  (await succeeded(desk(service, ['report', '--text', '--period', period, ...args]))).out;
+
+const pageOf = ({ service }: ServerUnderTest, ...args: readonly string[]) =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'report.html');
+    const answer = await succeeded(desk(service, ['report', '--out', file, ...args]));
+    assert.equal(answer.out, '');
+    return readFileSync(file, 'utf8');
+  });
+
+const lostOf = async ({ service }: ServerUnderTest, ...args: readonly string[]) => {
+  const { out, notes } = await succeeded(desk(service, ['lost', '--json', ...args]));
+  return { rows: JSON.parse(out) as LostLeadRow[], notes };
+};
+
 for (const engine of ENGINES) {
   describe(`reports on ${engine}`, () => {
     it('a week of visits appears in the report and among the lost leads', (test) =>
@@ -124,24 +140,19 @@ for (const engine of ENGINES) {
           'the report counts each person once, and explains why codes were not entered',
           async () => {
             const report = await reportOf(server, '--period', '7d');
-            assert.deepEqual(
-              { leads: report.leads, funnel: report.funnel, notEntered: report.notEntered },
-              {
-                leads: 2,
-                funnel: [
-                  { step: 'asked', people: 11 },
-                  { step: 'mailed', people: 9 },
-                  { step: 'entered', people: 3 },
-                ],
-                notEntered: [
-                  { fate: 'not-tried', people: 4 },
-                  { fate: 'open', people: 1 },
-                  { fate: 'refused', people: 1 },
-                  { fate: 'too-late', people: 1 },
-                  { fate: 'wrong-tries', people: 1 },
-                ],
-              },
-            );
+            assert.equal(report.leads, 2);
+            assert.deepEqual(report.funnel, [
+              { step: 'asked', people: 11 },
+              { step: 'mailed', people: 9 },
+              { step: 'entered', people: 3 },
+            ]);
+            assert.deepEqual(report.notEntered, [
+              { fate: 'not-tried', people: 4 },
+              { fate: 'open', people: 1 },
+              { fate: 'refused', people: 1 },
+              { fate: 'too-late', people: 1 },
+              { fate: 'wrong-tries', people: 1 },
+            ]);
             assert.deepEqual(
               report.byDay.filter(({ asked }) => asked > 0),
               [
@@ -162,11 +173,7 @@ for (const engine of ENGINES) {
               { name: 'Microsoft', asked: 1, entered: 1, leads: 1 },
               { name: 'Apple', asked: 1, entered: 0, leads: 0 },
             ]);
-            const { people, p50Seconds, p95Seconds } = report.timeToEnter!;
-            assert.deepEqual(
-              { people, p50Seconds, p95Seconds },
-              { people: 3, p50Seconds: 30, p95Seconds: 90 },
-            );
+            assert.partialDeepStrictEqual(report.timeToEnter, { people: 3, p50Seconds: 30, p95Seconds: 90 });
             assert.deepEqual(peopleOf(report.before.funnel), [1, 1, 1]);
             assert.deepEqual([report.codesFrom, report.mailFrom], [null, null]);
 
@@ -174,14 +181,12 @@ for (const engine of ENGINES) {
             assert.deepEqual([weeks.leads, peopleOf(weeks.funnel)[0]], [3, 11], 'each address once');
             const month = await reportOf(server, '--period', '2026-11');
             assert.equal(month.leads, 3);
-
             const progress: string[] = [];
-            await desk(server.service, ['report', '--json'], {
-              progress: (line) => void progress.push(line),
-            });
+            const heard = { progress: (line: string) => void progress.push(line) };
+            await desk(server.service, ['report', '--json'], heard);
             assert.match(progress.at(-1) ?? '', /^\d+ people counted …$/);
-            const stopped = await desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
-            assert.deepEqual([stopped.exitCode, stopped.out], [130, '']);
+            const stopped = desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
+            await refused(stopped, '', 130);
           },
         );
 
@@ -213,34 +218,27 @@ for (const engine of ENGINES) {
 
         await test.test(
           'the report is a self-contained page without personal data, and shows untrusted input as text',
-          () =>
-            inFolder(async (folder) => {
-              const out = path.join(folder, 'report.html');
-              const answer = await succeeded(
-                desk(server.service, ['report', '--period', '7d', '--out', out]),
-              );
-              assert.equal(answer.out, '');
-              const page = readFileSync(out, 'utf8').replace(/<style>.*?<\/style>/s, '');
-              assert.match(page, /3 of 11 people who asked for a code entered it\./);
-              assert.match(
-                page,
-                /Half of the people who entered a code did so within 30&nbsp;s after it was sent, and 95% within 1&nbsp;min 30&nbsp;s\./,
-              );
-              assert.match(page, /Of 8 people who did not enter a code, 4 got the e-mail but never tried\./);
-              assert.match(page, /1 more than in the 7 days before\./);
-              assert.doesNotMatch(page, /<script|<link|<img|https?:\/\//i);
-              assert.match(page, /&lt;script&gt;alert/);
-              const text = (await desk(server.service, ['report', '--period', '7d', '--text'])).out;
-              assert.match(text, /3 of 11 people who asked for a code entered it\./);
-              assert.match(text, /^ {2}newsletter +3 +3 +100% +2$/m);
-              for (const written of [page, text, JSON.stringify(await reportOf(server))])
-                assert.doesNotMatch(written, /@(?!media|page)|Ada|Name of|Analytical|No such user|10\.0\./);
-            }),
+          async () => {
+            const page = (await pageOf(server, '--period', '7d')).replace(/<style>.*?<\/style>/s, '');
+            assert.match(page, /3 of 11 people who asked for a code entered it\./);
+            assert.match(
+              page,
+              /Half of the people who entered a code did so within 30&nbsp;s after it was sent, and 95% within 1&nbsp;min 30&nbsp;s\./,
+            );
+            assert.match(page, /Of 8 people who did not enter a code, 4 got the e-mail but never tried\./);
+            assert.match(page, /1 more than in the 7 days before\./);
+            assert.doesNotMatch(page, /<script|<link|<img|https?:\/\//i);
+            assert.match(page, /&lt;script&gt;alert/);
+            const text = await textOf(server, '7d');
+            assert.match(text, /3 of 11 people who asked for a code entered it\./);
+            assert.match(text, /^ {2}newsletter +3 +3 +100% +2$/m);
+            for (const written of [page, text, JSON.stringify(await reportOf(server))])
+              assert.doesNotMatch(written, /@(?!media|page)|Ada|Name of|Analytical|No such user|10\.0\./);
+          },
         );
 
         await test.test('lost leads are listed once, with the reply of their mail server', async () => {
-          const answer = await succeeded(desk(server.service, ['lost', '--json']));
-          const rows = JSON.parse(answer.out) as LostLeadRow[];
+          const { rows, notes } = await lostOf(server);
           assert.deepEqual(
             rows
               .map(({ email, reason, source, platform, codes, wrong_tries: tries }) =>
@@ -258,35 +256,26 @@ for (const engine of ENGINES) {
             ],
           );
           assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');
-          assert.match(
-            rows.find(({ reason }) => reason === 'refused')?.reply ?? '',
-            /^550 .*No such user here/,
-          );
-          assert.deepEqual(
-            rows
-              .filter(({ reason }) => reason === 'too-late')
-              .map(({ reply, error_class }) => [reply, error_class]),
-            [[null, '4xx']],
-          );
-          assert.match(answer.notes, /^7 lost leads\.$/m);
-          assert.match(answer.notes, /^Not included: 1 person who can still enter a code\.$/m);
+          const [refusal] = rows.filter(({ reason }) => reason === 'refused');
+          assert.match(refusal?.reply ?? '', /^550 .*No such user here/);
+          const [late] = rows.filter(({ reason }) => reason === 'too-late');
+          assert.deepEqual([late?.reply, late?.error_class], [null, '4xx']);
+          assert.match(notes, /^7 lost leads\.$/m);
+          assert.match(notes, /^Not included: 1 person who can still enter a code\.$/m);
           const listed = (await desk(server.service, ['lost'])).out;
           assert.match(
             listed,
             /^2026-11-28 12:01 +refused@example\.org .+Refused by the mail server: .*No such user here/m,
           );
-          const narrow = await desk(server.service, ['lost', '--json', '--since', '2026-11-29']);
-          assert.deepEqual(
-            (JSON.parse(narrow.out) as LostLeadRow[]).map(({ email, codes }) => [email, codes]),
-            [['twice@example.com', 1]],
-          );
+          const [twice, ...others] = (await lostOf(server, '--since', '2026-11-29')).rows;
+          assert.deepEqual([twice?.email, twice?.codes, others], ['twice@example.com', 1, []]);
         });
 
         await test.test('a lead is not lost, whenever they asked for a code', async () => {
           const never = await ask(server, 'never@example.com');
           await enter(server, never, 'never@example.com', 2);
-          const later = await desk(server.service, ['lost', '--json', '--until', '2026-11-29']);
-          assert(!later.out.includes('never@example.com'));
+          const { rows } = await lostOf(server, '--until', '2026-11-29');
+          assert(rows.every(({ email }) => email !== 'never@example.com'));
         });
 
         await test.test('the report still counts an erased lead anonymously', async () => {
@@ -315,13 +304,10 @@ for (const engine of ENGINES) {
             .values(leadVerifiedAt(`${name}@example.com`, Date.parse(at)))
             .execute();
         const october = await reportOf(server, '--period', '2026-10');
-        assert.deepEqual(
-          october.byDay.filter(({ leads }) => leads > 0).map(({ day, leads }) => [day, leads]),
-          [
-            ['2026-10-24', 1],
-            ['2026-10-25', 2],
-            ['2026-10-26', 1],
-          ],
+        const days = october.byDay.filter(({ leads }) => leads > 0);
+        assert.equal(
+          days.map(({ day, leads }) => `${day}: ${leads}`).join(', '),
+          '2026-10-24: 1, 2026-10-25: 2, 2026-10-26: 1',
         );
         assert.deepEqual(
           [october.timeZone, october.period.from, october.period.to],
@@ -335,16 +321,11 @@ for (const engine of ENGINES) {
         const ada = await ask(server, 'ada@example.com', 'newsletter');
         await enter(server, ada, 'ada@example.com');
         const week = await reportOf(server, '--period', 'this-week');
-        assert.deepEqual(
-          week.byDay
-            .slice(-2)
-            .map(({ day, seen, asked, entered, leads }) => [day, seen, asked, entered, leads]),
-          [
-            ['2026-11-20', 2, 0, 0, 0],
-            ['2026-11-21', 3, 1, 1, 1],
-          ],
-        );
-        const text = (await desk(service, ['report', '--text', '--period', 'today'])).out;
+        assert.deepEqual(week.byDay.slice(-2), [
+          { day: '2026-11-20', days: 1, seen: 2, asked: 0, entered: 0, leads: 0 },
+          { day: '2026-11-21', days: 1, seen: 3, asked: 1, entered: 1, leads: 1 },
+        ]);
+        const text = await textOf(server, 'today');
         assert.match(text, /: 21 November 2026\n/);
         assert.match(text, /^Days are in Europe\/Berlin\. /m);
         for (const [options, people] of [
@@ -406,9 +387,7 @@ for (const engine of ENGINES) {
           'from the first day that was counted',
         );
         assert.deepEqual([whole.viewsFrom, peopleOf(whole.before.funnel)], [null, [1, 1, 0]]);
-        const textOf = async (period: string) =>
-          (await desk(server.service, ['report', '--text', '--period', period])).out;
-        const text = await textOf('2d');
+        const text = await textOf(server, '2d');
         assert.match(text, /^ {2}Views that became leads +8\.3% +1 new lead, 12 views\.$/m);
         assert.match(text, /The page was seen 12 times\. 1 of 1 person who asked for a code entered it\./);
         assert.match(text, /^ {2}Form opened +2 +17% +17%$/m);
@@ -419,7 +398,7 @@ for (const engine of ENGINES) {
 
         const part = await reportOf(server, '--period', '7d');
         assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
-        const partText = await textOf('7d');
+        const partText = await textOf(server, '7d');
         assert.match(partText, /Views are only known from 23 November 2026 on/);
         assert.match(partText, /^ {2}Asked for a code +2 +100% +–$/m);
         assert.doesNotMatch(partText, /The page was seen/);
@@ -427,14 +406,10 @@ for (const engine of ENGINES) {
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
-        const pastText = await textOf('2026-11');
+        const pastText = await textOf(server, '2026-11');
         assert.match(pastText, /Codes from this period are no longer stored/);
         assert.match(pastText, /^ {2}Page seen +12 +100% +–$/m);
-        await inFolder(async (folder) => {
-          const html = path.join(folder, 'report.html');
-          await desk(server.service, ['report', '--out', html, '--period', '2026-11']);
-          assert.match(readFileSync(html, 'utf8'), /Read three quarters/);
-        });
+        assert.match(await pageOf(server, '--period', '2026-11'), /Read three quarters/);
       }));
 
     it('the report can be limited to a known source or campaign', () =>
@@ -464,33 +439,28 @@ for (const engine of ENGINES) {
         assert.equal(peopleOf(newsletter.before.funnel)[0], 1);
         const direct = await reportOf(server, '--period', '7d', '--source', 'direct');
         assert.deepEqual([direct.leads, peopleOf(direct.before.funnel)[0]], [0, 0]);
-        const ofSpring = ['--period', '7d', '--campaign', 'spring'];
-        const spring = await reportOf(server, ...ofSpring, '--source', 'newsletter');
+        const ofBoth = ['--campaign', 'spring', '--source', 'newsletter'];
+        const spring = await reportOf(server, '--period', '7d', ...ofBoth);
         assert.deepEqual(spring.funnel, [
           { step: 'asked', people: 1 },
           { step: 'mailed', people: 1 },
           { step: 'entered', people: 1 },
         ]);
-        const { out } = await desk(server.service, ['report', ...ofSpring, '--text']);
+        const out = await textOf(server, '7d', '--campaign', 'spring');
         assert.match(out, /November 2026, campaign spring$/m);
         assert.match(out, /left out/);
         assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in 6 days\.$/m);
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
-        await inFolder(async (folder) => {
-          const page = path.join(folder, 'newsletter.html');
-          await succeeded(desk(server.service, ['report', '--source', 'newsletter', '--out', page]));
-          assert.match(readFileSync(page, 'utf8'), /<h1>Leads, .*, from newsletter<\/h1>/);
-          assert.doesNotMatch(readFileSync(page, 'utf8'), /By source/);
-        });
+        const page = await pageOf(server, '--source', 'newsletter');
+        assert.match(page, /<h1>Leads, .*, from newsletter<\/h1>/);
+        assert.doesNotMatch(page, /By source/);
         assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
         for (const [option, name, sentence] of [
           ['--source', 'newsleter', /Nobody came from “newsleter”\. Known sources: newsletter, /],
           ['--campaign', 'sprng', /Nobody came from “sprng”\. Known campaigns: spring\./],
         ] as const) {
-          const refused = await desk(server.service, ['report', '--json', option, name]);
-          assert.deepEqual([refused.exitCode, refused.out], [2, '']);
-          assert.match(refused.notes, sentence);
-          assert.doesNotMatch(refused.notes, /@/);
+          const notes = await refused(desk(server.service, ['report', '--json', option, name]), sentence, 2);
+          assert.doesNotMatch(notes, /@/);
         }
         const other = createVisitor(server, '10.250.0.2');
         const headers = { referer: 'http://localhost/?utm_campaign=eve%40gmail.com' };
@@ -507,31 +477,24 @@ for (const engine of ENGINES) {
         assert.equal(report.codesFrom, '2026-11-21T00:00:00.000Z');
         assert.equal(peopleOf(report.funnel)[0], 11);
         assert.equal(report.before.funnel, null);
-        const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
+        const text = await textOf(server, '2026-11');
         assert.match(text, /known from 21 November 2026 on, because earlier requests are no longer stored/);
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual([past.leads, past.funnel], [3, null]);
-        assert.match(
-          (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out,
-          /Codes from this period are no longer stored/,
-        );
+        assert.match(await textOf(server, '2026-11'), /Codes from this period are no longer stored/);
       }));
   });
 }
 
 describe('report contents', () => {
   it('the report of an empty period says that nothing happened', () =>
-    withServer({ engine: 'sqlite' }, (server) =>
-      inFolder(async (folder) => {
-        const out = path.join(folder, 'report.html');
-        await succeeded(desk(server.service, ['report', '--out', out]));
-        assert.match(readFileSync(out, 'utf8'), /Nobody asked for a code\./);
-        const text = (await desk(server.service, ['report', '--text'])).out;
-        assert.match(text, /No new leads in this period\./);
-        assert.doesNotMatch(text, /NaN|undefined|Infinity/);
-      }),
-    ));
+    withServer({ engine: 'sqlite' }, async (server) => {
+      assert.match(await pageOf(server), /Nobody asked for a code\./);
+      const text = await textOf(server, '30d');
+      assert.match(text, /No new leads in this period\./);
+      assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+    }));
 
   it('the report counts a person with two requests once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
@@ -551,14 +514,11 @@ describe('report contents', () => {
 
   it('the report shows the twelve largest sources and groups all others', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-      for (let index = 0; index < 14; index += 1)
-        await ask(
-          server,
-          `p${index}@example.com`,
-          `${index % 2 ? 'odd\u202E ' : ''}${'s'.repeat(60)}${index}`,
-        );
-      for (let index = 0; index < 14; index += 1)
+      const long = 's'.repeat(60);
+      for (let index = 0; index < 14; index += 1) {
+        await ask(server, `p${index}@example.com`, `${index % 2 ? 'odd\u202E ' : ''}${long}${index}`);
         await ask(server, `q${index}@example.com`, `source ${index}`);
+      }
       const { bySource } = await reportOf(server);
       assert.equal(bySource.length, 13);
       assert.deepEqual(bySource.at(-1), { name: 'others', seen: null, asked: 4, entered: 0, leads: 0 });
@@ -574,20 +534,17 @@ describe('report contents', () => {
     for (const [args, sentence] of [
       [['report'], /No output was chosen\. Use --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /Use only one of the two/],
-      [['report', '--text', '--period', '30'], /The period is invalid\. Use days or weeks up to today/],
-      [['report', '--text', '--period', '0d'], /The period is invalid/],
-      [['report', '--text', '--period', '2026-13'], /a month that has already begun/],
-      [['report', '--text', '--period', '2027-01'], /a month that has already begun/],
+      [
+        ['report', '--text', '--period', '30'],
+        /The period is invalid\. Use days or weeks up to today.* a month that has already begun/,
+      ],
       [
         ['lost', '--since', 'tomorrow'],
         /Use a date such as 2026-11-01, today, yesterday, this-week, last-week, or/,
       ],
     ] as const) {
-      const { exitCode, out, notes } = await deskIn(import.meta.dirname, {}, args, {
-        service: () => assert.fail('nothing was to be opened'),
-      });
-      assert.deepEqual([exitCode, out], [2, ''], args.join(' '));
-      assert.match(notes, sentence);
+      const service = () => assert.fail('nothing was to be opened');
+      await refused(deskIn(import.meta.dirname, {}, args, { service }), sentence, 2);
     }
   });
 });
