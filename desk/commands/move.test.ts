@@ -8,7 +8,7 @@ import { Client } from 'pg';
 
 import { mustBeAlone } from '#desk/commands/move.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
-import { deskIn } from '#testing/desk.ts';
+import { deskIn, refused } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -46,7 +46,7 @@ describe('moving the database', () => {
           '--to sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network).',
         ],
       ] as const)
-        assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
+        await refused(move(folder, to), sentence, 2);
     }));
 
   it('a move waits for connections that a stopped site has not ended yet', async () => {
@@ -89,7 +89,7 @@ describe('moving the database', () => {
         ],
       ] as const) {
         const to = Object.assign(new URL(url), change as Partial<URL>);
-        assert.deepEqual(await move(folder, to.href), { exitCode: 1, out: '', notes: sentence });
+        await refused(move(folder, to.href), sentence);
       }
     }));
 
@@ -100,8 +100,8 @@ describe('moving the database', () => {
       await withClient(to, (client) =>
         client.query('create table leads (id int); create table other (id int)'),
       );
-      assert.equal(
-        (await move(folder, to)).notes,
+      await refused(
+        move(folder, to),
         'The PostgreSQL database already contains another program’s tables with the same names (leads). Name an empty database.',
       );
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
@@ -114,8 +114,8 @@ describe('moving the database', () => {
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.fill(0xa5, bytes.length - 8192));
       const to = await createPostgresDatabase();
-      assert.equal(
-        (await move(folder, to)).notes,
+      await refused(
+        move(folder, to),
         `Nothing was copied, because ${file} is damaged. Restore an intact backup, or recover the data (docs/running.md).`,
       );
       assert.deepEqual(await tablesIn(to), []);
@@ -124,8 +124,8 @@ describe('moving the database', () => {
   it('"desk move" requires a database stored in a file', () =>
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
-      const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);
-      assert.match(notes, /^The database is only in memory\./);
-      assert.match((await move(folder, 'postgres://127.0.0.1:9/x')).notes, /^There is no database at /);
+      const to = 'postgres://127.0.0.1:9/x';
+      await refused(deskIn(folder, inMemory, ['move', '--to', to]), /^The database is only in memory\./);
+      await refused(move(folder, to), /^There is no database at /);
     }));
 });

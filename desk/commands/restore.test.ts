@@ -28,7 +28,7 @@ import { after, before, describe, it, mock } from 'node:test';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
 import { inspectDatabase, takePlaces } from '#server/db/backup/backup.ts';
-import { deskIn, succeeded } from '#testing/desk.ts';
+import { deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -107,16 +107,8 @@ const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string
     change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
     notOurs('the trigger spy does not belong in it'),
   ],
-  [
-    change('create view everybody as select email from leads'),
-    notOurs('the view everybody does not belong in it'),
-  ],
   [change('create table "\u001B[2J" (id text)'), notOurs('the table \uFFFD[2J does not belong in it')],
   [change('delete from kysely_migration'), notOurs('its list of migrations is empty')],
-  [
-    change(`update kysely_migration set name = '2999-01-01-future'`),
-    notOurs('its list of migrations does not match any release'),
-  ],
   [
     change(`update kysely_migration set name = '2020-01-01-x'`),
     notOurs('its list of migrations does not match any release'),
@@ -155,21 +147,12 @@ describe('restoring a backup', () => {
       const then = { ...settings, DATABASE_URL: `file:${kept}` };
       assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
       for (const _ of ['once', 'again'])
-        assert.equal(
-          (await deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT })).exitCode,
-          0,
-        );
-      assert.deepEqual(
-        readdirSync(path.join(folder, 'data'))
-          .filter((name) => name.startsWith('leads.db.'))
-          .toSorted(),
-        [
-          path.basename(kept),
-          'leads.db.before-20261122T120000',
-          'leads.db.before-20261122T120000-2',
-        ].toSorted(),
-      );
-      assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
+        await succeeded(deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT }));
+      const data = readdirSync(path.join(folder, 'data'));
+      const names = ['leads.db.before-20261122T120000', 'leads.db.before-20261122T120000-2'];
+      const before = data.filter((name) => name.startsWith('leads.db.')).toSorted();
+      assert.deepEqual(before, [path.basename(kept), ...names].toSorted());
+      assert(!data.some((name) => name.endsWith('.part')));
     }));
 
   it('a restore replaces a damaged database without replaying its log', () =>
@@ -206,11 +189,8 @@ describe('restoring a backup', () => {
         const { db, close } = openDatabase({ engine: 'sqlite', file: left(name) }, () => {});
         await migrateTo(db, name);
         await close();
-        assert.deepEqual(
-          await inspectDatabase(left(name)),
-          { type: 'fit', leads: 0, imported: 0, files: [] },
-          name,
-        );
+        const fit = { type: 'fit', leads: 0, imported: 0, files: [] };
+        assert.deepEqual(await inspectDatabase(left(name)), fit, name);
       }
       const done = await succeeded(deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]));
       assert.doesNotMatch(done.notes, /was kept as/);
@@ -266,10 +246,9 @@ describe('refused restores', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const refused = async (args: readonly string[], env = {}, at = folder): Promise<string> => {
+  const refuses = async (backup: string, sentence: string | RegExp, env = {}, at = folder) => {
     const content = contentOf(folder);
-    const { exitCode, out, notes } = await deskIn(at, { ...settings, ...env }, [...RESTORE, ...args]);
-    assert.deepEqual([exitCode, out], [1, '']);
+    const notes = await refused(deskIn(at, { ...settings, ...env }, [...RESTORE, backup]), sentence);
     assert.deepEqual(contentOf(folder), content);
     return notes;
   };
@@ -279,7 +258,7 @@ describe('refused restores', () => {
       const backup = path.join(folder, 'unfit.db');
       copyFileSync(path.join(folder, 'backup.db'), backup);
       spoil(backup);
-      assert.equal(await refused([backup]), `${backup} ${sentence.replaceAll('FILE', backup)}`);
+      await refuses(backup, `${backup} ${sentence.replaceAll('FILE', backup)}`);
       for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
@@ -296,7 +275,7 @@ describe('refused restores', () => {
       ['data/leads.db', `is the database itself. ${BACKUP}`],
       ['link.db', `is the database itself. ${BACKUP}`],
     ] as const)
-      assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
+      await refuses(inside(name), `${inside(name)} ${sentence}`);
   });
 
   it('a restore refuses a backup with another secret and names the required one', async () => {
@@ -304,20 +283,20 @@ describe('refused restores', () => {
     mkdirSync(elsewhere);
     await openTestService(elsewhere, {}).then(({ close }) => close());
     const backup = path.join(folder, 'backup.db');
-    assert.match(
-      await refused([backup], { APP_SECRET: '' }, elsewhere),
+    await refuses(
+      backup,
       /app-secret does not match any secret that this database was used with\. Restore the file from a backup, or set APP_SECRET/,
+      { APP_SECRET: '' },
+      elsewhere,
     );
     const other = 'x'.repeat(32);
-    const notes = await refused([backup], { APP_SECRET: other }, elsewhere);
-    assert.match(notes, /^Nothing was changed, because APP_SECRET lacks the secret of .+backup\.db,/);
+    const lacking = /^Nothing was changed, because APP_SECRET lacks the secret of .+backup\.db,/;
+    const notes = await refuses(backup, lacking, { APP_SECRET: other }, elsewhere);
     const [, query = ''] = /: sqlite3 -readonly '.+' "(.+)"$/.exec(notes) ?? [];
     {
       using database = new DatabaseSync(backup, { readOnly: true });
-      assert.match(
-        String(database.prepare(query).get()?.['text']),
-        new RegExp(`^APP_SECRET='${TEST_SECRET}'$`, 'm'),
-      );
+      const lines = String(database.prepare(query).get()?.['text']).split('\n');
+      assert(lines.includes(`APP_SECRET='${TEST_SECRET}'`));
     }
     const APP_SECRET = `${other},${TEST_SECRET}`;
     const both = await succeeded(deskIn(elsewhere, { APP_SECRET }, [...RESTORE, backup]));
@@ -336,8 +315,8 @@ describe('refused restores', () => {
   it('a restore is refused while the site is running', async () => {
     const running = await openTestService(folder, settings);
     try {
-      assert.equal(
-        await refused([path.join(folder, 'backup.db')]),
+      await refuses(
+        path.join(folder, 'backup.db'),
         `${path.join(folder, 'data/leads.db')} is in use, so nothing was changed. Stop the site first.`,
       );
     } finally {
@@ -346,9 +325,11 @@ describe('refused restores', () => {
   });
 
   it('a restore is refused if the database is not a local file', async () => {
-    const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
-    assert.match(await restore('file::memory:'), /^The database is only in memory\./);
-    assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
+    for (const [DATABASE_URL, sentence] of [
+      ['file::memory:', /^The database is only in memory\./],
+      [`file:${folder}`, /cannot be written: it is a folder\. Name a file in it\.$/],
+    ] as const)
+      await refuses(path.join(folder, 'backup.db'), sentence, { DATABASE_URL });
     assert(!existsSync(':memory:'));
   });
 });
@@ -364,13 +345,9 @@ describe('backups that cannot be restored', () => {
         ['create view everybody as select email from leads', 'the view everybody does not belong in it'],
       ] as const) {
         change(spoil)(live);
-        const { exitCode, notes } = await deskIn(folder, settings, ['backup', file]);
-        assert.deepEqual(
-          [exitCode, notes],
-          [
-            1,
-            `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this software: ${what}. Fix the database, and make the backup again.`,
-          ],
+        await refused(
+          deskIn(folder, settings, ['backup', file]),
+          `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this software: ${what}. Fix the database, and make the backup again.`,
         );
         assert(existsSync(file));
       }
