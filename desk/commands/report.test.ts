@@ -256,9 +256,9 @@ for (const engine of ENGINES) {
             ],
           );
           assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');
-          const [refusal] = rows.filter(({ reason }) => reason === 'refused');
+          const refusal = rows.find(({ reason }) => reason === 'refused');
           assert.match(refusal?.reply ?? '', /^550 .*No such user here/);
-          const [late] = rows.filter(({ reason }) => reason === 'too-late');
+          const late = rows.find(({ reason }) => reason === 'too-late');
           assert.deepEqual([late?.reply, late?.error_class], [null, '4xx']);
           assert.match(notes, /^7 lost leads\.$/m);
           assert.match(notes, /^Not included: 1 person who can still enter a code\.$/m);

@@ -150,8 +150,8 @@ describe('restoring a backup', () => {
         await succeeded(deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT }));
       const data = readdirSync(path.join(folder, 'data'));
       const names = ['leads.db.before-20261122T120000', 'leads.db.before-20261122T120000-2'];
-      const before = data.filter((name) => name.startsWith('leads.db.')).toSorted();
-      assert.deepEqual(before, [path.basename(kept), ...names].toSorted());
+      const previous = data.filter((name) => name.startsWith('leads.db.')).toSorted();
+      assert.deepEqual(previous, [path.basename(kept), ...names].toSorted());
       assert(!data.some((name) => name.endsWith('.part')));
     }));
 
