@@ -17,6 +17,7 @@ COPY build build
 COPY server server
 COPY shared shared
 COPY web web
+COPY desk/tsconfig.json desk/tsconfig.json
 COPY desk/endpoints desk/endpoints
 COPY desk/web desk/web
 ARG CAMPAIGN_FOLDER=campaign
