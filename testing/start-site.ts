@@ -109,7 +109,7 @@ export type PreparedSite = {
   /** @param changes settings for this process, such as another process's PORT */
   readonly start: (changes?: Readonly<Record<string, string>>) => Promise<SiteProcess>;
   readonly close: () => Promise<void>;
-};
+} & AsyncDisposable;
 
 export type SiteOptions = {
   readonly engine?: Engine;
@@ -135,6 +135,11 @@ export async function prepareSite({
   const databaseUrl = givenUrl ?? (await siteDatabaseUrl(engine, server));
   const env = { ...siteSettings(databaseUrl, inbox), CAMPAIGN_FOLDER: campaign, ...settings };
   const processes: SiteProcess[] = [];
+  const close = async () => {
+    await Promise.all(processes.map((one) => one.stop('SIGINT')));
+    await inbox.close();
+    if (givenFolder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
   return {
     inbox,
     folder,
@@ -145,17 +150,14 @@ export async function prepareSite({
       processes.push(started);
       return started;
     },
-    close: async () => {
-      await Promise.all(processes.map((one) => one.stop('SIGINT')));
-      await inbox.close();
-      if (givenFolder === undefined) rmSync(folder, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
-export type Site = SiteProcess & Omit<PreparedSite, 'start'> & AsyncDisposable;
+export type Site = SiteProcess & Omit<PreparedSite, 'start'>;
 
 export async function startSite(options?: SiteOptions): Promise<Site> {
   const { start, ...prepared } = await prepareSite(options);
-  return { ...(await start()), ...prepared, [Symbol.asyncDispose]: prepared.close };
+  return { ...(await start()), ...prepared };
 }

@@ -1,6 +1,6 @@
 // Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal.
 // A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
-// proof of work (decision 0009, `npm run prove:breaker`).
+// proof of work (decision 0009, `npm run stress:attacks breaker`).
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';

@@ -1,7 +1,7 @@
 // Sends each TCP connection to the next process that accepts it. It does not know HTTP, so it hides no errors from the visitor.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-export type Balancer = { readonly url: string; readonly close: () => void };
+export type Balancer = { readonly url: string } & Disposable;
 
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let turn = 0;
@@ -42,7 +42,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    close: () => {
+    [Symbol.dispose]: () => {
       server.close();
       for (const client of open) client.destroy();
     },

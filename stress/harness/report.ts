@@ -1,4 +1,4 @@
-// Each command replaces its own rows in docs/figures.md.
+// Tables, and rows of docs/figures.md. Each case replaces its own rows.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';
@@ -10,17 +10,58 @@ import { PROJECT_FOLDER } from '#build/vite-config.ts';
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
-  [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+type Cell = string | number;
+
+export type Rows = {
+  readonly add: (...cells: readonly Cell[]) => void;
+  /** As Markdown. */
+  readonly table: () => string;
+  readonly say: (...columns: readonly string[]) => string;
+  /** Lowest and highest number in a column, with its unit. @param where texts that the row must contain */
+  readonly range: (column: string, ...where: readonly string[]) => string;
+};
+
+const numberIn = (cell: string): number => Number.parseFloat(cell.replaceAll(',', ''));
+
+export function createRows(head: readonly string[]): Rows {
+  const rows: (readonly Cell[])[] = [];
+  const cellOf = (row: readonly Cell[], column: string): string => {
+    const place = head.indexOf(column);
+    if (place < 0) throw new Error(`Unknown column "${column}".`);
+    return String(row[place]);
+  };
+  return {
+    add: (...cells) => {
+      rows.push(cells);
+      process.stdout.write(`${cells.join(' | ')}\n`);
+    },
+    table: () =>
+      [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
+        .map((cells) => `| ${cells.join(' | ')} |`)
+        .join('\n'),
+    say: (...columns) =>
+      rows
+        .map((row) => `${row[0]}: ${columns.map((column) => `${cellOf(row, column)} ${column}`).join(', ')}`)
+        .join('; '),
+    range: (column, ...where) => {
+      const cells = rows
+        .filter((row) => where.every((text) => row.join().includes(text)))
+        .map((row) => cellOf(row, column));
+      if (cells.length === 1) return cells[0]!;
+      const ordered = cells
+        .filter((cell) => Number.isFinite(numberIn(cell)))
+        .toSorted((a, b) => numberIn(a) - numberIn(b));
+      const [least = 'none', most = 'none'] = [ordered[0], ordered.at(-1)];
+      return least === most ? most : `${/^[\d.,]+/.exec(least)?.[0]} to ${most}`;
+    },
+  };
+}
 
 function machine(): string {
   const [processor] = cpus();
-  const [kernel = '', node = ''] = [
-    /^\d+\.\d+/.exec(release())?.[0],
-    /^\d+\.\d+/.exec(process.versions.node)?.[0],
-  ];
+  const [kernel = '', node = ''] = [release(), process.versions.node].map((version) =>
+    version.split('.', 2).join('.'),
+  );
   return `${cpus().length} × ${processor?.model ?? 'unknown'}, ${platform()} ${kernel}, Node ${node}`;
 }
 

@@ -12,8 +12,8 @@ export type Answer = {
   readonly headers: Headers;
 };
 
-export async function post(url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> {
-  const response = await fetch(url, {
+export const post = (url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> =>
+  send(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -21,17 +21,16 @@ export async function post(url: string, body: object, cookie = '', clientAddress
       ...(clientAddress && { 'x-forwarded-for': clientAddress }),
     },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(30_000),
   });
-  return {
-    status: response.status,
-    body: await response.text(),
-    cookie: response.headers
-      .getSetCookie()
-      .map((line) => line.split(';', 1)[0])
-      .join('; '),
-    headers: response.headers,
-  };
+
+export async function send(url: string, request: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, { ...request, signal: AbortSignal.timeout(30_000) });
+  const { status, headers } = response;
+  const cookie = headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ');
+  return { status, body: await response.text(), cookie, headers };
 }
 
 export type Ledger = {
@@ -63,6 +62,7 @@ export const newLedger = (): Ledger => ({
   heard: [],
 });
 
+const NEVER = new AbortController().signal;
 const PAUSE_MS = 50;
 /** A code expires after 600 s; later mail counts as lost. */
 const MAIL_PATIENCE_MS = 240_000;
@@ -89,59 +89,75 @@ function whatBroke(error: unknown): string {
   return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
 }
 
+/**
+ * Sends a request once and records its result.
+ * @param what files need a 200
+ * @returns null without a response
+ */
+export async function attempt(
+  ledger: Ledger,
+  request: () => Promise<Answer>,
+  what: 'call' | 'file' = 'call',
+): Promise<Answer | null> {
+  let answer: Answer | null = null;
+  let failure = '';
+  const asked = Date.now();
+  try {
+    answer = await request();
+    if (answer.status >= 500 || (what === 'file' && answer.status !== 200))
+      failure = `${answer.status} ${answer.headers.get('x-error-code') ?? 'without a code'}`;
+  } catch (error) {
+    failure = whatBroke(error);
+  }
+  const status = answer === null ? 'no answer' : String(answer.status);
+  ledger.answers.set(status, (ledger.answers.get(status) ?? 0) + 1);
+  ledger.heard.push({ at: Date.now(), afterMs: Date.now() - asked, status });
+  if (failure !== '') {
+    if (what === 'file') failure += ' for a file';
+    ledger.failed.set(failure, (ledger.failed.get(failure) ?? 0) + 1);
+  }
+  return answer;
+}
+
 async function insist(
   ledger: Ledger,
   request: () => Promise<Answer>,
   signal: AbortSignal,
 ): Promise<Answer | null> {
   while (!signal.aborted) {
-    let answer: Answer | null = null;
-    let broke = '';
-    const asked = Date.now();
-    try {
-      answer = await request();
-    } catch (error) {
-      broke = whatBroke(error);
+    const answer = await attempt(ledger, request);
+    if (answer !== null) {
+      const { status, body, headers } = answer;
+      if (status < 500) return answer;
+      if (!/^[A-Z].{10,}\.$/.test(body)) ledger.wordless.push(`${status}: ${body}`);
+      if (status === 503 && !headers.has('retry-after')) ledger.wordless.push('503 without Retry-After');
     }
-    const key = answer === null ? 'no answer' : String(answer.status);
-    ledger.answers.set(key, (ledger.answers.get(key) ?? 0) + 1);
-    ledger.heard.push({ at: Date.now(), afterMs: Date.now() - asked, status: key });
-    if (answer !== null && answer.status < 500) return answer;
-    const failure =
-      answer === null ? broke : `${key} ${answer.headers.get('x-error-code') ?? 'without a code'}`;
-    ledger.failed.set(failure, (ledger.failed.get(failure) ?? 0) + 1);
-    if (answer !== null && !/^[A-Z].{10,}\.$/.test(answer.body))
-      ledger.wordless.push(`${key}: ${answer.body}`);
-    if (answer?.status === 503 && !answer.headers.has('retry-after'))
-      ledger.wordless.push('503 without Retry-After');
     await setTimeout(PAUSE_MS);
   }
   return null;
 }
 
-type Walkers = {
+export type Walkers = {
   readonly url: string;
-  readonly inbox: Inbox;
+  readonly inbox: Pick<Inbox, 'waitForMail'>;
   readonly ledger: Ledger;
-  readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
-  readonly pauseForCode?: () => Promise<void>;
+  readonly onAccepted?: (email: string, cookie: string) => Promise<void>;
+  readonly onVerified?: (cookie: string) => Promise<void>;
 };
 
 /** @param signal stops further requests; a visitor whose form was accepted still finishes */
 export async function walk(
-  { url, inbox, ledger, onVerified, pauseForCode }: Walkers,
-  signal: AbortSignal,
+  { url, inbox, ledger, onAccepted, onVerified }: Walkers,
+  signal: AbortSignal = NEVER,
 ): Promise<void> {
   const email = newAddress();
   const from = newNetwork();
-  const asked = await insist(
-    ledger,
-    () => post(`${url}${API.leads}`, filledForm({ email }), '', from),
-    signal,
-  );
+  const form = () => post(`${url}${API.leads}`, filledForm({ email }), '', from);
+  const asked = await insist(ledger, form, signal);
   if (asked === null) return;
   if (asked.status !== 202) throw new Error(`The form got ${asked.status}: ${asked.body}`);
   ledger.acknowledged.add(email);
+  await onAccepted?.(email, asked.cookie);
 
   let code: string;
   try {
@@ -150,13 +166,8 @@ export async function walk(
     ledger.unmailed.add(email);
     return;
   }
-  await pauseForCode?.();
-  const never = new AbortController().signal;
-  const entered = await insist(
-    ledger,
-    () => post(`${url}${API.verify}`, { email, code }, asked.cookie),
-    never,
-  );
+  const entry = () => post(`${url}${API.verify}`, { email, code }, asked.cookie);
+  const entered = await insist(ledger, entry, NEVER);
   if (entered?.status === 200) {
     ledger.verified.add(email);
     await onVerified?.(entered.cookie);

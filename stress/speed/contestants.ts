@@ -10,19 +10,21 @@ import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import type { Trial } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
 import { createClient, type Client } from '#stress/speed/client.ts';
 import type { Sink } from '#stress/speed/sink.ts';
 import { LIMITS_OUT_OF_REACH } from '#stress/harness/visitors.ts';
 
-export type Surroundings = {
-  readonly engine: Engine;
-  readonly postgresUrl: string | undefined;
-  readonly sink: Sink;
-};
+/** --engine sqlite measures only one. */
+export const ENGINE_OPTION = { engine: ENGINES.join() };
+export const enginesIn = (named: string): readonly Engine[] =>
+  ENGINES.filter((engine) => named.split(',').includes(engine));
+
+export type Surroundings = { readonly trial: Trial; readonly engine: Engine; readonly sink: Sink };
 
 export type Entrant = {
   readonly name: 'ours' | 'floor';
@@ -46,12 +48,13 @@ const ASK_EVERY_MS = 5;
 const LOG_FILE = 'server.log';
 
 export async function enterOurs(
-  { engine, postgresUrl, sink }: Surroundings,
+  { trial, engine, sink }: Surroundings,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Entrant> {
   ensureBuilt(TEST_CAMPAIGN);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'speed-'));
-  const databaseUrl = await siteDatabaseUrl(engine, postgresUrl);
+  const server = engine === 'postgres' ? (await trial.postgres()).url : undefined;
+  const databaseUrl = await siteDatabaseUrl(engine, server);
   return {
     name: 'ours',
     script: path.join(PROJECT_FOLDER, 'server', 'start.js'),
@@ -67,8 +70,9 @@ export async function enterOurs(
   };
 }
 
-export async function enterFloor({ engine, postgresUrl, sink }: Surroundings): Promise<Entrant> {
-  const databaseUrl = engine === 'sqlite' ? 'file:floor.db' : await createPostgresDatabase(postgresUrl);
+export async function enterFloor({ trial, engine, sink }: Surroundings): Promise<Entrant> {
+  const databaseUrl =
+    engine === 'sqlite' ? 'file:floor.db' : await createPostgresDatabase((await trial.postgres()).url);
   return {
     name: 'floor',
     script: path.join(import.meta.dirname, 'floor.ts'),

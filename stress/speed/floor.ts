@@ -10,10 +10,6 @@ const { PORT, DATABASE_URL = '', SMTP_URL = '' } = process.env;
 
 type Form = { readonly email: string; readonly name: string; readonly company: string };
 type Entry = { readonly email: string; readonly code: string };
-type Store = {
-  readonly keep: (form: Form, code: string) => Promise<void>;
-  readonly verify: (entry: Entry) => Promise<boolean>;
-};
 
 const TABLES = `
   create table if not exists submissions (id text primary key, email text not null, name text not null, company text not null, at bigint not null);
@@ -23,99 +19,79 @@ const TABLES = `
   create index if not exists codes_by_email on codes (email, at);
 `;
 
-function createSqliteStore(file: string): Store {
+const STATEMENTS = {
+  submission: 'insert into submissions values (?, ?, ?, ?, ?)',
+  challenge: 'insert into challenges values (?, ?, ?)',
+  newCode: 'insert into codes values (?, ?, ?, ?, null)',
+  newest: 'select id, code from codes where email = ? and used_at is null order by at desc limit 1',
+  use: 'update codes set used_at = ? where id = ?',
+  lead: 'insert into leads values (?, ?, ?) on conflict (email) do update set at = excluded.at',
+};
+
+/** The statements of one transaction. Each receives the first row of its predecessor. */
+type Steps<Result> = Generator<readonly [keyof typeof STATEMENTS, ...(string | number)[]], Result, Row>;
+type Row = Readonly<Record<string, string>> | undefined;
+type Transact = <Result>(steps: Steps<Result>) => Promise<Result>;
+
+function* keep({ email, name, company }: Form, code: string): Steps<void> {
+  const now = Date.now();
+  yield ['submission', randomUUID(), email, name, company, now];
+  yield ['challenge', randomUUID(), email, now];
+  yield ['newCode', randomUUID(), email, code, now];
+}
+
+function* verify({ email, code }: Entry): Steps<boolean> {
+  const found = yield ['newest', email];
+  if (found?.['code'] !== code) return false;
+  const id = found['id'] ?? '';
+  yield ['use', Date.now(), id];
+  yield ['lead', email, id, Date.now()];
+  return true;
+}
+
+function openSqlite(file: string): Transact {
   const db = new DatabaseSync(file);
   db.exec('pragma journal_mode = wal; pragma synchronous = full');
   db.exec(TABLES);
-  const submission = db.prepare('insert into submissions values (?, ?, ?, ?, ?)');
-  const challenge = db.prepare('insert into challenges values (?, ?, ?)');
-  const newCode = db.prepare('insert into codes values (?, ?, ?, ?, null)');
-  const newest = db.prepare(
-    'select id, code from codes where email = ? and used_at is null order by at desc limit 1',
+  const prepared = Object.fromEntries(
+    Object.entries(STATEMENTS).map(([name, statement]) => [name, db.prepare(statement)]),
   );
-  const use = db.prepare('update codes set used_at = ? where id = ?');
-  const lead = db.prepare(
-    'insert into leads values (?, ?, ?) on conflict (email) do update set at = excluded.at',
-  );
-  const transaction = <Result>(work: () => Result): Result => {
+  return async (steps) => {
     db.exec('begin immediate');
-    const result = work();
+    let step = steps.next();
+    while (!step.done) {
+      const [name, ...values] = step.value;
+      step = steps.next(prepared[name]!.get(...values) as Row);
+    }
     db.exec('commit');
-    return result;
-  };
-  return {
-    keep: async ({ email, name, company }, code) =>
-      transaction(() => {
-        const now = Date.now();
-        submission.run(randomUUID(), email, name, company, now);
-        challenge.run(randomUUID(), email, now);
-        newCode.run(randomUUID(), email, code, now);
-      }),
-    verify: async ({ email, code }) =>
-      transaction(() => {
-        const found = newest.get(email);
-        if (found?.['code'] !== code) return false;
-        use.run(Date.now(), found['id'] ?? null);
-        lead.run(email, found['id'] ?? null, Date.now());
-        return true;
-      }),
+    return step.value;
   };
 }
 
-async function createPostgresStore(url: string): Promise<Store> {
+async function openPostgres(url: string): Promise<Transact> {
   const pool = new Pool({ connectionString: url, max: 10 });
   await pool.query(TABLES);
-  const transaction = async <Result>(
-    work: (
-      query: (name: string, text: string, values: unknown[]) => Promise<{ rows: Record<string, string>[] }>,
-    ) => Promise<Result>,
-  ): Promise<Result> => {
+  const numbered = Object.fromEntries(
+    Object.entries(STATEMENTS).map(([name, statement]) => {
+      let place = 0;
+      return [name, statement.replaceAll('?', () => `$${(place += 1)}`)];
+    }),
+  );
+  return async (steps) => {
     const client = await pool.connect();
     try {
       await client.query('begin');
-      const result = await work((name, text, values) => client.query({ name, text, values }));
+      let step = steps.next();
+      while (!step.done) {
+        const [name, ...values] = step.value;
+        const { rows } = await client.query<NonNullable<Row>>({ name, text: numbered[name]!, values });
+        step = steps.next(rows[0]);
+      }
       await client.query('commit');
-      return result;
+      return step.value;
     } finally {
       client.release();
     }
-  };
-  return {
-    keep: ({ email, name, company }, code) =>
-      transaction(async (query) => {
-        const now = Date.now();
-        await query('submission', 'insert into submissions values ($1, $2, $3, $4, $5)', [
-          randomUUID(),
-          email,
-          name,
-          company,
-          now,
-        ]);
-        await query('challenge', 'insert into challenges values ($1, $2, $3)', [randomUUID(), email, now]);
-        await query('code', 'insert into codes values ($1, $2, $3, $4, null)', [
-          randomUUID(),
-          email,
-          code,
-          now,
-        ]);
-      }),
-    verify: ({ email, code }) =>
-      transaction(async (query) => {
-        const { rows } = await query(
-          'newest',
-          'select id, code from codes where email = $1 and used_at is null order by at desc limit 1',
-          [email],
-        );
-        const [found] = rows;
-        if (found === undefined || found['code'] !== code) return false;
-        await query('use', 'update codes set used_at = $1 where id = $2', [Date.now(), found['id']]);
-        await query(
-          'lead',
-          'insert into leads values ($1, $2, $3) on conflict (email) do update set at = excluded.at',
-          [email, found['id'], Date.now()],
-        );
-        return true;
-      }),
   };
 }
 
@@ -125,9 +101,9 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text);
 }
 
-const store = DATABASE_URL.startsWith('file:')
-  ? createSqliteStore(DATABASE_URL.slice('file:'.length))
-  : await createPostgresStore(DATABASE_URL);
+const transact = DATABASE_URL.startsWith('file:')
+  ? openSqlite(DATABASE_URL.slice('file:'.length))
+  : await openPostgres(DATABASE_URL);
 const mailer = createTransport({
   url: SMTP_URL,
   pool: true,
@@ -151,7 +127,7 @@ const answer = (response: ServerResponse, status: number, headers: Record<string
 async function ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const form = (await readJson(request)) as Form;
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  await store.keep(form, code);
+  await transact(keep(form, code));
   void mailer.sendMail({
     from: 'Guide <guide@example.com>',
     to: form.email,
@@ -163,7 +139,7 @@ async function ask(request: IncomingMessage, response: ServerResponse): Promise<
 }
 
 async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const right = await store.verify((await readJson(request)) as Entry);
+  const right = await transact(verify((await readJson(request)) as Entry));
   answer(response, right ? 200 : 400, {});
 }
 

@@ -2,32 +2,88 @@
 // heap.
 import { setTimeout } from 'node:timers/promises';
 
+import { defineCase } from '#stress/harness/cases.ts';
 import { residentBytes } from '#stress/harness/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
+import { leadsIn } from '#stress/harness/promises-kept.ts';
 import { median } from '#stress/harness/report.ts';
+import { compared, paceOf } from '#stress/speed/compare.ts';
 import {
   clear,
+  ENGINE_OPTION,
+  enginesIn,
   enterFloor,
   enterOurs,
   start,
   timeStarts,
   type Entrant,
-  type Surroundings,
 } from '#stress/speed/contestants.ts';
 import { closedLoop, forMs } from '#stress/speed/loops.ts';
-import { compared, type Section } from '#stress/speed/compare.ts';
-import { leadsIn } from '#stress/harness/promises-kept.ts';
+import { startSink, type Sink } from '#stress/speed/sink.ts';
 
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;
 const REST_MS = 3_000;
 /** Stops the run if the server hangs; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
+const FLOWS_SHORT = 1_000;
 const FIFTHS = 5;
 const MOST_GROWTH = 1.02;
 /** In shorter runs, heaps and caches still grow in the last fifth. */
 const JUDGED_FROM_FLOWS = 100_000;
 const MIB = 1024 ** 2;
+
+const OPTIONS = { ...ENGINE_OPTION, short: false, flows: 100_000, before: 0 };
+/** `before`: leads in the database at the start */
+export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, flows: most, before }) => {
+  using sink = await startSink();
+  const flows = short ? Math.min(most, FLOWS_SHORT) : most;
+  const rows = trial.rows('', 'ours/the floor’s');
+  for (const engine of enginesIn(named)) {
+    const surroundings = { trial, engine, sink };
+    const ours = await enterOurs(surroundings, KEPT_FOR_EVER);
+    const floor = await enterFloor(surroundings);
+    if (before > 0) await fillHistory({ ...ours, engine }, before);
+    const { starts } = paceOf(short);
+    const [startMs = Number.NaN, startMsOfFloor = Number.NaN] = await timeStarts([ours, floor], sink, starts);
+    const seen = await watch(ours, sink, flows);
+    for (const sentence of await promisesBroken(ours, seen, { flows, before }))
+      trial.expect(false, `${engine}: ${sentence}`);
+    const seenOfFloor = await watch(floor, sink, flows);
+    for (const entrant of [ours, floor]) clear(entrant);
+
+    const say = (count: number) => count.toLocaleString('en');
+    const both = (of: (one: Seen) => number) => compared(of(seen), of(seenOfFloor), 0);
+    const growth = (one: Seen) => growthOf(fifthsOf(one, flows)).toFixed(3);
+    const startTimes = compared(startMs, startMsOfFloor, 0);
+    const atRest = both(({ restMib }) => restMib);
+    rows.add(`${engine}: start to the first 200, in ms`, startTimes);
+    rows.add(`${engine}: memory at rest, in MiB`, atRest);
+    for (const share of [0.1, 0.5, 1])
+      rows.add(
+        `${engine}: after ${say(flows * share)} flows`,
+        both((one) => mibAfter(one, flows * share)),
+      );
+    for (const [fifth, name] of ['first', 'second', 'middle', 'fourth', 'last'].entries())
+      rows.add(
+        `${engine}: ${name} fifth of the run`,
+        both((one) => fifthsOf(one, flows)[fifth] ?? Number.NaN),
+      );
+    rows.add(
+      `${engine}: last fifth to the middle one`,
+      `${growth(seen)}, the floor’s ${growth(seenOfFloor)}`,
+    );
+    await trial.figure(
+      `start and memory, ${engine}`,
+      [
+        `start to the first 200 ${startTimes} ms; memory at rest ${atRest} MiB, ` +
+          `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
+      ],
+      !short,
+    );
+  }
+  return null;
+});
 
 type Look = { readonly flows: number; readonly mib: number };
 
@@ -38,7 +94,7 @@ type Seen = {
   readonly verified: readonly string[];
 };
 
-async function watch(entrant: Entrant, { sink }: Surroundings, flows: number): Promise<Seen> {
+async function watch(entrant: Entrant, sink: Sink, flows: number): Promise<Seen> {
   const { client, pid, stop } = await start(entrant, sink);
   await setTimeout(REST_MS);
   const restMib = residentBytes(pid) / MIB;
@@ -82,16 +138,16 @@ const growthOf = (fifths: readonly number[]): number =>
 async function promisesBroken(
   entrant: Entrant,
   seen: Seen,
-  { flows, leadsBefore }: { flows: number; leadsBefore: number },
+  { flows, before }: { flows: number; before: number },
 ): Promise<string[]> {
   const { leads, withoutReceipt } = await leadsIn(entrant);
   const lost = seen.verified.filter((email) => !leads.has(email)).length;
   const growth = growthOf(fifthsOf(seen, flows));
   const why = seen.failure ?? 'the run stopped at its time limit';
   return [
-    ...(seen.verified.length === flows && leads.size === flows + leadsBefore
+    ...(seen.verified.length === flows && leads.size === flows + before
       ? []
-      : [`only ${leads.size - leadsBefore} of ${flows} flows became leads: ${why}`]),
+      : [`only ${leads.size - before} of ${flows} flows became leads: ${why}`]),
     ...(lost === 0 ? [] : [`${lost} visitors got a 200 but did not become leads`]),
     ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
     // Not written with ">", because a fifth without samples (NaN) must fail too.
@@ -99,51 +155,4 @@ async function promisesBroken(
       ? []
       : [`memory grows by a factor of ${growth.toFixed(3)} from the middle fifth to the last`]),
   ];
-}
-
-export async function measureMemory(
-  surroundings: Surroundings,
-  { flows, leadsBefore, starts }: { flows: number; leadsBefore: number; starts: number },
-): Promise<Section> {
-  const ours = await enterOurs(surroundings, KEPT_FOR_EVER);
-  const floor = await enterFloor(surroundings);
-  if (leadsBefore > 0) await fillHistory({ ...ours, engine: surroundings.engine }, leadsBefore);
-  const [ourStart = Number.NaN, floorStart = Number.NaN] = await timeStarts(
-    [ours, floor],
-    surroundings.sink,
-    starts,
-  );
-  const seen = await watch(ours, surroundings, flows);
-  const broken = await promisesBroken(ours, seen, { flows, leadsBefore });
-  const seenOfFloor = await watch(floor, surroundings, flows);
-  for (const entrant of [ours, floor]) clear(entrant);
-
-  const both = (of: (one: Seen) => number) => compared(of(seen), of(seenOfFloor), 0);
-  const growth = (one: Seen) => growthOf(fifthsOf(one, flows)).toFixed(3);
-  const say = (count: number) => count.toLocaleString('en');
-  const rows = [
-    ['start to the first 200, in ms', compared(ourStart, floorStart, 0)],
-    ['memory at rest, in MiB', both(({ restMib }) => restMib)],
-    [`after ${say(flows / 10)} flows`, both((one) => mibAfter(one, flows / 10))],
-    [`after ${say(flows / 2)} flows`, both((one) => mibAfter(one, flows / 2))],
-    [`after ${say(flows)} flows`, both((one) => mibAfter(one, flows))],
-    ...['first', 'second', 'middle', 'fourth', 'last'].map((name, fifth) => [
-      `${name} fifth of the run`,
-      both((one) => fifthsOf(one, flows)[fifth] ?? Number.NaN),
-    ]),
-    ['last fifth to the middle one', `${growth(seen)}, the floor’s ${growth(seenOfFloor)}`],
-  ];
-  for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
-  return {
-    how: `${say(flows)} flows, ${VISITORS} at a time; start: medians of ${starts}.`,
-    head: ['', 'ours/the floor’s'],
-    rows,
-    figures: {
-      'start and memory': [
-        `start to the first 200 ${compared(ourStart, floorStart, 0)} ms; memory at rest ${both(({ restMib }) => restMib)} MiB, ` +
-          `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
-      ],
-    },
-    broken,
-  };
 }

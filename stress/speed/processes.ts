@@ -2,14 +2,52 @@
 // more processes show cost, not speed.
 import os from 'node:os';
 
-import type { Pace, Section } from '#stress/speed/compare.ts';
-import { clear, enterOurs, start, type Contestant, type Surroundings } from '#stress/speed/contestants.ts';
-import { closedLoop, forMs, quantile, type Visitors } from '#stress/speed/loops.ts';
+import { defineCase } from '#stress/harness/cases.ts';
 import { processorSeconds } from '#stress/harness/consumption.ts';
 import { median } from '#stress/harness/report.ts';
+import { paceOf, type Pace } from '#stress/speed/compare.ts';
+import { clear, enterOurs, start, type Contestant } from '#stress/speed/contestants.ts';
+import { closedLoop, forMs, quantile, type Visitors } from '#stress/speed/loops.ts';
+import { startSink } from '#stress/speed/sink.ts';
 
 const COUNTS = [1, 2, 4];
 const VISITORS = 64;
+
+export const processes = defineCase({ short: false }, async (trial, { short }) => {
+  using sink = await startSink();
+  const pace = paceOf(short);
+  const rows = trial.rows(
+    'processes',
+    'flows a second',
+    'p99, in ms',
+    'our processor time of a flow, in ms',
+    'PostgreSQL’s and the system’s',
+    'cores busy, in %',
+    'failed',
+  );
+  const entrant = await enterOurs({ trial, engine: 'postgres', sink });
+  const turns = new Map<number, Turn[]>(COUNTS.map((count) => [count, []]));
+  for (let round = 0; round < pace.rounds; round += 1)
+    for (const count of COUNTS) {
+      const contestants: Contestant[] = [];
+      // Started one after the other, because the first creates the tables.
+      for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, sink));
+      turns.get(count)!.push(await turn(contestants, pace));
+      for (const { stop } of contestants) await stop();
+    }
+  clear(entrant);
+  const summary = COUNTS.map((count) => {
+    const seen = turns.get(count)!;
+    const of = (what: keyof Turn, digits: number) => median(seen.map((each) => each[what])).toFixed(digits);
+    const failed = seen.reduce((sum, each) => sum + each.failed, 0);
+    const [perSecond, p99, busy] = [of('perSecond', 0), of('p99', 0), of('busyPercent', 0)];
+    const [oursMs, databaseMs] = [of('oursMs', 2), of('databaseMs', 2)];
+    rows.add(count, perSecond, p99, oursMs, databaseMs, busy, failed);
+    return `${count}: ${perSecond} flows a second, p99 ${p99} ms, ${oursMs} ms of our processor time and ${databaseMs} of PostgreSQL’s, cores ${busy} % busy`;
+  });
+  await trial.figure('processes, postgres', [summary.join('; ')], !short);
+  return null;
+});
 
 type Turn = {
   readonly perSecond: number;
@@ -58,57 +96,5 @@ async function turn(contestants: readonly Contestant[], { turnMs, warmUpMs }: Pa
     oursMs: (oursSeconds * 1000) / seen.count,
     databaseMs: (elsewhere * 1000) / seen.count,
     busyPercent: (100 * busy) / (machineAfter.all - machine.all),
-  };
-}
-
-export async function measureProcesses(surroundings: Surroundings, pace: Pace): Promise<Section> {
-  const entrant = await enterOurs(surroundings);
-  const turns = new Map<number, Turn[]>(COUNTS.map((count) => [count, []]));
-  for (let round = 0; round < pace.rounds; round += 1)
-    for (const count of COUNTS) {
-      const contestants: Contestant[] = [];
-      // Started one after the other, because the first creates the tables.
-      for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, surroundings.sink));
-      turns.get(count)!.push(await turn(contestants, pace));
-      for (const { stop } of contestants) await stop();
-    }
-  clear(entrant);
-  const rows = COUNTS.map((count) => {
-    const seen = turns.get(count)!;
-    const of = (what: keyof Turn, digits: number) => median(seen.map((each) => each[what])).toFixed(digits);
-    const failed = seen.reduce((sum, each) => sum + each.failed, 0);
-    return [
-      String(count),
-      of('perSecond', 0),
-      of('p99', 0),
-      of('oursMs', 2),
-      of('databaseMs', 2),
-      `${of('busyPercent', 0)} %`,
-      String(failed),
-    ];
-  });
-  for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
-  return {
-    how: `${VISITORS} visitors at a time; medians of ${pace.rounds} turns of ${pace.turnMs / 1000} s each. PostgreSQL, all processes, the mail server and the visitors share ${os.availableParallelism()} cores.`,
-    head: [
-      'processes',
-      'flows a second',
-      'p99, in ms',
-      'our processor time of a flow, in ms',
-      'PostgreSQL’s and the system’s',
-      'cores busy',
-      'failed',
-    ],
-    rows,
-    figures: {
-      processes: [
-        rows
-          .map(
-            ([count, perSecond, p99, oursMs, databaseMs, busy]) =>
-              `${count}: ${perSecond} flows a second, p99 ${p99} ms, ${oursMs} ms of our processor time and ${databaseMs} of PostgreSQL’s, cores ${busy} busy`,
-          )
-          .join('; '),
-      ],
-    },
   };
 }

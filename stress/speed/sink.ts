@@ -7,8 +7,7 @@ export type Sink = {
   readonly url: string;
   readonly codeFor: (email: string) => Promise<string>;
   readonly abandon: () => void;
-  readonly close: () => void;
-};
+} & Disposable;
 
 const END_OF_MESSAGE = '\r\n.\r\n';
 
@@ -81,7 +80,7 @@ export async function startSink(): Promise<Sink> {
       for (const visitor of waiting.values()) visitor.reject(new Error('The mail did not arrive in time.'));
       waiting.clear();
     },
-    close: () => {
+    [Symbol.dispose]: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
     },

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /**
  * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9 they kept 0.96, and
- * an export took twice as long as with 4. Measured by `npm run prove:desk`.
+ * an export took twice as long as with 4. Measured by `npm run stress:speed desk`.
  */
 const REST = 9;
 /** Idle connections are closed after a minute. */

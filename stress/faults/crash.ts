@@ -1,5 +1,5 @@
 // Kills the server under load while the webhook receiver sometimes fails: every 202 must lead to a mailed code, every code to a lead, and
-// every event must arrive at least once and in order. Usage: crash.ts [kills] [--dry]
+// every event must arrive at least once and in order.
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
@@ -10,11 +10,11 @@ import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
+import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import { databaseOf, lostIn } from '#stress/harness/promises-kept.ts';
-import { argument, createProof } from '#stress/harness/proof.ts';
+import type { Rows } from '#stress/harness/report.ts';
 import { walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
-const KILLS = argument(0, 200);
 const VISITORS = 12;
 const LONGEST_LIFE_MS = 1_200;
 /** Mean delays of the mail server and the receiver, so kills often interrupt both. */
@@ -25,105 +25,99 @@ const UNANSWERED = 0.05;
 const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 250;
 
-const proof = createProof('prove:crash');
-const rows = proof.rows(
-  'engine',
-  'SIGKILLs',
-  'requests cut off',
-  'forms answered 202',
-  'codes lost',
-  'codes mailed twice',
-  'leads answered 200',
-  'leads whose answer was cut off',
-  'leads lost',
-);
-const eventRows = proof.rows(
-  'engine',
-  'events committed',
-  'taken again, told apart by their key',
-  'out of order',
-  'still waiting after 5 min',
-  'events lost',
-);
+export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
+  const rows = trial.rows(
+    'engine',
+    'SIGKILLs',
+    'requests cut off',
+    'forms answered 202',
+    'codes lost',
+    'codes mailed twice',
+    'leads answered 200',
+    'leads whose answer was cut off',
+    'leads lost',
+  );
+  const eventRows = trial.rows(
+    'engine',
+    'events committed',
+    'taken again, told apart by their key',
+    'out of order',
+    'still waiting after 5 min',
+    'events lost',
+  );
+  for (const engine of ENGINES) {
+    await using keeper = await startKeeper();
+    await using site = await trial.prepareSite(engine, {
+      env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: keeper.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
+      inbox: { onMessage: someDelay },
+    });
+    let server = await site.start();
+    const { url, port } = server;
+    const walkers = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
+    const ledger = await walkWhile(walkers, VISITORS, async ({ acknowledged }) => {
+      for (let kill = 1; kill <= kills; kill += 1) {
+        await setTimeout(Math.random() * LONGEST_LIFE_MS);
+        await server.stop('SIGKILL');
+        server = await site.start({ PORT: String(port) });
+        if (kill % 20 === 0)
+          process.stdout.write(`${engine}: ${kill} kills, ${acknowledged.size} acknowledged\n`);
+      }
+    });
+    const { db, close } = databaseOf(site);
+    const end = Date.now() + PATIENCE_MS;
+    const queued = db.selectFrom('webhook_events').select('id').where('state', '=', 'queued');
+    while ((await queued.execute()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
+    await server.stop();
+
+    const account = await trial.expectKept(engine, site, ledger);
+    rows.add(
+      engine,
+      kills,
+      ledger.answers.get('no answer') ?? 0,
+      ledger.acknowledged.size,
+      account.lostMails,
+      account.duplicates,
+      ledger.verified.size,
+      account.unheardSuccesses,
+      lostIn(account) - account.lostMails + account.withoutReceipt,
+    );
+    await expectEvents(trial, eventRows, engine, keeper, db);
+    await close();
+  }
+  return (
+    `${kills} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
+    `Webhooks: ${eventRows.say('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`
+  );
+});
 
 const someDelay = (): Promise<null> => setTimeout(Math.random() * 2 * DELAY_MS, null);
-
-for (const engine of ENGINES) {
-  const keeper = await startKeeper();
-  const site = await proof.prepareSite(engine, {
-    env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: keeper.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
-    inbox: { onMessage: someDelay },
-  });
-  let server = await site.start();
-  const { url, port } = server;
-  const walkers = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
-  const ledger = await walkWhile(walkers, VISITORS, async ({ acknowledged }) => {
-    for (let kill = 1; kill <= KILLS; kill += 1) {
-      await setTimeout(Math.random() * LONGEST_LIFE_MS);
-      await server.stop('SIGKILL');
-      server = await site.start({ PORT: String(port) });
-      if (kill % 20 === 0)
-        process.stdout.write(`${engine}: ${kill} kills, ${acknowledged.size} acknowledged\n`);
-    }
-  });
-  const { db, close } = databaseOf(site);
-  const end = Date.now() + PATIENCE_MS;
-  const waiting = () => db.selectFrom('webhook_events').select('id').where('state', '=', 'queued').execute();
-  while ((await waiting()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
-  await server.stop();
-
-  const account = await proof.expectKept(engine, site, ledger);
-  rows.add(
-    engine,
-    KILLS,
-    ledger.answers.get('no answer') ?? 0,
-    ledger.acknowledged.size,
-    account.lostMails,
-    account.duplicates,
-    ledger.verified.size,
-    account.unheardSuccesses,
-    lostIn(account) - account.lostMails + account.withoutReceipt,
-  );
-  await expectEvents(engine, keeper, db);
-  await close();
-  await keeper.close();
-  await site.close();
-}
-await proof.end(
-  `${KILLS} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
-    `Webhooks: ${eventRows.say('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`,
-  rows.table(),
-  eventRows.table(),
-);
 
 type Keeper = {
   readonly url: string;
   readonly kept: ReadonlyMap<string, Received>;
-  readonly counts: () => { readonly taken: number; readonly forged: number };
-  readonly close: () => Promise<void>;
-};
+  readonly counts: { readonly taken: number; readonly forged: number };
+} & AsyncDisposable;
 
 async function startKeeper(): Promise<Keeper> {
   const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
   const kept = new Map<string, Received>();
-  let taken = 0;
-  let forged = 0;
-  const { url, close } = await startReceiver((received, response) => {
+  const counts = { taken: 0, forged: 0 };
+  const receiver = await startReceiver((received, response) => {
     void someDelay().then(() => {
       const fate = Math.random();
       if (fate < REFUSED) return response.writeHead(500).end();
       try {
         signature.verify(received.text, received.headers as Record<string, string>);
       } catch {
-        forged += 1;
+        counts.forged += 1;
       }
-      taken += 1;
+      counts.taken += 1;
       if (!kept.has(received.id)) kept.set(received.id, received);
       if (fate < REFUSED + UNANSWERED) return response.destroy();
       return response.writeHead(204).end();
     });
   });
-  return { url, kept, counts: () => ({ taken, forged }), close };
+  return { url: receiver.url, kept, counts, [Symbol.asyncDispose]: receiver.close };
 }
 
 async function readArticle(url: string, cookie: string): Promise<void> {
@@ -139,7 +133,13 @@ async function readArticle(url: string, cookie: string): Promise<void> {
   }
 }
 
-async function expectEvents(engine: Engine, { kept, counts }: Keeper, db: Db): Promise<void> {
+async function expectEvents(
+  trial: Trial,
+  rows: Rows,
+  engine: Engine,
+  { kept, counts }: Keeper,
+  db: Db,
+): Promise<void> {
   const committed = await db
     .selectFrom('webhook_events')
     .select(['id', 'type', 'lead_id', 'state', 'attempts', 'reply'])
@@ -164,10 +164,10 @@ async function expectEvents(engine: Engine, { kept, counts }: Keeper, db: Db): P
   const outOfOrder = leads.filter(
     ({ id }) => (places.get(`lead.read ${id}`) ?? Infinity) < (places.get(`lead.verified ${id}`) ?? -1),
   ).length;
-  const { taken, forged } = counts();
+  const { taken, forged } = counts;
   const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
   for (const [what, count] of Object.entries({ eventsLost, outOfOrder, forged, invented }))
-    proof.expect(count === 0, `${engine}: ${what}: ${count}`);
-  proof.expect(unread === 0, `${engine}: ${unread} leads read the article, but the database has no record`);
-  eventRows.add(engine, committed.length, taken - kept.size, outOfOrder, late.length, eventsLost);
+    trial.expect(count === 0, `${engine}: ${what}: ${count}`);
+  trial.expect(unread === 0, `${engine}: ${unread} leads read the article, but the database has no record`);
+  rows.add(engine, committed.length, taken - kept.size, outOfOrder, late.length, eventsLost);
 }

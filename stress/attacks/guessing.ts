@@ -1,11 +1,11 @@
-// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a live code;
-// each has a chance of one in a million. Usage: guessing.ts [hours] [--dry]
-import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
-import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
+// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The case counts comparisons with a live code;
+// each has a chance of one in a million.
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
+import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 import {
   createVisitor,
   filledForm,
@@ -13,54 +13,70 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
-import { argument, createProof } from '#stress/harness/proof.ts';
+import { defineCase } from '#stress/harness/cases.ts';
 import { networkAddress } from '#stress/harness/visitors.ts';
 
 const VICTIM = 'victim@example.com';
 const ADDRESSES = 10_000;
-const DAY_MS = 24 * 3_600_000;
-/** Long enough for the attack to continue after the first day's limits have expired. */
-const MINUTES = argument(0, 50) * 60;
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
 const POSSIBILITIES = 10 ** CODE_LENGTH;
+/** The promise of docs/decisions/0004, stricter than 1 in 10,000. */
 const PROMISED_CHANCES = 90;
 
-type Tally = { readonly at: number; requests: number; codes: number; guesses: number; chances: number };
-
-function worstDay(tallies: readonly Tally[]): Tally {
-  let worst: Tally = { at: 0, requests: 0, codes: 0, guesses: 0, chances: 0 };
-  for (const { at: from } of tallies) {
-    const day: Tally = { at: from, requests: 0, codes: 0, guesses: 0, chances: 0 };
-    for (const tally of tallies) {
-      if (tally.at < from || tally.at >= from + DAY_MS) continue;
-      day.requests += tally.requests;
-      day.codes += tally.codes;
-      day.guesses += tally.guesses;
-      day.chances += tally.chances;
-    }
-    if (day.chances > worst.chances) worst = day;
+/** With 50 hours, the attack continues after the first day's limits have expired. */
+export const guessing = defineCase({ hours: 50 }, async (trial, { hours }) => {
+  const rows = trial.rows(
+    'strategy',
+    'requests',
+    'codes mailed',
+    'guesses compared',
+    'chances in a million',
+    'odds in a day',
+  );
+  for (const [name, strategy] of Object.entries(STRATEGIES)) {
+    await withServer({ engine: 'sqlite' }, async (server) => {
+      const attacker = createAttacker(server);
+      const act = strategy(attacker);
+      for (let minute = 0; minute < hours * HOUR_MINUTES; minute += 1) {
+        attacker.tallies.push({ requests: 0, codes: 0, guesses: 0, chances: 0 });
+        await act(minute);
+        await server.advance(60);
+      }
+      const { requests, codes, guesses, chances } = worstDay(attacker.tallies);
+      const odds = `1 in ${Math.round(POSSIBILITIES / chances).toLocaleString('en')}`;
+      rows.add(name, requests, codes, guesses, chances, odds);
+      trial.expect(
+        chances <= PROMISED_CHANCES,
+        `${name}: a stranger has ${chances} chances per day; the promise is at most ${PROMISED_CHANCES}.`,
+      );
+    });
   }
-  return worst;
+  return `${Object.keys(STRATEGIES).length} strategies, the worst 24 hours of ${hours}: ${rows.range('chances in a million')} chances in a million`;
+});
+
+/** Of one minute, or of a day. */
+type Tally = { requests: number; codes: number; guesses: number; chances: number };
+
+function worstDay(minutes: readonly Tally[]): Tally {
+  const days = minutes.map((_, begin) => {
+    const day = minutes.slice(begin, begin + DAY_MINUTES);
+    const sum = (what: keyof Tally) => day.reduce((total, tally) => total + tally[what], 0);
+    return {
+      requests: sum('requests'),
+      codes: sum('codes'),
+      guesses: sum('guesses'),
+      chances: sum('chances'),
+    };
+  });
+  return days.reduce((worst, day) => (day.chances > worst.chances ? day : worst));
 }
 
 function createAttacker(server: ServerUnderTest) {
   const secrets = deriveSecrets(server.config.appSecrets);
-  const tallies: Tally[] = [];
-  const tallyNow = (): Tally => {
-    const at = server.now();
-    const last = tallies.at(-1);
-    if (last?.at === at) return last;
-    const tally = { at, requests: 0, codes: 0, guesses: 0, chances: 0 };
-    tallies.push(tally);
-    return tally;
-  };
-  const start = server.now();
-  let address = 0;
-  const newBrowser = (): Visitor => {
-    address = (address + 1) % ADDRESSES;
-    return createVisitor(server, networkAddress(address));
-  };
-
   const { db } = server.database;
+  const tallies: Tally[] = [];
+  let address = 0;
 
   /** Mirrors verify-code.ts: the codes that this browser's guess would be compared with, and whose attempts it would use. */
   const atStake = async (browser: Visitor): Promise<{ codes: number; own: boolean }> => {
@@ -89,11 +105,12 @@ function createAttacker(server: ServerUnderTest) {
 
   return {
     tallies,
-    newBrowser,
-    forget: (browser: Visitor): void => browser.cookies.clear(),
-    minutesNow: (): number => Math.round((server.now() - start) / 60_000),
+    newBrowser: (): Visitor => {
+      address = (address + 1) % ADDRESSES;
+      return createVisitor(server, networkAddress(address));
+    },
     ask: async (browser: Visitor): Promise<boolean> => {
-      const tally = tallyNow();
+      const tally = tallies.at(-1)!;
       tally.requests += 1;
       const before = await server.countRows('codes');
       const response = await browser.post(API.leads, filledForm({ email: VICTIM }));
@@ -101,7 +118,7 @@ function createAttacker(server: ServerUnderTest) {
       return response.statusCode === 202;
     },
     guess: async (browser: Visitor, times = Number.POSITIVE_INFINITY): Promise<void> => {
-      const tally = tallyNow();
+      const tally = tallies.at(-1)!;
       for (let count = 0; count < times; count += 1) {
         const stake = await atStake(browser);
         const before = await comparedOnSharedBudget();
@@ -120,7 +137,8 @@ function createAttacker(server: ServerUnderTest) {
 }
 type Attacker = ReturnType<typeof createAttacker>;
 
-type Strategy = (attacker: Attacker) => () => Promise<void>;
+/** @returns acts once a minute */
+type Strategy = (attacker: Attacker) => (minute: number) => Promise<void>;
 
 const ASKS_EACH_MINUTE = 8;
 
@@ -153,10 +171,8 @@ const withoutChallenge: Strategy = (attacker) => async () => {
 const SHARED_PAUSE_MINUTES = 12;
 
 const everything: Strategy = (attacker) => {
-  let minute = -1;
   let browsers: Visitor[] = [];
-  return async () => {
-    minute += 1;
+  return async (minute) => {
     if (minute % SHARED_PAUSE_MINUTES > 1) return;
     const browser = attacker.newBrowser();
     if (await attacker.ask(browser)) browsers.push(browser);
@@ -182,15 +198,13 @@ const lostAnswers: Strategy = (attacker) => async () => {
   const browser = attacker.newBrowser();
   if (!(await attacker.ask(browser))) return;
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
-    attacker.forget(browser);
+    browser.cookies.clear();
     await attacker.ask(browser);
     await attacker.guess(browser);
   }
 };
 
-const DAY_MINUTES = 24 * 60;
 const LIFE_MINUTES = 9;
-const HOUR_MINUTES = 60;
 
 /** Codes on both sides of midnight: five mailed before it, five at noon, as many as possible at the end of the day. */
 const acrossTheEdge: Strategy = (attacker) => {
@@ -202,8 +216,7 @@ const acrossTheEdge: Strategy = (attacker) => {
     begin + DAY_MINUTES,
     begin + DAY_MINUTES + LIFE_MINUTES,
   ]);
-  return async () => {
-    const minute = attacker.minutesNow();
+  return async (minute) => {
     if (mailings.has(minute)) {
       for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
         const browser = attacker.newBrowser();
@@ -228,35 +241,3 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'answers lost, asked again': lostAnswers,
   "codes across a day's edge": acrossTheEdge,
 };
-
-const proof = createProof('prove:guessing');
-const rows = proof.rows(
-  'strategy',
-  'requests',
-  'codes mailed',
-  'guesses compared',
-  'chances in a million',
-  'odds in a day',
-);
-for (const [name, strategy] of Object.entries(STRATEGIES)) {
-  await withServer({ engine: 'sqlite' }, async (server) => {
-    const attacker = createAttacker(server);
-    const act = strategy(attacker);
-    for (let minute = 0; minute < MINUTES; minute += 1) {
-      await act();
-      await server.advance(60);
-    }
-    const { requests, codes, guesses, chances } = worstDay(attacker.tallies);
-    const odds = `1 in ${Math.round(POSSIBILITIES / chances).toLocaleString('en')}`;
-    rows.add(name, requests, codes, guesses, chances, odds);
-    // The promise of docs/decisions/0004, stricter than 1 in 10,000.
-    proof.expect(
-      chances <= PROMISED_CHANCES,
-      `${name}: a stranger has ${chances} chances per day; the promise is at most ${PROMISED_CHANCES}.`,
-    );
-  });
-}
-await proof.end(
-  `${Object.keys(STRATEGIES).length} strategies, the worst 24 hours of ${MINUTES / 60}: ${rows.range('chances in a million')} chances in a million`,
-  rows.table(),
-);

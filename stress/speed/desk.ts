@@ -1,5 +1,4 @@
-// Measures the desk with a million leads: exports compared with the database's own dump, the consent chain, screens, and visitors during an
-// export. Usage: desk.ts [leads] [--dry]
+// The desk with a million leads: exports compared with the database's own dump, the consent chain, screens, and visitors during an export.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
@@ -7,17 +6,18 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import type { PeoplePage } from '#desk/endpoints/people.ts';
+import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import { peakBytes } from '#stress/harness/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
-import { argument, createProof } from '#stress/harness/proof.ts';
-import { median } from '#stress/harness/report.ts';
+import { median, type Rows } from '#stress/harness/report.ts';
 import { LIMITS_OUT_OF_REACH } from '#stress/harness/visitors.ts';
 import { watchWhile } from '#stress/harness/watch.ts';
 import { createClient } from '#stress/speed/client.ts';
 import { closedLoop, forMs } from '#stress/speed/loops.ts';
-import { startSink } from '#stress/speed/sink.ts';
+import { startSink, type Sink } from '#stress/speed/sink.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -25,14 +25,13 @@ import { openTestService } from '#testing/open-test-service.ts';
 import type { PreparedSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-const LEADS = argument(0, 1_000_000);
 const MOST_MEMORY = 150e6;
 const TURNS = 3;
 const LOOK_MS = 20;
-const PROJECT = path.resolve(import.meta.dirname, '..');
-const [, ...DESK] = (
-  JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8')) as { scripts: { desk: string } }
-).scripts.desk.split(' ');
+const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly desk: string };
+};
+const [, ...DESK] = PACKAGE.scripts.desk.split(' ');
 const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_verified_at, r.given_at, r.consent_version, w.text, l.attribution, l.flags
   from leads l left join consent_receipts r on r.id = (select id from consent_receipts where lead_id = l.id order by id desc limit 1)
   left join consent_wordings w on w.version = r.consent_version order by l.id`;
@@ -67,6 +66,56 @@ for (;;) {
 
 type Run = { readonly seconds: number; readonly bytes: number };
 
+type Measuring = {
+  readonly trial: Trial;
+  readonly rows: Rows;
+  readonly engine: Engine;
+  readonly site: PreparedSite;
+};
+
+export const desk = defineCase({ leads: 1_000_000 }, async (trial, { leads }) => {
+  using sink = await startSink();
+  const commandRows = trial.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
+  const screenRows = trial.rows('what', 'engine', 'requests', 'first, ms', 'slowest, ms', 'all, s');
+  const besideRows = trial.rows(
+    'engine',
+    'flows a second',
+    'during an export',
+    'ratio',
+    'exported meanwhile, MB',
+  );
+  for (const program of ['sqlite3', 'psql']) execFileSync(program, ['--version']);
+  for (const engine of ENGINES) {
+    const port = await freePort();
+    await using site = await trial.prepareSite(engine, {
+      env: {
+        ...LIMITS_OUT_OF_REACH,
+        ...KEPT_FOR_EVER,
+        LOG_LEVEL: 'error',
+        SMTP_URL: sink.url,
+        DESK_URL: `http://127.0.0.1:${port}`,
+        DESK_PORT: String(port),
+        DESK_PEOPLE: `${ADA}:all`,
+      },
+    });
+    await fillHistory({ ...site, engine }, leads, { seal: false });
+    await measureCommands({ trial, rows: commandRows, engine, site }, leads);
+    await measureScreens({ trial, rows: screenRows, engine, site }, leads);
+    await measureBesideExport({ trial, rows: besideRows, engine, site }, sink);
+  }
+  const resultsOf = (engine: Engine) =>
+    `${engine}: CSV export ${commandRows.range('seconds', engine, '--format csv')} s ` +
+    `(${commandRows.range('ratio', engine, '--format csv')} of the database's own dump), ` +
+    `consent anchor ${commandRows.range('seconds', engine, 'anchor')} s, consent verify ${commandRows.range('seconds', engine, 'verify')} s; ` +
+    `at most ${commandRows.range('most memory, MB', engine, '--since-last')} MB (export --since-last); ` +
+    `slowest request of each page ${screenRows.range('slowest, ms', engine)} ms; ` +
+    `${screenRows.range('requests', engine)} requests, ${screenRows.range('all, s', engine)} s to the end of a list`;
+  return (
+    `${leads.toLocaleString('en')} leads. ${ENGINES.map(resultsOf).join('. ')}. ` +
+    `${VISITORS} visitors, medians of ${ROUNDS} turns: ${besideRows.say('flows a second', 'during an export', 'ratio')}`
+  );
+});
+
 const medianOf = (runs: readonly Run[]): Run => ({
   seconds: median(runs.map(({ seconds }) => seconds)),
   bytes: Math.max(...runs.map(({ bytes }) => bytes)),
@@ -74,63 +123,10 @@ const medianOf = (runs: readonly Run[]): Run => ({
 
 const countLines = (file: string): number => readFileSync(file, 'latin1').split('\n').length - 1;
 
-const proof = createProof('prove:desk');
-const sink = await startSink();
-const commandRows = proof.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
-const screenRows = proof.rows('what', 'engine', 'requests', 'first, ms', 'slowest, ms', 'all, s');
-const besideRows = proof.rows(
-  'engine',
-  'flows a second',
-  'during an export',
-  'ratio',
-  'exported meanwhile, MB',
-);
-
-for (const program of ['sqlite3', 'psql']) execFileSync(program, ['--version']);
-for (const engine of ENGINES) {
-  const port = await freePort();
-  const site = await proof.prepareSite(engine, {
-    env: {
-      ...LIMITS_OUT_OF_REACH,
-      ...KEPT_FOR_EVER,
-      LOG_LEVEL: 'error',
-      SMTP_URL: sink.url,
-      DESK_URL: `http://127.0.0.1:${port}`,
-      DESK_PORT: String(port),
-      DESK_PEOPLE: `${ADA}:all`,
-    },
-  });
-  try {
-    await fillHistory({ ...site, engine }, LEADS, { seal: false });
-    await measureCommands(engine, site);
-    await measureScreens(engine, site);
-    await measureBesideExport(engine, site);
-  } finally {
-    await site.close();
-  }
-}
-sink.close();
-const resultsOf = (engine: Engine) =>
-  `${engine}: CSV export ${commandRows.range('seconds', engine, '--format csv')} s ` +
-  `(${commandRows.range('ratio', engine, '--format csv')} of the database's own dump), ` +
-  `consent anchor ${commandRows.range('seconds', engine, 'anchor')} s, consent verify ${commandRows.range('seconds', engine, 'verify')} s; ` +
-  `at most ${commandRows.range('most memory, MB', engine, '--since-last')} MB (export --since-last); ` +
-  `slowest request of each page ${screenRows.range('slowest, ms', engine)} ms; ` +
-  `${screenRows.range('requests', engine)} requests, ${screenRows.range('all, s', engine)} s to the end of a list`;
-await proof.end(
-  `${LEADS.toLocaleString('en')} leads. ${ENGINES.map(resultsOf).join('. ')}. ` +
-    `${VISITORS} visitors, medians of ${ROUNDS} turns: ${besideRows.say('flows a second', 'during an export', 'ratio')}`,
-  commandRows.table(),
-  screenRows.table(),
-  besideRows.table(),
-);
-
-async function measureCommands(
-  engine: Engine,
-  { folder, databaseUrl, env: settings }: PreparedSite,
-): Promise<void> {
+async function measureCommands({ trial, rows, engine, site }: Measuring, leads: number): Promise<void> {
+  const { folder, databaseUrl, env: settings } = site;
   const env = { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, ...settings };
-  const desk = (...args: readonly string[]) => run(process.execPath, [...DESK, ...args], env);
+  const runDesk = (...args: readonly string[]) => run(trial, process.execPath, [...DESK, ...args], env);
   const file = path.join(folder, 'leads.csv');
   const dump = path.join(folder, 'dump.csv');
   const own: readonly [string, readonly string[]] =
@@ -142,18 +138,18 @@ async function measureCommands(
   const exports: Run[] = [];
   const ratios: number[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    const exported = await desk('export', '--out', file);
-    const dumped = await run(own[0], own[1], env);
+    const exported = await runDesk('export', '--out', file);
+    const dumped = await run(trial, own[0], own[1], env);
     exports.push(exported);
     dumps.push(dumped);
     ratios.push(exported.seconds / dumped.seconds);
   }
   const dumped = medianOf(dumps);
-  const again = await desk('export', '--format', 'jsonl', '--out', path.join(folder, 'leads.jsonl'));
-  const marked = await desk('export', '--since-last', 'crm', '--out', path.join(folder, 'crm.csv'));
-  const sealed = await desk('consent', 'anchor');
-  const verified = await desk('consent', 'verify');
-  proof.expect(countLines(file) === LEADS + 1, `${engine}: ${countLines(file)} lines in the export`);
+  const again = await runDesk('export', '--format', 'jsonl', '--out', path.join(folder, 'leads.jsonl'));
+  const marked = await runDesk('export', '--since-last', 'crm', '--out', path.join(folder, 'crm.csv'));
+  const sealed = await runDesk('consent', 'anchor');
+  const verified = await runDesk('consent', 'verify');
+  trial.expect(countLines(file) === leads + 1, `${engine}: ${countLines(file)} lines in the export`);
   const inCsv = `export --format csv, ${Math.round(statSync(file).size / 1e6)} MB`;
   for (const [what, { seconds, bytes }] of [
     [`${own[0]}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped],
@@ -163,7 +159,7 @@ async function measureCommands(
     ['consent anchor, which seals all of them', sealed],
     ['consent verify', verified],
   ] as const) {
-    commandRows.add(
+    rows.add(
       what,
       engine,
       seconds.toFixed(1),
@@ -174,22 +170,27 @@ async function measureCommands(
           : '',
       Math.round(bytes / 1e6),
     );
-    proof.expect(
+    trial.expect(
       bytes <= MOST_MEMORY || what.includes('since-last'),
       `${engine}: ${what} held ${bytes} bytes`,
     );
   }
 }
 
-async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
+async function run(
+  trial: Trial,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Run> {
   const begun = performance.now();
-  const child = spawn(command, args, { env, cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(command, args, { env, cwd: PROJECT_FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
   const { looks, result: end } = await watchWhile(
     () => memoryOf(child.pid ?? 0),
     LOOK_MS,
     async () => {
       const [code] = (await once(child, 'exit')) as [number | null];
-      proof.expect(code === 0, `${path.basename(command)} ${args.slice(1).join(' ')} ended with ${code}`);
+      trial.expect(code === 0, `${path.basename(command)} ${args.slice(1).join(' ')} ended with ${code}`);
       return performance.now();
     },
   );
@@ -204,8 +205,8 @@ function memoryOf(pid: number): number {
   }
 }
 
-async function measureScreens(engine: Engine, { folder, env }: PreparedSite): Promise<void> {
-  const service = await openTestService(folder, env);
+async function measureScreens({ trial, rows, engine, site }: Measuring, leads: number): Promise<void> {
+  const service = await openTestService(site.folder, site.env);
   const { ask, warmUp } = askedDesk(service);
   const timed = async <Answer>(work: () => Promise<Answer>): Promise<readonly [Answer, number]> => {
     await setImmediate();
@@ -216,15 +217,8 @@ async function measureScreens(engine: Engine, { folder, env }: PreparedSite): Pr
   const add = (what: string, times: readonly number[]): void => {
     const slowest = Math.max(...times);
     const all = times.reduce((sum, ms) => sum + ms, 0);
-    screenRows.add(
-      what,
-      engine,
-      times.length,
-      Math.round(times[0]!),
-      Math.round(slowest),
-      (all / 1000).toFixed(1),
-    );
-    proof.expect(
+    rows.add(what, engine, times.length, Math.round(times[0]!), Math.round(slowest), (all / 1000).toFixed(1));
+    trial.expect(
       slowest <= MOST_SCREEN_MS,
       `${engine}: ${what} took ${Math.round(slowest)} ms in one request`,
     );
@@ -249,19 +243,19 @@ async function measureScreens(engine: Engine, { folder, env }: PreparedSite): Pr
     return answer!;
   };
   const [, warmMs] = await timed(warmUp);
-  screenRows.add('counting past days, once at the start', engine, '', '', '', (warmMs / 1000).toFixed(1));
+  rows.add('counting past days, once at the start', engine, '', '', '', (warmMs / 1000).toFixed(1));
   const today = await one('today', 'today');
-  proof.expect(today.newest.length > 0, `${engine}: today shows no leads`);
+  trial.expect(today.newest.length > 0, `${engine}: today shows no leads`);
   const first = await one('leads, the newest', 'people');
   await one('leads, the next page', 'people', { after: first.next });
   await one('a person', 'story', { id: first.people[0]!.id });
   const found = await one('the whole address of the oldest lead', 'people', {
     search: 'past-1@example.com',
   });
-  proof.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
+  trial.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
   await one('a name that everyone has', 'people', { search: 'lovelace' });
-  const part = await toTheEnd('a part of an address, to the end', { search: `past-${LEADS}@` });
-  proof.expect(part === 1, `${engine}: a part of an address found ${part}`);
+  const part = await toTheEnd('a part of an address, to the end', { search: `past-${leads}@` });
+  trial.expect(part === 1, `${engine}: a part of an address found ${part}`);
   await toTheEnd('a text that no one has, to the end', { search: 'nobody' });
   await toTheEnd('a source that no one came from, to the end', { source: 'webinar' });
   await toTheEnd('a company’s domain without leads, to the end', { domain: 'example.org' });
@@ -280,7 +274,7 @@ async function measureScreens(engine: Engine, { folder, env }: PreparedSite): Pr
   await service.close();
 }
 
-async function measureBesideExport(engine: Engine, site: PreparedSite): Promise<void> {
+async function measureBesideExport({ trial, rows, engine, site }: Measuring, sink: Sink): Promise<void> {
   const { url } = await site.start();
   const deskUrl = site.env['DESK_URL'] ?? '';
   await until(
@@ -301,14 +295,14 @@ async function measureBesideExport(engine: Engine, site: PreparedSite): Promise<
   const asked = await send('/api/sign-in', { email: ADA });
   const code = await sink.codeFor(ADA);
   const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
-  proof.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
+  trial.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
   const session = entered.headers.get(KEPT_BY_BROWSER.session) ?? '';
 
   const client = createClient(url, sink);
   const { flow, abandon } = client;
   const turn = async (): Promise<number> => {
     const seen = await closedLoop({ flow, abandon }, { at: VISITORS, goesOn: forMs(TURN_MS) });
-    proof.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
+    trial.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
     return seen.count / seen.seconds;
   };
   let bytes = 0;
@@ -319,7 +313,7 @@ async function measureBesideExport(engine: Engine, site: PreparedSite): Promise<
     const said = text(reader.stdout);
     await once(reader.stderr, 'data');
     const speed = await turn();
-    proof.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
+    trial.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
     reader.kill('SIGTERM');
     bytes += Number(await said);
     return speed;
@@ -331,17 +325,17 @@ async function measureBesideExport(engine: Engine, site: PreparedSite): Promise<
     speeds.duringExport.push(await turnBesideExport());
   }
   const [alone, duringExport] = [median(speeds.alone), median(speeds.duringExport)];
-  besideRows.add(
+  rows.add(
     engine,
     alone.toFixed(0),
     duringExport.toFixed(0),
     (duringExport / alone).toFixed(2),
     (bytes / 1e6).toFixed(0),
   );
-  proof.expect(
+  trial.expect(
     duringExport / alone >= LEAST_RATIO,
     `${engine}: during an export, only ${(duringExport / alone).toFixed(2)} of the speed is left`,
   );
-  proof.expect(bytes > 0, `${engine}: nothing was exported`);
+  trial.expect(bytes > 0, `${engine}: nothing was exported`);
   client.close();
 }

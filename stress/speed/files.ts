@@ -1,20 +1,44 @@
-// Readers of one file in a loop, on raw sockets: an HTTP client would use more processor time than the server.
+// The page and a file, compared with a minimal server's responses of the same size.
 import { connect } from 'node:net';
 
+import { defineCase } from '#stress/harness/cases.ts';
+import { createComparison, paceOf } from '#stress/speed/compare.ts';
+import { withBoth } from '#stress/speed/contestants.ts';
 import type { Measured } from '#stress/speed/loops.ts';
+import { startSink } from '#stress/speed/sink.ts';
 
+const READERS = 64;
 const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-export async function readersOf(
-  url: string,
-  path: string,
-  { at, ms }: { at: number; ms: number },
-): Promise<Measured> {
+export const files = defineCase({ short: false }, async (trial, { short }) => {
+  using sink = await startSink();
+  const pace = paceOf(short);
+  const comparison = createComparison(trial, short);
+  await withBoth({ trial, engine: 'sqlite', sink }, async (both) => {
+    const [{ url }] = both;
+    const page = await (await fetch(url)).text();
+    const application = /data-app="([^"]+)"/.exec(page)?.[1] ?? '';
+    for (const [name, path] of [
+      ['the page', '/'],
+      ['the application’s first file', application],
+    ] as const) {
+      const bytes = await bytesOf(url, path);
+      const read = (contestant: (typeof both)[number], ms: number) =>
+        readersOf(contestant.url, contestant.name === 'ours' ? path : `/bytes/${bytes}`, ms);
+      for (const contestant of both) await read(contestant, pace.warmUpMs);
+      await comparison.add(both, { name, run: (contestant) => read(contestant, pace.turnMs) }, pace);
+    }
+  });
+  return null;
+});
+
+/** Readers of one file in a loop, on raw sockets: an HTTP client would use more processor time than the server. */
+async function readersOf(url: string, path: string, ms: number): Promise<Measured> {
   const times: number[] = [];
   const start = performance.now();
   const end = start + ms;
-  await Promise.all(Array.from({ length: at }, () => beReader(url, path, end, times)));
+  await Promise.all(Array.from({ length: READERS }, () => beReader(url, path, end, times)));
   const seconds = (performance.now() - start) / 1000;
   return {
     count: times.length,
@@ -25,7 +49,7 @@ export async function readersOf(
   };
 }
 
-export async function bytesOf(url: string, path: string): Promise<number> {
+async function bytesOf(url: string, path: string): Promise<number> {
   const response = await fetch(url + path, { method: 'HEAD', headers: { 'accept-encoding': 'br' } });
   return Number(response.headers.get('content-length'));
 }

@@ -1,0 +1,158 @@
+// Forms on a full disk, in read-only files and in a read-only PostgreSQL, and afterwards. Needs root on Linux.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { API } from '#shared/api.ts';
+import type { Engine } from '#testing/databases.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { fillDisk, mountSmallDisk, whyNoDisk } from '#testing/small-disk.ts';
+import { defineCase, type Trial } from '#stress/harness/cases.ts';
+import { lostIn } from '#stress/harness/promises-kept.ts';
+import type { Rows } from '#stress/harness/report.ts';
+import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+
+const BEFORE = 30;
+const DURING = 60;
+const AFTER = 30;
+const SMALL_DISK = '8m';
+const ASK_EVERY_MS = 1_000;
+const WELL_WITHIN_MS = 120_000;
+
+type Fault = {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly begin: () => unknown;
+  readonly end: () => unknown;
+};
+
+export const disk = defineCase({}, async (trial) => {
+  const rows = trial.rows(
+    'fault',
+    'answered 202 meanwhile',
+    'answered 503 meanwhile',
+    'with the sentence',
+    'health 200 after',
+    'acknowledged in all',
+    'lost',
+    'leads answered 200',
+  );
+  const withFolder = async (work: (folder: string) => Promise<void>) => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
+    await work(folder);
+    rmSync(folder, { recursive: true });
+  };
+  if (whyNoDisk()) process.stdout.write(`SQLite, disk full: skipped, because ${whyNoDisk()}\n`);
+  else
+    await withFolder(async (folder) => {
+      const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
+      let filler = '';
+      await suffer(trial, rows, folder, {
+        name: 'SQLite, disk full',
+        engine: 'sqlite',
+        begin: () => (filler = fillDisk(folder)),
+        end: () => rmSync(filler),
+      }).finally(unmount);
+    });
+  await withFolder((folder) => {
+    const change = (flag: string) => {
+      const data = path.join(folder, 'data');
+      const files = readdirSync(data).filter((name) => /\.db(-wal)?$/.test(name));
+      execFileSync('chattr', [flag, ...files.map((name) => path.join(data, name))]);
+    };
+    return suffer(trial, rows, folder, {
+      name: 'SQLite, files read-only',
+      engine: 'sqlite',
+      begin: () => change('+i'),
+      end: () => change('-i'),
+    });
+  });
+  const { url } = await trial.postgres();
+  const setReadOnly = (value: 'on' | 'off') =>
+    onPostgres(url, async (client) => {
+      await client.query(`alter system set default_transaction_read_only = ${value}`);
+      await client.query('select pg_reload_conf()');
+      await setTimeout(500);
+    });
+  await withFolder((folder) =>
+    suffer(trial, rows, folder, {
+      name: 'PostgreSQL, read-only',
+      engine: 'postgres',
+      begin: () => setReadOnly('on'),
+      end: () => setReadOnly('off'),
+    }),
+  );
+  return (
+    `3 faults: ${rows.range('answered 202 meanwhile')} forms answered 202 and ${rows.range('answered 503 meanwhile')} answered 503 meanwhile; ` +
+    `health 200 again after ${rows.range('health 200 after')}; of ${rows.range('acknowledged in all')} acknowledged, ${rows.range('lost')} lost`
+  );
+});
+
+async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, begin, end }: Fault) {
+  await using site = await trial.prepareSite(engine, {
+    folder,
+    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal' },
+    inbox: { onMessage: () => setTimeout(20, null) },
+  });
+  const { inbox } = site;
+  const { url } = await site.start();
+  const ledger = newLedger();
+  const walkMany = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, () => walk({ url, inbox, ledger }, AbortSignal.timeout(60_000))),
+    );
+  await walkMany(BEFORE);
+
+  const onTheEdge = walkMany(BEFORE);
+  await setTimeout(30);
+  await begin();
+  const answers = { 202: 0, 503: 0 };
+  const diagnoses = new Set<string>();
+  for (let count = 0; count < DURING; count += 1) {
+    const email = newAddress();
+    const { status, body, headers } = await post(`${url}${API.leads}`, filledForm({ email }));
+    if (status === 202) {
+      answers[202] += 1;
+      ledger.acknowledged.add(email);
+    } else if (status === 503) {
+      answers[503] += 1;
+      const health = await fetch(`${url}${API.health}`);
+      trial.expect(health.status === 503, `${name}: a form got 503, but health ${health.status}`);
+      trial.expect(headers.has('retry-after'), `${name}: no Retry-After`);
+      diagnoses.add(await health.text());
+    } else trial.expect(false, `${name}: ${status} ${body}`);
+  }
+  const page = await fetch(url);
+  trial.expect(page.status === 200, `${name}: the page returned ${page.status}`);
+  await end();
+  const wellAgain = untilWell(url);
+  await onTheEdge;
+  await walkMany(AFTER);
+  const wellAfterMs = await wellAgain;
+  trial.expect(wellAfterMs < Infinity, `${name}: health did not recover`);
+  for (const email of ledger.acknowledged)
+    await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
+  const account = await trial.expectKept(name, site, ledger);
+  rows.add(
+    name,
+    answers[202],
+    answers[503],
+    [...diagnoses].join(' / '),
+    `${Math.round(wellAfterMs / 1000)} s`,
+    ledger.acknowledged.size,
+    lostIn(account),
+    ledger.verified.size,
+  );
+}
+
+async function untilWell(url: string): Promise<number> {
+  const begun = performance.now();
+  while (performance.now() - begun < WELL_WITHIN_MS) {
+    if ((await fetch(`${url}${API.health}`)).status === 200) return performance.now() - begun;
+    await setTimeout(ASK_EVERY_MS);
+  }
+  return Infinity;
+}

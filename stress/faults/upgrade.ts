@@ -1,0 +1,299 @@
+// Visitors behind nginx while servers restart or change their release.
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { MIGRATIONS } from '#server/db/migrations/migrate.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { freePort } from '#testing/free-port.ts';
+import { startOnHeldSocket } from '#testing/held-socket.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { copyProject } from '#testing/project-copy.ts';
+import { startProxy } from '#testing/proxies.ts';
+import { startSiteProcess, type PreparedSite, type SiteProcess } from '#testing/start-site.ts';
+import { defineCase, type Trial } from '#stress/harness/cases.ts';
+import { lostIn, settle } from '#stress/harness/promises-kept.ts';
+import type { Rows } from '#stress/harness/report.ts';
+import {
+  attempt,
+  countFailed,
+  countRequests,
+  newLedger,
+  send,
+  walk,
+  whileVisited,
+  WITHOUT_LIMITS,
+  type Ledger,
+} from '#stress/harness/visitors.ts';
+
+const PARTS = ['place', ...ENGINES, 'old'];
+const LONGEST_PAUSE_MS = 2_000;
+/** A run without restarts for comparison, because a busy machine may also return 503. */
+const CONTROL_MS = 30_000;
+const REST_MS = 1_000;
+const BOTH_RELEASES_MS = 10_000;
+const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
+
+type Upgrade = {
+  readonly trial: Trial;
+  readonly rows: Rows;
+  readonly times: number;
+  readonly visitors: number;
+};
+
+const OPTIONS = { only: PARTS.join(), from: '', times: 10, visitors: 50 };
+export const upgrade = defineCase(OPTIONS, async (trial, { only, from, times, visitors }) => {
+  const nginxProgram = findProgram('nginx');
+  if (nginxProgram === undefined) throw new Error(notTested('nginx'));
+  // Accepts the tests' certificate, only in this process.
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  const rows = trial.rows(
+    'what',
+    'restarts',
+    'requests',
+    'failed',
+    'forms taken',
+    'codes or leads lost',
+    'mails twice',
+    'longest wait',
+  );
+  const parts = only.split(',');
+  const common = { trial, rows, times, visitors };
+  if (parts.includes('place')) await inPlace(common);
+  for (const engine of ENGINES) if (parts.includes(engine)) await twoProcesses(common, engine);
+  // A single migration means that no previous release exists.
+  if (parts.includes('old') && (from !== '' || Object.keys(MIGRATIONS).length > 1))
+    await oldAndNew(common, from);
+  if (only !== OPTIONS.only) return null;
+  const version = /nginx\/(\S+)/.exec(spawnSync(nginxProgram, ['-v'], { encoding: 'utf8' }).stderr)?.[1];
+  const [busy = 0] = os.loadavg();
+  return (
+    `nginx ${version}, ${visitors} visitors, load ${busy.toFixed(0)}. Two processes restarted ${times} times each: ` +
+    `${rows.range('requests', 'advised')} requests, ${rows.range('failed', 'advised')} failed, longest wait ${rows.range('longest wait', 'advised')}. ` +
+    `With nginx's defaults, once each: ${rows.range('failed', 'defaults')} failed. ` +
+    `Stopped and started without a proxy: ${rows.range('failed', 'stopped and started')} failed`
+  );
+});
+
+/** Updates a copy of the project. Stopping and starting it is measured for comparison. */
+async function inPlace(common: Upgrade): Promise<void> {
+  const { trial, times } = common;
+  const { folder: project, remove } = copyProject();
+  const port = await freePort();
+  await using site = await trial.prepareSite('sqlite', { env: { ...SETTINGS, PORT: String(port) } });
+  const { CAMPAIGN_FOLDER: _, ...env } = site.env;
+  await build(project);
+  const page = await startOnHeldSocket(env, site.folder, { port, project });
+  const words = path.join(project, 'campaign', 'interface.yaml');
+  await using nginx = await startNginx(common, site, [port]);
+  await nginx.report(`for comparison: nothing restarted, ${CONTROL_MS / 1000} s`, '0', 'compared', () =>
+    setTimeout(CONTROL_MS),
+  );
+  const what = 'one process on a socket of systemd, new words each time';
+  await nginx.report(what, `${times}`, 'judged', async () => {
+    for (let time = 1; time <= times; time += 1) {
+      const changed = readFileSync(words, 'utf8').replace(/sending: .*/, `sending: Sending Code ${time}...`);
+      writeFileSync(words, changed);
+      await build(project);
+      await page.restart();
+      await setTimeout(REST_MS);
+    }
+  });
+  const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
+  trial.expect(releases === times + 1, `in place: ${releases} releases were built instead of ${times + 1}`);
+  await page.stop();
+  let server = await startSiteProcess(env, site.folder, project);
+  const without = 'for comparison: stopped and started again without a socket';
+  await nginx.report(without, '1', 'compared', async () => {
+    await server.stop('SIGTERM');
+    server = await startSiteProcess(env, site.folder, project);
+  });
+  await server.stop();
+  remove();
+}
+
+async function twoProcesses(common: Upgrade, engine: Engine): Promise<void> {
+  const { trial, times } = common;
+  await using site = await trial.prepareSite(engine, { env: SETTINGS });
+  const servers = [await site.start(), await site.start()];
+  const ports = servers.map(({ port }) => port);
+  const restartAll = async () => {
+    for (const [index, server] of servers.entries()) {
+      const code = await server.stop('SIGTERM');
+      trial.expect(code === 0, `${engine}: a process ended with ${code} on SIGTERM`);
+      servers[index] = await site.start({ PORT: String(server.port) });
+      await setTimeout(REST_MS);
+    }
+  };
+  const what = `two processes on ${engine === 'sqlite' ? 'one SQLite file' : 'one PostgreSQL'}`;
+  {
+    await using nginx = await startNginx(common, site, ports);
+    await nginx.report(`${what}, nginx as advised`, `${times} each`, 'judged', async () => {
+      for (let time = 0; time < times; time += 1) await restartAll();
+    });
+  }
+  await using nginx = await startNginx(common, site, ports, { withDefaults: true });
+  await nginx.report(`${what}, for comparison: nginx with its defaults`, '1 each', 'compared', restartAll);
+}
+
+async function oldAndNew(common: Upgrade, from: string): Promise<void> {
+  const git = (...args: string[]): Buffer =>
+    execFileSync('git', args, { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
+  const newest = String(
+    git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations'),
+  ).trim();
+  const name = String(git('rev-parse', '--short', from || `${newest}^`)).trim();
+  const old = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
+  execFileSync('tar', ['-x', '-C', old], { input: git('archive', name) });
+  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(old, 'node_modules'));
+  cpSync(path.join(PROJECT_FOLDER, 'package.json'), path.join(old, 'package.json'));
+  const today = copyProject();
+  // Both build into the same folder, so both releases find each other's files.
+  mkdirSync(path.join(old, 'dist'));
+  symlinkSync(path.join(old, 'dist'), path.join(today.folder, 'dist'));
+  for (const engine of ENGINES) await changeRelease(common, engine, { name, old, today: today.folder });
+  today.remove();
+  rmSync(old, { recursive: true });
+}
+
+async function changeRelease(
+  common: Upgrade,
+  engine: Engine,
+  { name, old, today }: { readonly name: string; readonly old: string; readonly today: string },
+): Promise<void> {
+  const { trial, rows } = common;
+  await build(old);
+  await using site = await trial.prepareSite(engine, { env: SETTINGS });
+  const { CAMPAIGN_FOLDER: _, ...env } = site.env;
+  const startIn = (folder: string, port = 0) =>
+    startSiteProcess({ ...env, PORT: String(port) }, site.folder, folder);
+  let left: SiteProcess = await startIn(old);
+  const right = await startIn(old);
+  const { port } = left;
+  let back = 'serves';
+  {
+    await using nginx = await startNginx(common, site, [port, right.port]);
+    await nginx.report(`${name} and this release at once, ${engine}`, '1', 'judged', async () => {
+      await build(today);
+      await left.stop('SIGTERM');
+      left = await startIn(today, port);
+      // Both releases run on tables that the old one does not know.
+      await setTimeout(BOTH_RELEASES_MS);
+      await build(old);
+      await left.stop('SIGTERM');
+      left = await startIn(old, port).catch(async (error: unknown) => {
+        back = /^ {2}- (.*)$/m.exec(String(error))?.[1] ?? String(error);
+        await build(today);
+        return startIn(today, port);
+      });
+      await setTimeout(3_000);
+    });
+  }
+  rows.add(`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '');
+  // Only releases that support newer databases are promised to start again.
+  const migrate = readFileSync(path.join(old, 'server/db/migrations/migrate.ts'), 'utf8');
+  trial.expect(
+    !migrate.includes('mayBeNewer') || back === 'serves',
+    `${name} does not start on the newer database: ${back}`,
+  );
+  await Promise.all([right.stop(), left.stop()]);
+}
+
+const build = (project: string) => promisify(execFile)('node', ['build/build.ts'], { cwd: project });
+
+async function startNginx(
+  { trial, rows, visitors }: Upgrade,
+  site: PreparedSite,
+  pages: readonly number[],
+  options: { readonly withDefaults?: boolean } = {},
+) {
+  const https = await freePort();
+  const proxy = await startProxy('nginx', { http: await freePort(), https, pages }, options);
+  const url = `https://localhost:${https}`;
+  return {
+    [Symbol.asyncDispose]: proxy.close,
+    /** @param role a comparison may fail */
+    report: async (
+      what: string,
+      restarts: string,
+      role: 'judged' | 'compared',
+      happening: () => Promise<unknown>,
+    ): Promise<void> => {
+      const ledger = newLedger();
+      const early = assetsOf(await load(ledger, `${url}/`));
+      trial.expect(early.length > 0, 'the page contains no assets');
+      await whileVisited(
+        visitors,
+        (signal) => visit(url, site, ledger, signal),
+        async () => {
+          await setTimeout(LONGEST_PAUSE_MS);
+          await happening();
+          await setTimeout(LONGEST_PAUSE_MS);
+        },
+      );
+      for (const asset of early) await load(ledger, url + asset);
+
+      const isJudged = role === 'judged';
+      const account = await (isJudged ? trial.expectKept(what, site, ledger) : settle(site, ledger));
+      const lost = lostIn(account) + account.unheardSuccesses;
+      const longestMs = Math.max(...ledger.heard.map(({ afterMs }) => afterMs));
+      rows.add(
+        what,
+        restarts,
+        countRequests(ledger).toLocaleString('en'),
+        countFailed(ledger),
+        ledger.acknowledged.size,
+        lost,
+        account.duplicates,
+        `${(longestMs / 1000).toFixed(1)} s`,
+      );
+      for (const [failure, count] of ledger.failed) {
+        process.stdout.write(`    ${failure}: ${count}\n`);
+        trial.expect(!isJudged, `${what}: failed: ${failure}: ${count}`);
+      }
+      trial.expect(!isJudged || lost === 0, `${what}: ${lost} lost`);
+      trial.expect(!isJudged || account.duplicates === 0, `${what}: ${account.duplicates} mails came twice`);
+    },
+  };
+}
+
+async function visit(
+  url: string,
+  { inbox }: PreparedSite,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
+  const assets = assetsOf(await load(ledger, `${url}/`));
+  await pause();
+  for (const asset of assets.slice(0, 1)) await load(ledger, url + asset);
+  await pause();
+  const waitForMail: typeof inbox.waitForMail = async (...mail) => {
+    const received = await inbox.waitForMail(...mail);
+    await pause();
+    return received;
+  };
+  await walk({ url, inbox: { waitForMail }, ledger }, signal);
+  for (const asset of assets.slice(1)) await load(ledger, url + asset);
+}
+
+const pause = () => setTimeout(Math.random() * LONGEST_PAUSE_MS);
+
+async function load(ledger: Ledger, address: string): Promise<string> {
+  const answer = await attempt(ledger, () => send(address), 'file');
+  return answer?.body ?? '';
+}
+
+const assetsOf = (page: string): string[] => [...new Set(page.match(/\/assets\/[\w-]+\.js/g))];

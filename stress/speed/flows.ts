@@ -1,0 +1,95 @@
+// Flows (form, mail, code) compared with the floor, and with many leads compared with few.
+import { execFileSync } from 'node:child_process';
+
+import { defineCase } from '#stress/harness/cases.ts';
+import { residentBytes } from '#stress/harness/consumption.ts';
+import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
+import { compared, createComparison, paceOf, warmUp, type Load, type Pace } from '#stress/speed/compare.ts';
+import {
+  clear,
+  ENGINE_OPTION,
+  enginesIn,
+  enterOurs,
+  start,
+  timeStarts,
+  withBoth,
+} from '#stress/speed/contestants.ts';
+import { closedLoop, forMs, openLoop } from '#stress/speed/loops.ts';
+import { startSink } from '#stress/speed/sink.ts';
+
+const AT_A_TIME = [1, 32, 128];
+const A_SECOND = [20, 100, 200];
+
+const flowsAt = (at: number, { turnMs }: Pace): Load => ({
+  name: `${at} at a time`,
+  run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),
+});
+
+const flowsASecond = (perSecond: number, { turnMs }: Pace): Load => ({
+  name: `${perSecond} begun a second`,
+  run: ({ client }) => openLoop(client, { perSecond, ms: turnMs }),
+});
+
+export const flows = defineCase(
+  { ...ENGINE_OPTION, short: false },
+  async (trial, { engine: named, short }) => {
+    using sink = await startSink();
+    const pace = paceOf(short);
+    const comparison = createComparison(trial, short);
+    const loads = [
+      ...AT_A_TIME.map((at) => flowsAt(at, pace)),
+      ...A_SECOND.map((perSecond) => flowsASecond(perSecond, pace)),
+    ];
+    for (const engine of enginesIn(named))
+      await withBoth({ trial, engine, sink }, async (both) => {
+        await warmUp(both, pace);
+        for (const load of loads) await comparison.add(both, load, pace, `${load.name}, ${engine}`);
+      });
+    return null;
+  },
+);
+
+const FEW = 1_000;
+const MANY_SHORT = 20_000;
+/** Promised share of the speed with few leads. */
+const LEAST_RATIO = 0.9;
+/** Shorter runs use turns of half a second, which vary too much. */
+const JUDGED_FROM_LEADS = 100_000;
+const VISITORS = 32;
+const MIB = 1024 ** 2;
+
+const LEADS_OPTIONS = { ...ENGINE_OPTION, short: false, leads: 1_000_000 };
+export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, short, leads: most }) => {
+  using sink = await startSink();
+  const usual = paceOf(short);
+  // This ratio is near one and needs more rounds.
+  const pace = { ...usual, rounds: short ? usual.rounds : 9 };
+  const comparison = createComparison(trial, short);
+  const count = short ? Math.min(most, MANY_SHORT) : most;
+  const what = `${count.toLocaleString('en')} leads`;
+  for (const engine of enginesIn(named)) {
+    const prepare = async (leadsBefore: number) => {
+      const entrant = await enterOurs({ trial, engine, sink }, KEPT_FOR_EVER);
+      await fillHistory({ ...entrant, engine }, leadsBefore);
+      // Otherwise these leads would be written to disk during the first minute.
+      execFileSync('sync');
+      return entrant;
+    };
+    const entrants = [await prepare(count), await prepare(FEW)] as const;
+    const [startMs = Number.NaN, startMsOfFew = Number.NaN] = await timeStarts(entrants, sink, pace.starts);
+    const both = [await start(entrants[0], sink), await start(entrants[1], sink)] as const;
+    await warmUp(both, pace);
+    const ratio = await comparison.add(both, flowsAt(VISITORS, pace), pace, `${what}, ${engine}`);
+    const [mib, mibOfFew] = [residentBytes(both[0].pid) / MIB, residentBytes(both[1].pid) / MIB];
+    for (const contestant of both) await contestant.stop();
+    entrants.forEach(clear);
+    process.stdout.write(
+      `${what} of ${FEW}; start to the first 200: ${compared(startMs, startMsOfFew, 0)} ms; memory after the load: ${compared(mib, mibOfFew, 0)} MiB\n`,
+    );
+    trial.expect(
+      count < JUDGED_FROM_LEADS || ratio >= LEAST_RATIO,
+      `${engine}: with ${what}, speed is only ${ratio.toFixed(2)} of that with few`,
+    );
+  }
+  return null;
+});
