@@ -7,6 +7,7 @@ import { lostState } from '#web/kept-entry.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
+/** `start` returns true if it has handled the pressed button. */
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 // Browsers refuse every fetch from a URL that contains a user name and password. Chromium hides them only in `location`.
@@ -29,15 +30,18 @@ const buttons = () => [...document.querySelectorAll('button')];
 const buttonAt = ({ target }: Event) => (target instanceof Element ? target.closest('button') : null);
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+const TAP_PX = 15;
+const CLICK_WITHIN_MS = 300;
+
 let started = false;
-/** An index, because hydration may replace the element after a translation tool has rewritten it. */
+/** The button of the last click. An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressed = -1;
+/** A button between press and click, and its index. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
 let down: Event | null = null;
-const TAP_PX = 15;
 let released = false;
-const CLICK_WITHIN_MS = 300;
+/** F8 focuses the toasts (ui/toaster.tsx). */
 let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
@@ -66,6 +70,7 @@ const onIntent = (event: Event): void => {
   } else if (type === 'pointerup') {
     released = true;
     if (isDragged(event)) held = null;
+    // Without a click by then, there is nothing to repeat, unless hydration has replaced the button.
     setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     released = false;
@@ -86,11 +91,12 @@ async function begin(): Promise<void> {
     try {
       // Browsers remember a failed module by its URL, so each attempt needs a new one.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
+      // The second file reads it (joinFiles in build.ts).
       globalThis.appModule = import(/* @vite-ignore */ url);
       const app = (await globalThis.appModule) as AppModule;
       if (await app.start(buttons()[pressed])) pressed = -1;
       clearTimeout(patience);
-      repeat();
+      replayInput();
       return;
     } catch {
       await wait(pause);
@@ -102,7 +108,7 @@ async function begin(): Promise<void> {
   showFailure();
 }
 
-function repeat(): void {
+function replayInput(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
@@ -140,7 +146,7 @@ const reportFirstSight = () => {
     }).catch(() => {});
 };
 
-const loadFonts = () => {
+const loadTheRest = () => {
   if (variants) reportFirstSight();
   addLink('manifest', `${SITE_PATH}/site.webmanifest`);
   for (const [family, url] of [
@@ -171,7 +177,7 @@ const painted = new PerformanceObserver(() => {
     requestAnimationFrame(() =>
       setTimeout(() => {
         const link = addLink('modulepreload', appUrl);
-        link.onload = link.onerror = loadFonts;
+        link.onload = link.onerror = loadTheRest;
       }),
     ),
   );

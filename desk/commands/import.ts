@@ -14,7 +14,7 @@ import {
   type FoundPerson,
   type Headings,
   type LeftByStatus,
-  type LeftOut,
+  type DroppedAnswer,
 } from '#desk/import/people.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { listedUpTo, printable } from '#desk/printable.ts';
@@ -51,7 +51,7 @@ type Outcome = Found &
     /** They left, but are already here and not suppressed. */
     readonly stillMailed: readonly string[];
   };
-type LeftOutAnswers = LeftOut & {
+type LeftOutAnswers = DroppedAnswer & {
   readonly count: number;
   readonly line: number;
 };
@@ -212,7 +212,7 @@ async function readWholeFile(
       all.push(row.person);
       for (const status of row.taken) countStatus(taken, status);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
-      for (const answer of row.leftOut) {
+      for (const answer of row.droppedAnswers) {
         const key = `${answer.id} ${answer.reason}`;
         const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
         leftOut.set(key, { ...answer, count: count + 1, line });

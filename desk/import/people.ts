@@ -155,6 +155,7 @@ const AGREED = keysOf([
 const words = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
 const YES = words('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
+/** In a column that says who left, "allowed" and "subscribed" mean that the person stayed. */
 const NO = words(
   'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
 );
@@ -171,7 +172,7 @@ const LEFT = `(?:(?:${LEFT_WORDS})\\S*|(?:${LEFT_STATES})\\b)`;
 /** Such as "Unsubscribed at 2024-01-01", which excludes a person in any column. */
 const LEFT_CELL = new RegExp(`^${LEFT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
 
-/** Of Kit. They name no part of a country. */
+/** Kit's column "state" holds statuses. Unlike its other statuses, these are never a region of a country. */
 const UNSURE_STATES = keysOf(['pending', 'blocked', 'paused']);
 const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
 const LEFT_ANYWHERE = new RegExp(`^${LEFT}|(?:${LEFT_WORDS})\\S*`);
@@ -184,7 +185,7 @@ export type LeftByStatus = {
   readonly refusal: Refusal | null;
 };
 
-export type LeftOut = {
+export type DroppedAnswer = {
   readonly id: string;
   readonly label: string;
   readonly reason: string;
@@ -215,7 +216,7 @@ export function readPerson(
   | {
       readonly type: 'person';
       readonly person: FoundPerson;
-      readonly leftOut: readonly LeftOut[];
+      readonly droppedAnswers: readonly DroppedAnswer[];
       /** Statuses that the operator takes. */
       readonly taken: readonly LeftByStatus[];
     }
@@ -257,7 +258,7 @@ export function readPerson(
   return {
     type: 'person',
     person: { email, ...answers, answers: own.answers, consentGivenAt },
-    leftOut: own.leftOut,
+    droppedAnswers: own.droppedAnswers,
     taken: statuses,
   };
 }
@@ -358,9 +359,9 @@ function ownAnswers(
   cells: readonly string[],
   { own }: Columns,
   { fields }: OwnForm,
-): { readonly answers: string | null; readonly leftOut: readonly LeftOut[] } {
+): { readonly answers: string | null; readonly droppedAnswers: readonly DroppedAnswer[] } {
   const answers: Record<string, TypedAnswers[string]> = {};
-  const leftOut: LeftOut[] = [];
+  const droppedAnswers: DroppedAnswer[] = [];
   for (const field of fields) {
     const { id, label, kind } = field;
     // Files from a Mac may use decomposed accents, which no option matches.
@@ -369,9 +370,9 @@ function ownAnswers(
       kind === 'choices' ? splitChoices(text) : text,
     );
     if (checked.success) answers[id] = checked.data;
-    else leftOut.push({ id, label, reason: checked.error.issues[0]!.message });
+    else droppedAnswers.push({ id, label, reason: checked.error.issues[0]!.message });
   }
-  return { answers: storedAnswers(labelledAnswers(fields, answers)), leftOut };
+  return { answers: storedAnswers(labelledAnswers(fields, answers)), droppedAnswers };
 }
 
 const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;

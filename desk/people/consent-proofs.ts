@@ -44,6 +44,7 @@ type ProvedEntry = Pick<ChainEntry, 'position' | 'row_id' | 'salt' | 'content_ha
 
 type ProofDocument = {
   readonly email: string;
+  /** Those that the operator has accepted begin with "Accepted". */
   readonly errors: readonly string[];
   readonly entries: readonly ProvedEntry[];
 };
@@ -51,8 +52,8 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its entry. Entries with a wrong hash
- * only appear as errors.
+ * Checks the whole chain, because the signature at its end covers each entry. A changed row may no longer name the person, so it
+ * cannot be found without its entry. Entries with a wrong hash only appear as errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
@@ -71,6 +72,7 @@ export async function consentProofs(
       const entry = { position, kind, row_id, content, salt, content_hash, previous, hash };
       if (isSealed && kind !== 'erasure' && kind !== 'acceptance') entries.push(entry as ProvedEntry);
     },
+    // An error is reported after the entry that it is about.
     onError: (error, isAccepted) => {
       const [first, last] = error.unproves;
       if (!positions.some((position) => first <= position && position <= last)) return;
@@ -86,29 +88,44 @@ export async function consentProofs(
     );
   }
   const document = { email, errors, entries };
-  return { document, page: consentPage(document, service.campaign.site, service.clock()), isProved };
+  const page = consentPage(document, isProved, service.campaign.site, service.clock());
+  return { document, page, isProved };
 }
 
 export const describeChainError = ({ position, expected, found }: ChainError): string =>
   `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
 
-const consentPage = ({ email, errors, entries }: ProofDocument, site: Letterhead, now: number): string =>
+const consentPage = (
+  { email, errors, entries }: ProofDocument,
+  isProved: boolean,
+  site: Letterhead,
+  now: number,
+): string =>
   paperPage({
     site,
     heading: `Proof of consent: ${email}`,
     about: `Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
-    body: [warning(errors), ...entries.map(sectionOf), HOW_TO_CHECK].join('\n'),
+    body: [errorSection(errors, isProved), ...entries.map(sectionOf), HOW_TO_CHECK].join('\n'),
   });
 
 const HOW_TO_CHECK = `<h2>How to check this</h2>
 <p>The operator runs <code>npm run -s desk -- consent verify</code>, which computes every hash again. Anyone else can compute them from the JSON file of <code>consent export</code>: the hash of a content is SHA-256 of salt, line feed and the content as JSON without spaces; the hash of an entry is SHA-256 of previous hash, position, kind, row ID and content hash, separated by line feeds.</p>`;
 
-const warning = (errors: readonly string[]): string =>
-  errors.length === 0
-    ? ''
-    : `<h2>This proof is not valid</h2>
-<p>The chain was changed after it was sealed. Until the change is explained, the rest of this page proves nothing.</p>
+function errorSection(errors: readonly string[], isProved: boolean): string {
+  if (errors.length === 0) return '';
+  const [heading, about] = isProved
+    ? [
+        'Accepted changes',
+        'The operator accepted these changes, and the acceptance is an entry of the chain.',
+      ]
+    : [
+        'This proof is not valid',
+        'The chain was changed after it was sealed. Until the change is explained, the rest of this page proves nothing.',
+      ];
+  return `<h2>${heading}</h2>
+<p>${about}</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
+}
 
 const sectionOf = (entry: ProvedEntry): string => `${whatHappened(entry)}\n${placeInChain(entry)}`;
 

@@ -168,7 +168,8 @@ export async function appendEntries(
   return head.position;
 }
 
-export const erasedAt = sql<number | null>`(
+/** The position of the erasure of an entry; needs `consent_chain as k`. */
+export const erasurePosition = sql<number | null>`(
   select e.position from consent_chain e where e.row_id = k.row_id and e.kind = 'erasure' and k.kind <> 'erasure'
 )`;
 
@@ -185,7 +186,7 @@ export const createProofEraser =
       .select('k.row_id')
       .where(isAbout)
       .where('k.kind', '<>', 'erasure')
-      .where(erasedAt, 'is', null)
+      .where(erasurePosition, 'is', null)
       .orderBy('k.position')
       .execute();
     const content = { erased_at: isoTime(now) };

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import {
   acceptancesIn,
   BEGINNING,
-  erasedAt,
+  erasurePosition,
   hashOfContent,
   hashOfEntry,
   sha256,
@@ -33,7 +33,7 @@ export type ChainReport = {
 };
 
 type CheckedEntry = ChainEntry & {
-  readonly erased_at: number | null;
+  readonly erasure_position: number | null;
   readonly facts: RowFacts[RowKind] | null;
 };
 
@@ -121,8 +121,8 @@ function readContent({ content, salt, content_hash: hash }: ChainEntry): object 
 const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =>
   readRows(
     db,
-    sql<ChainEntry & { readonly erased_at: number | null }>`
-      select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at, ${erasedAt} as erased_at
+    sql<ChainEntry & { readonly erasure_position: number | null }>`
+      select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at, ${erasurePosition} as erasure_position
       from consent_chain k where position > ${after} order by position limit ${PAGE_SIZE}
     `,
     'position',
@@ -152,7 +152,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
 }
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
-  const { position, kind, erased_at: erasure, facts } = entry;
+  const { position, kind, erasure_position: erasure, facts } = entry;
   // The salt is erased with the person, so the hash of this state reveals nothing.
   const state = [entry.salt, entry.content, facts];
   const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];

@@ -255,6 +255,14 @@ for (const engine of ENGINES) {
         assert.equal((await accept()).exitCode, 0);
         const again = await verifyReport(server);
         assert.deepEqual([again.errors, again.accepted], [[], [...accepted, moved]]);
+        await inFolder(async (folder) => {
+          const file = path.join(folder, 'proof');
+          const { exitCode } = await desk(service, ['consent', 'export', 'bob@example.com', '--out', file]);
+          const page = readFileSync(`${file}.html`, 'utf8');
+          assert.equal(exitCode, 0);
+          assert.doesNotMatch(page, /proof is not valid/);
+          assert.match(page, /<h2>Accepted changes<\/h2>.*<li>Accepted: Entry 3: expected/s);
+        });
         await moveBob('203.0.113.10');
         const { errors } = JSON.parse(
           (await desk(service, ['consent', 'verify', '--json'])).out,

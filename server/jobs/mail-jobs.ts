@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
-import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
+import { isQueued, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
@@ -92,7 +92,7 @@ export function takeMail(
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
-const NO_QUEUE = SMTP_CONNECTIONS;
+const BACKLOG_WITHOUT_WAITING = SMTP_CONNECTIONS;
 const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
 
 export type Turn =
@@ -113,9 +113,14 @@ export async function findTurn(
     .selectFrom('outbox')
     .select([
       sql<number>`count(*)`.as('waiting'),
-      sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as('own'),
-      sql<number | null>`max(case when attempts = 0 and recipient_domain = ${domain} then turn_at end)`.as(
-        'domain',
+      sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as(
+        'last_of_network',
+      ),
+      // Without guides, which have no network and are put off (guide-mail.ts).
+      sql<
+        number | null
+      >`max(case when attempts = 0 and network <> '' and recipient_domain = ${domain} then turn_at end)`.as(
+        'last_of_domain',
       ),
     ])
     .where(isQueued)
@@ -123,9 +128,15 @@ export async function findTurn(
   if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
-    queue.waiting <= NO_QUEUE ? 0 : (await expectedWaitMs(tx, { network, domain }, now)) - mostWaitMs;
+    queue.waiting <= BACKLOG_WITHOUT_WAITING
+      ? 0
+      : (await expectedWaitMs(tx, { network, domain }, now)) - mostWaitMs;
   if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
-  const turnAt = Math.max(now, (queue.own ?? 0) + NETWORK_STEP_MS, (queue.domain ?? 0) + DOMAIN_STEP_MS);
+  const turnAt = Math.max(
+    now,
+    (queue.last_of_network ?? 0) + NETWORK_STEP_MS,
+    (queue.last_of_domain ?? 0) + DOMAIN_STEP_MS,
+  );
   return { type: 'found', turnAt: Math.min(turnAt, now + mostWaitMs) };
 }
 
@@ -145,9 +156,6 @@ export async function stateOfMail(
 const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
 
 const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
-
-// A constant instead of a parameter, so the partial index is used.
-const isQueued = sql<boolean>`state = 'queued'`;
 
 /** Postponed mail from this many networks counts as a queue. */
 const MANY_PUT_OFF = 50;
@@ -184,7 +192,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
   const putOff = lanes.filter((lane) => lane.put_off > 0).length;
   const isPutOff = putOff >= MANY_PUT_OFF;
   const ahead = isPutOff ? due + putOff : due;
-  if (ahead <= NO_QUEUE) return 0;
+  if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
   const since = Math.min(now, ...lanes.map((lane) => (isPutOff ? lane.since : (lane.untried_since ?? now))));
   return (ahead / (await mailsPerSecond(db, since, now))) * 1000;
 }

@@ -31,7 +31,7 @@ type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
 // A constant instead of a parameter, so the partial indexes are used.
-const isQueued = sql<boolean>`state = 'queued'`;
+export const isQueued = sql<boolean>`state = 'queued'`;
 
 export type NewLease = {
   readonly leaseId: string;

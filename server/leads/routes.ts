@@ -60,7 +60,7 @@ function addFormRoute(
   proofOfWork: ProofOfWork,
 ): void {
   const { config, campaign, database, limits, metrics, clock } = service;
-  // Also without a box for news, because a page from before its removal may still send its version.
+  // Accepts the version of a box for news even without one: an older open page may still show it.
   const Form = leadSchema(campaign.form, z.optional(z.string({ error: 'invalid' })));
   app.post(API.leads, async (request, reply) => {
     const parsed = Form.safeParse(request.body);
@@ -71,7 +71,7 @@ function addFormRoute(
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused', { field: 'email' });
     const knownBrowserId = cookies.readBrowserId(request);
-    // Time-ordered IDs are stored close together. The cookie is signed.
+    // Time-ordered, so rows are stored close together. Such IDs can be guessed, but the cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     const stated = request.headers[CONSENT_VERSION_HEADER];
@@ -87,9 +87,10 @@ function addFormRoute(
     if (newsConsentVersion === null && statedForNews !== undefined)
       return sendError(reply, 'page-outdated', { field: 'newsConsentVersion' });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
-    const mustPay = isTrapFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
+    const needsProof =
+      isHoneypotFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
     if (
-      mustPay &&
+      needsProof &&
       !(await isWaiting(database.db, knownBrowserId, email, clock())) &&
       !(await proofOfWork.accepts(proofIn(request)))
     ) {
@@ -182,7 +183,8 @@ function addVerifyRoute(
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    // A browser without cookies would lose the article at the next reload, so it gets a 401 immediately.
+    // A browser without cookies would lose the article at the next reload. Without the article in this response, its next request
+    // gets a 401 now instead of later.
     const getsArticle = browserId !== null && prefersArticle(request);
     // Otherwise, the browser opens another page and keeps the article for those who come back.
     const readsArticle = getsArticle && campaign.site.afterCode === undefined;
@@ -288,5 +290,5 @@ const variantIn = (body: unknown, variants: readonly Variant[]): string | null =
   return variants.find(({ name }) => name === variant)?.name ?? null;
 };
 
-const isTrapFilled = (body: unknown): boolean =>
+const isHoneypotFilled = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && HONEYPOT_FIELD in body && body[HONEYPOT_FIELD] !== '';

@@ -33,10 +33,10 @@ export type CountedLimits = {
   readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts an attempt. The limits are CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under
-   * lockNames, and commit before comparing. Only attempts made while a code is live decide whether this one is compared, so
-   * a stranger cannot use up the attempts for a later code. All attempts decide the response, so it doesn't reveal whether a
-   * visitor is waiting for a code.
+   * Counts an attempt of a browser that has no challenge itself. All such browsers share the attempts for an e-mail address:
+   * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under lockNames, and commit before comparing.
+   * @returns mayCompare: depends only on attempts made while a code was live, so a stranger cannot use up the attempts for a later
+   * code. ifWrong: depends on all attempts, so the response doesn't reveal whether a visitor is waiting for a code
    */
   readonly countSharedAttempt: (
     tx: Db,
@@ -44,7 +44,7 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Returns true if some of a code's shared attempts, or all of a day's, are used up. */
+  /** Returns true if some of a code's shared attempts, or all of a day's, are used up, so only a new code surely helps. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
    * Gives back a successful attempt.

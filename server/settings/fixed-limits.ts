@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 const SECOND_MS = 1_000;
 
 /**
- * Reports of opened forms and read articles per network (funnel/routes.ts), about five per visitor. Counted in each process's
+ * Reports of opened forms and read articles per network (funnel/funnel.ts), about five per visitor. Counted in each process's
  * memory.
  */
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;

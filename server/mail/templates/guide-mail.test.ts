@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { addMail, takeMail } from '#server/jobs/mail-jobs.ts';
+import { addMail, findTurn, takeMail } from '#server/jobs/mail-jobs.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
@@ -92,18 +92,21 @@ for (const engine of ENGINES) {
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('codes requested after a guide mail are sent first', () =>
+    it('codes requested after a guide mail to the same domain are sent first, in the turn they would have had', () =>
       withDatabase(engine, async (database) => {
         const { db } = database;
         const id = (at: number) => uuid({ msecs: at });
         const [asked, later] = [1_000_000, 1_300_000];
         await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
         const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
-        const place = { network: '203.0.113.20', domain: 'example.com', turnAt: later };
+        const lane = { network: '203.0.113.20', domain: 'example.com' };
+        const turn = await findTurn(db, lane, { now: later, codeTtlSeconds: 600 });
+        assert.deepEqual(turn, { type: 'found', turnAt: later });
+        const place = { ...lane, turnAt: later };
         await addMail(db, { ...code, id: id(later), place, now: later });
         const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
         const kinds: string[] = [];
-        for (let turn = 0; turn < 2; turn += 1)
+        for (let round = 0; round < 2; round += 1)
           kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
