@@ -7,8 +7,8 @@ import { EMAIL, ask, askForCode, enter, newestCode, wrongFor } from '#testing/le
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
-function newTab(server: ServerUnderTest, { cookies }: Visitor): Visitor {
-  const tab = createVisitor(server);
+function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string): Visitor {
+  const tab = createVisitor(server, address);
   for (const [name, value] of cookies) tab.cookies.set(name, value);
   return tab;
 }
@@ -43,6 +43,22 @@ for (const engine of ENGINES) {
         const responses = await Promise.all([enter(tab, code), enter(other, code)]);
         for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
         assert.equal(await server.countRows('consent_receipts'), 1);
+      }));
+
+    it('two tabs that have verified and enter the code of a later form elsewhere are both admitted', () =>
+      withServer({ engine }, async (server) => {
+        const { visitor: tab, code } = await askForCode(server);
+        await enter(tab, code);
+        await server.advance(70);
+        await ask(createVisitor(server, '203.0.113.8'));
+        const later = await newestCode(server, 2);
+        const other = newTab(server, tab, '203.0.113.9');
+        const responses = await inTurn(server.database, EMAIL, [
+          () => enter(tab, later),
+          () => enter(other, later),
+        ]);
+        for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+        assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
     it('a lost verification response uses up no attempt, so the same code works seven times', () =>

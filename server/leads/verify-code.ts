@@ -241,6 +241,8 @@ async function enter(
   const challengeId = challenge?.id ?? code.submission_id;
   // The person was erased.
   if (challengeId === null) return WRONG_CODE;
+  // Another tab may have entered this code a moment ago.
+  const again = (id: string, afterMs: number | null) => enterAgain(tx, code, id, by, afterMs);
   if (await acceptCode(tx, 'codes', code.id, now)) {
     const listed = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
     const attempts = by === 'challenge' ? 1 : 0;
@@ -249,12 +251,11 @@ async function enter(
     if (code.submission_id !== null && !isOnlyCode)
       await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
     const afterMs = now - code.created_at;
-    // Another request completed this challenge a moment ago.
-    if (closed === undefined) return enterAgain(tx, code, challengeId, by, afterMs);
+    if (closed === undefined) return again(ofBrowser?.id ?? challengeId, afterMs);
     if (closed.is_suppressed) await liftSuppressions(tx, listed);
     return { ...(await openLead(tx, closed, challenge !== undefined, visitor, now, parts)), afterMs };
   }
-  return challenge === undefined ? WRONG_CODE : enterAgain(tx, code, challengeId, by, null);
+  return ofBrowser === undefined ? WRONG_CODE : again(ofBrowser.id, null);
 }
 
 async function enterAgain(
