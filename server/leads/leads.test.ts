@@ -230,7 +230,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
       }));
 
-    it('two live codes entered at once produce one receipt', () =>
+    it('two live codes entered at once record each form at most once', () =>
       withServer(
         {
           engine,
@@ -263,11 +263,17 @@ for (const engine of ENGINES) {
               statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
               `round ${round}: ${String(statuses)}`,
             );
-            // Without a cookie, each code belongs to the challenge for which it was mailed; with a cookie, both belong to the
-            // browser's challenge.
-            const proven =
-              cookies.size > 0 || oneChallenge ? 1 : statuses.filter((status) => status === 200).length;
-            assert.equal(await server.countRows('consent_receipts'), (receipts += proven), `round ${round}`);
+            const right = statuses.filter((status) => status === 200).length;
+            // Both codes of one challenge record its form. Codes of two challenges record two, unless a browser without a code of
+            // its own enters the second before the first is accepted: then both are for its own challenge.
+            const least = oneChallenge || who === rider ? 1 : right;
+            const most = oneChallenge ? 1 : right;
+            const added = (await server.countRows('consent_receipts')) - receipts;
+            assert.ok(
+              added >= least && added <= most,
+              `round ${round}: ${added} receipts for ${right} codes`,
+            );
+            receipts += added;
           }
         },
       ));
