@@ -110,7 +110,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'known and unknown addresses get the same response',
     fault: 'skip the mail for a known lead',
     file: 'server/leads/ask-for-code.ts',
-    find: '  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });\n',
+    find: '  const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });\n',
     replace: `
   const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   if (known) {
@@ -118,7 +118,7 @@ export const FAULTS: readonly PlantedFault[] = [
     const invented = { id: newIdAt(now), secret_id: secrets[0].id } as Code;
     return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
-  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
+  const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
 `,
     tests: [LEADS],
   },

@@ -1,6 +1,7 @@
-// Turns separate the mail of networks and domains. They only order, so no connection stays idle. A form is answered 202 only if
-// its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the
-// others 503 (docs/reliability.md).
+// The queue of mail. Each mail is in two lanes: that of the network that requested it, and that of its recipient's domain.
+// Its turn is a time, a step after the last turn in either lane, and mail is sent in the order of turns. Therefore the mail of
+// others overtakes a burst from one network or to one domain (docs/reliability.md). Due mail is sent even before its turn, so
+// no connection stays idle.
 import { sql } from 'kysely';
 
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
@@ -15,10 +16,10 @@ export type MailJob = Job<'outbox'>;
 
 export const SMTP_CONNECTIONS = 5;
 
-/** The requesting network (see networkOf), and the recipient's lower-case domain. */
-export type Lane = { readonly network: string; readonly domain: string };
+/** Names a mail's two lanes: the requesting network (see networkOf), and the recipient's lower-case domain. */
+export type Lanes = { readonly network: string; readonly domain: string };
 
-export const laneOf = (network: string, recipient: string): Lane => ({
+export const lanesOf = (network: string, recipient: string): Lanes => ({
   network,
   domain: domainOf(recipient).toLowerCase(),
 });
@@ -30,7 +31,7 @@ export type NewMail = {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly codeId?: string;
   readonly recipient: string;
-  readonly place?: Lane & { readonly turnAt: number };
+  readonly place?: Lanes & { readonly turnAt: number };
   readonly now: number;
 };
 
@@ -72,7 +73,7 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** @param lease fullLanes: networks and domains whose mail must wait */
+/** @param lease fullLanes: networks and domains that have no free SMTP connection */
 export function takeMail(
   db: Db,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
@@ -100,14 +101,16 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail. It never precedes earlier mail in its lane, and is never later than a code may wait, so
- * every mail is sent eventually.
+ * Finds the turn of a new mail. It never precedes earlier mail in its lanes, and is never later than a code may wait, so every
+ * mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5 mails a second
+ * and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
  */
 export async function findTurn(
   tx: Db,
-  { network, domain }: Lane,
+  lanes: Lanes,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
 ): Promise<Turn> {
+  const { network, domain } = lanes;
   const mostWaitMs = mostWaitOf(codeTtlSeconds);
   const queue = await tx
     .selectFrom('outbox')
@@ -128,9 +131,7 @@ export async function findTurn(
   if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
-    queue.waiting <= BACKLOG_WITHOUT_WAITING
-      ? 0
-      : (await expectedWaitMs(tx, { network, domain }, now)) - mostWaitMs;
+    queue.waiting <= BACKLOG_WITHOUT_WAITING ? 0 : (await expectedWaitMs(tx, lanes, now)) - mostWaitMs;
   if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
   const turnAt = Math.max(
     now,
@@ -153,20 +154,30 @@ export async function stateOfMail(
   return (await expectedWaitMs(db, NEWCOMER, now)) > mostWaitMs ? 'behind' : 'in time';
 }
 
-const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
+const NEWCOMER: Lanes = { network: 'newcomer', domain: 'newcomer' };
 
 const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
-/** Postponed mail from this many networks counts as a queue. */
-const MANY_PUT_OFF = 50;
+/** Estimates how long a new mail would wait. */
+async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): Promise<number> {
+  const networks = await waitingByNetwork(db, domain, now);
+  const ahead = mailsAhead(networks, network);
+  if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
+  return (ahead / (await mailsPerSecond(db, whenQueueBecameBusy(networks, now), now))) * 1000;
+}
 
-/**
- * Estimates how long a new mail would wait. Networks take turns, so of each other network at most one mail more than ours has
- * waiting goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead. Domains whose server is silent do
- * not count, because they hold up no other mail.
- */
-async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {
-  const lanes = await db
+type WaitingOfNetwork = {
+  readonly network: string | null;
+  readonly due: number;
+  /** Mail that waits for another attempt. */
+  readonly put_off: number;
+  readonly since: number;
+  readonly untried_since: number | null;
+};
+
+/** Without the mail of other domains whose server is silent, because it holds up no other mail. */
+function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingOfNetwork[]> {
+  return db
     .selectFrom('outbox')
     .select([
       'network',
@@ -184,18 +195,39 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
     )
     .groupBy('network')
     .execute();
-  const own = lanes.find((lane) => lane.network === network)?.due ?? 0;
-  const due = lanes.reduce(
-    (sum, lane) => sum + (lane.network === network ? own : Math.min(lane.due, own + 1)),
+}
+
+/**
+ * Counts the mails before a new one. Networks take turns, so of each other network at most one mail more than ours has waiting
+ * goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead.
+ */
+function mailsAhead(networks: readonly WaitingOfNetwork[], ownNetwork: string): number {
+  const own = networks.find(({ network }) => network === ownNetwork)?.due ?? 0;
+  const due = networks.reduce(
+    (sum, other) => sum + (other.network === ownNetwork ? own : Math.min(other.due, own + 1)),
     0,
   );
-  const putOff = lanes.filter((lane) => lane.put_off > 0).length;
-  const isPutOff = putOff >= MANY_PUT_OFF;
-  const ahead = isPutOff ? due + putOff : due;
-  if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  const since = Math.min(now, ...lanes.map((lane) => (isPutOff ? lane.since : (lane.untried_since ?? now))));
-  return (ahead / (await mailsPerSecond(db, since, now))) * 1000;
+  return areManyPutOff(networks) ? due + putOffNetworks(networks) : due;
 }
+
+/** The time since which the pace of deliveries is that of a queue. */
+const whenQueueBecameBusy = (networks: readonly WaitingOfNetwork[], now: number): number => {
+  const untriedOnly = !areManyPutOff(networks);
+  return Math.min(now, ...networks.map((one) => (untriedOnly ? (one.untried_since ?? now) : one.since)));
+};
+
+/**
+ * Mail waiting for another attempt delays new mail only if it comes from this many networks: then our mail server accepts a few
+ * mails and puts off the rest. For fewer, recipients' servers are the likelier reason. The number is an estimate, not a
+ * measurement.
+ */
+const MANY_PUT_OFF = 50;
+
+const putOffNetworks = (networks: readonly WaitingOfNetwork[]): number =>
+  networks.filter((one) => one.put_off > 0).length;
+
+const areManyPutOff = (networks: readonly WaitingOfNetwork[]): boolean =>
+  putOffNetworks(networks) >= MANY_PUT_OFF;
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;

@@ -14,7 +14,7 @@ import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode, type MailOfCode } from '#server/db/tables/outbox.ts';
-import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
+import { findTurn, lanesOf, type Lanes } from '#server/jobs/mail-jobs.ts';
 import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { queueCodeMail } from '#server/mail/templates/code-mail.ts';
@@ -62,8 +62,7 @@ type Form = LeadAnswers & {
   readonly emailTyped: string;
   /** The domain is in ASCII, because mail servers need not support other domains. */
   readonly recipient: string;
-  /** The network and domain between which the mail server's time is shared. */
-  readonly lane: Lane;
+  readonly lanes: Lanes;
 };
 
 /**
@@ -89,7 +88,7 @@ export async function askForCode(
     email,
     emailTyped: lead.email,
     recipient,
-    lane: laneOf(networkOf(visitor.clientAddress), recipient),
+    lanes: lanesOf(networkOf(visitor.clientAddress), recipient),
   };
   const outcome = await database.db.transaction().execute((tx) => ask(tx, form, visitor, now, parts));
   if (outcome.type === 'requested') mail.wake();
@@ -98,7 +97,7 @@ export async function askForCode(
 
 async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: AskParts): Promise<AskOutcome> {
   const { secrets, limits, mail, config } = parts;
-  const { email, recipient, lane } = form;
+  const { email, recipient, lanes } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
   const respond = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
     type: 'requested',
@@ -131,7 +130,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     return respond(challengeId, recent.code, resendSeconds);
   }
 
-  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
+  const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
   if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
   const ofAddress = limits.sendToAddress(codes, now);
   if (ofAddress.type === 'exceeded') return { ...ofAddress, type: 'refused', error: 'too-many-codes' };
@@ -154,7 +153,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     used_at: null,
   };
   await issueCode(tx, code);
-  const place = { ...lane, turnAt: turn.turnAt };
+  const place = { ...lanes, turnAt: turn.turnAt };
   await queueCodeMail(tx, { id: newIdAt(now), codeId: code.id, recipient, place, now });
   return respond(challengeId, code, config.resendSeconds);
 }

@@ -3,7 +3,7 @@
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { addMail, type Lane } from '#server/jobs/mail-jobs.ts';
+import { addMail, type Lanes } from '#server/jobs/mail-jobs.ts';
 import {
   composeLetter,
   largeDigits,
@@ -25,7 +25,7 @@ export const queueCodeMail = (
     readonly id: string;
     readonly codeId: string;
     readonly recipient: string;
-    readonly place: Lane & { readonly turnAt: number };
+    readonly place: Lanes & { readonly turnAt: number };
     readonly now: number;
   },
 ): Promise<void> => addMail(tx, { ...mail, kind: 'code', payload: {} });

@@ -99,10 +99,10 @@ for (const engine of ENGINES) {
         const [asked, later] = [1_000_000, 1_300_000];
         await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
         const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
-        const lane = { network: '203.0.113.20', domain: 'example.com' };
-        const turn = await findTurn(db, lane, { now: later, codeTtlSeconds: 600 });
+        const lanes = { network: '203.0.113.20', domain: 'example.com' };
+        const turn = await findTurn(db, lanes, { now: later, codeTtlSeconds: 600 });
         assert.deepEqual(turn, { type: 'found', turnAt: later });
-        const place = { ...lane, turnAt: later };
+        const place = { ...lanes, turnAt: later };
         await addMail(db, { ...code, id: id(later), place, now: later });
         const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
         const kinds: string[] = [];
