@@ -79,6 +79,9 @@ const jobColumns = <State extends string>() => ({
   finished_at: plain<Generated<number | null>>(),
 });
 
+/** A constant instead of a parameter, so the partial indexes are used. */
+export const isQueued = sql<boolean>`state = 'queued'`;
+
 /** `dropped`: no longer needed when it was due, such as the mail for an expired code. `failed`: refused permanently. */
 export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 

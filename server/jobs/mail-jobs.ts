@@ -4,10 +4,11 @@
 // no connection stays idle.
 import { sql } from 'kysely';
 
+import { isQueued } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
-import { isQueued, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
+import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';

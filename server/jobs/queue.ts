@@ -2,7 +2,7 @@
 // another worker takes over, so each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
-import { columnsOf, type Schema } from '#server/db/all-tables.ts';
+import { columnsOf, isQueued, type Schema } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { hasChanged } from '#server/db/engine/row-counts.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
@@ -29,9 +29,6 @@ const QUEUES: Readonly<Record<JobTable, Queue>> = {
 // Kysely has no type for a query of one of several tables.
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
-
-// A constant instead of a parameter, so the partial indexes are used.
-export const isQueued = sql<boolean>`state = 'queued'`;
 
 export type NewLease = {
   readonly leaseId: string;

@@ -1,6 +1,7 @@
 // Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
 
+import { isQueued } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
@@ -81,6 +82,6 @@ export async function retryEvent(
     .where('endpoint', '=', event.endpoint)
     .where('position', '>', event.position)
     .where('due_at', '<', dueAt)
-    .where(sql<boolean>`state = 'queued'`)
+    .where(isQueued)
     .execute();
 }

@@ -2,13 +2,12 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
-import type { Schema } from '#server/db/all-tables.ts';
+import { isQueued, type Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 type OutboxRow = Selectable<Schema['outbox']>;
 
-// A constant instead of a parameter, so the partial indexes are used.
-const isQueued = sql<boolean>`state = 'queued'`;
+// Constants, like isQueued.
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
@@ -58,7 +57,7 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
   const row = await db
     .selectFrom('outbox')
     .select((eb) => [eb.fn.countAll().as('depth'), eb.fn.min('created_at').as('oldest')])
-    .where('state', '=', 'queued')
+    .where(isQueued)
     .executeTakeFirstOrThrow();
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }

@@ -2,10 +2,9 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { changedRows, countRows } from '#server/db/engine/row-counts.ts';
-import type { Schema } from '#server/db/all-tables.ts';
+import { isQueued, type Schema } from '#server/db/all-tables.ts';
 
-// A constant instead of a parameter, so the partial indexes are used.
-const isQueued = sql<boolean>`state = 'queued'`;
+// A constant, like isQueued.
 const isDead = sql<boolean>`state = 'dead'`;
 
 export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
