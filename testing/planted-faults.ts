@@ -82,8 +82,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'a code works once and until it expires',
     fault: 'ignore the expiry',
     file: 'server/codes/codes.ts',
-    find: "    .where('expires_at', '>', since)\n",
-    replace: "    .where('expires_at', '>', since - 864e5)\n",
+    find: "    .where('expires_at', '>', at)\n",
+    replace: "    .where('expires_at', '>', at - 864e5)\n",
     tests: [LEADS],
   },
   {

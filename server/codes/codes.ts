@@ -1,6 +1,6 @@
-// The digits of mailed codes are never stored (digits.ts). Visitors and desk users have separate tables with the same
-// statements.
-import type { NotNull, Selectable } from 'kysely';
+// Visitors' codes. Their digits are never stored (digits.ts). Using and ending a code is the same for desk users, whose codes are
+// in a table of their own (desk-sign-ins.ts).
+import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -47,45 +47,49 @@ export async function endCodes(
 
 const MOST_READ = 50;
 
-const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
+const newestUnexpiredAt = (db: Db, at: number, limit = MOST_READ) =>
   db
     .selectFrom('codes')
     .select(columnsOf('codes'))
-    .where('expires_at', '>', since)
+    .where('expires_at', '>', at)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(most);
+    .limit(limit);
 
 /** Returns the newest codes first, including used ones. */
 export async function codesOfChallenge(
   db: Db,
   challengeId: string,
-  since: number,
+  unexpiredAt: number,
   now: number,
 ): Promise<readonly Code[]> {
-  return aheadLast(await newestAliveAt(db, since).where('submission_id', '=', challengeId).execute(), now);
+  const newest = newestUnexpiredAt(db, unexpiredAt);
+  return futureLast(await newest.where('submission_id', '=', challengeId).execute(), now);
 }
 
 /**
  * Returns the newest codes first, including used ones.
  * @param emails the e-mail address, and the pseudonyms under which its codes are kept after an erasure
+ * @param which limitAtLeast: read more codes than usual if this is higher
  */
 export async function codesOfAddress(
   db: Db,
   emails: readonly string[],
-  { since, most = 0 }: { readonly since: number; readonly most?: number },
+  { unexpiredAt, limitAtLeast = 0 }: { readonly unexpiredAt: number; readonly limitAtLeast?: number },
   now: number,
 ): Promise<readonly Code[]> {
-  const newest = newestAliveAt(db, since, Math.max(most, MOST_READ));
-  return aheadLast(await newest.where('email', 'in', emails).execute(), now);
+  const newest = newestUnexpiredAt(db, unexpiredAt, Math.max(limitAtLeast, MOST_READ));
+  return futureLast(await newest.where('email', 'in', emails).execute(), now);
 }
 
-export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
+/** True if the clock was set back after the code was created. */
+export const isFromFuture = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
-const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
-  ...codes.filter((code) => !isAhead(code, now)),
-  ...codes.filter((code) => isAhead(code, now)),
+/** Otherwise, codes from the future would take the place of the code just mailed, because only the newest ones are accepted. */
+const futureLast = (codes: readonly Code[], now: number): readonly Code[] => [
+  ...codes.filter((code) => !isFromFuture(code, now)),
+  ...codes.filter((code) => isFromFuture(code, now)),
 ];
 
 /** Extends a code's life for all challenges that share the code. Never shortens its life or revives a code. */
@@ -137,42 +141,3 @@ export const newestCodes = (
   span: { from: number; to: number; most: number },
 ): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
   newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();
-
-// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. If an address isn't listed there,
-// its row has no e-mail address and accepts no code.
-export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
-
-type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;
-
-export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
-  await db.insertInto('desk_sign_ins').values(signIn).execute();
-}
-
-export const openSignIns = (
-  db: Db,
-  { browserId, most, now }: { browserId: string; most: number; now: number },
-): Promise<DeskSignIn[]> =>
-  db
-    .selectFrom('desk_sign_ins')
-    .select(columnsOf('desk_sign_ins'))
-    .where('browser_id', '=', browserId)
-    .where('expires_at', '>', now)
-    .where('used_at', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(most)
-    .execute();
-
-export const takeUnmailed = (tx: Db, now: number): Promise<(DeskSignIn & { readonly email: string })[]> =>
-  tx
-    .updateTable('desk_sign_ins')
-    .set({ mailed_at: now })
-    .where('mailed_at', 'is', null)
-    .where('email', 'is not', null)
-    .where('expires_at', '>', now)
-    .returning(columnsOf('desk_sign_ins'))
-    .$narrowType<{ email: NotNull }>()
-    .execute();
-
-export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
-  db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();

@@ -94,7 +94,7 @@ const STORIES: readonly {
   },
   {
     what: 'the codes of an e-mail address are counted across its erasure',
-    work: ({ db }) => codesOfAddress(db, ['e', 'pseudonym'], { since: now }, now),
+    work: ({ db }) => codesOfAddress(db, ['e', 'pseudonym'], { unexpiredAt: now }, now),
     never: /SCAN/,
     once: /codes_by_email \(email=\?\)/,
   },

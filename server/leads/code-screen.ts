@@ -53,12 +53,12 @@ export async function findCodeScreen(
 
 async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Code | undefined> {
   if (challenge.verified_at !== null)
-    return codeEnteredFor(await codesOfAddress(db, [challenge.email], { since: now }, now), challenge);
+    return codeEnteredFor(await codesOfAddress(db, [challenge.email], { unexpiredAt: now }, now), challenge);
   const { id, email, codes_sent: ownCodes } = challenge;
   const codes =
     ownCodes > 0
       ? await codesOfChallenge(db, id, 0, now)
-      : await codesOfAddress(db, [email], { since: now }, now);
+      : await codesOfAddress(db, [email], { unexpiredAt: now }, now);
   return codeFor(codes, challenge, challenge.client_address, now);
 }
 

@@ -190,7 +190,7 @@ async function countForAddress(
   now: number,
   limits: Limits,
 ): Promise<Counted> {
-  const codes = await codesOfAddress(tx, [email], { since: now }, now);
+  const codes = await codesOfAddress(tx, [email], { unexpiredAt: now }, now);
   const live = comparableCodes(codes);
   const atLiveCodes = live.length > 0;
   const { mayCompare, ifWrong: limit } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);

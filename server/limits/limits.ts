@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
-import { codesOfAddress, isAhead, type Code } from '#server/codes/codes.ts';
+import { codesOfAddress, isFromFuture, type Code } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countInSlidingWindows,
@@ -100,13 +100,13 @@ export function createCountedLimits(
       codesOfAddress(
         db,
         [email, ...pseudonymsOf(secrets, email)],
-        { since: now - DAY_MS, most: leadsPerEmailPerDay },
+        { unexpiredAt: now - DAY_MS, limitAtLeast: leadsPerEmailPerDay },
         now,
       ),
 
     sendToAddress: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
-      const sent = codes.filter((code) => !isAhead(code, now)).slice(0, leadsPerEmailPerDay);
+      const sent = codes.filter((code) => !isFromFuture(code, now)).slice(0, leadsPerEmailPerDay);
       const lastOfHour = sent[leadsPerEmailPerHour - 1];
       const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + HOUR_MS;
       const dayEndsAt =

@@ -88,7 +88,7 @@ function createAttacker(server: ServerUnderTest) {
     const own = hasCodeOfItsOwn(challenge);
     const codes = own
       ? await codesOfChallenge(db, challenge.id, now, now)
-      : await codesOfAddress(db, [VICTIM], { since: now }, now);
+      : await codesOfAddress(db, [VICTIM], { unexpiredAt: now }, now);
     const live = codes.filter((code) => isLive(code, now));
     return { codes: Math.min(live.length, ACCEPTED_CODES), own };
   };

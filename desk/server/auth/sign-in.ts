@@ -11,14 +11,8 @@ import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
-import {
-  acceptCode,
-  type DeskSignIn,
-  endCodes,
-  insertSignIn,
-  openSignIns,
-  takeUnmailed,
-} from '#server/codes/codes.ts';
+import { acceptCode, endCodes } from '#server/codes/codes.ts';
+import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { findSignIn } from '#server/codes/codes.ts';
+import { findSignIn } from '#server/codes/desk-sign-ins.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
 import {
   composeLetter,
