@@ -122,8 +122,8 @@ const STORIES: readonly {
       await insertLead(database);
       await Array.fromAsync(leadPages(database.db, 'verified', { missingIn: 'crm' }));
     },
-    never: /SEARCH p USING INDEX \w+ \(id>\?\)$/,
-    once: /SEARCH p USING INDEX \w+ \(id>\? AND id<\?\)/,
+    never: /SEARCH person USING INDEX \w+ \(id>\?\)$/,
+    once: /SEARCH person USING INDEX \w+ \(id>\? AND id<\?\)/,
   },
   {
     what: 'the leads of one day are counted among those of years',

@@ -59,18 +59,18 @@ export const isNarrow = (filter: LeadFilter): boolean =>
     ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
   );
 
-/** Returns a function that checks conditions SQL cannot, or null. */
-export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
+/** Returns a function that checks what SQL cannot, or null if SQL checks everything. */
+export function exactCheck({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
   if (search === undefined && answer === undefined) return null;
   const holds = search === undefined ? () => true : holdsText(search);
   const answers = answer === undefined ? () => true : hasAnswered(answer);
   return (person) => holds(person) && answers(person);
 }
 
-/** Returns SQL conditions for a person `p`. */
-export function mayBeWanted(filter: LeadFilter): readonly RawBuilder<unknown>[] {
+/** Returns conditions for the alias `person`. They may also match unwanted people, whom {@link exactCheck} removes. */
+export function sqlConditions(filter: LeadFilter): readonly RawBuilder<unknown>[] {
   const { flag, search, domain, answer, attributionHolds } = filter;
-  const column = (name: string) => sql.ref(`p.${name}`);
+  const column = (name: string) => sql.ref(`person.${name}`);
   const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
   const searched = (text: string) =>
     anyOf([
@@ -110,7 +110,7 @@ function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (perso
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
- * Letters that may fold differently match anything here, and closeLook decides: SQLite lowers only ASCII letters, and
+ * Letters that may fold differently match anything here, and exactCheck decides: SQLite lowers only ASCII letters, and
  * PostgreSQL depends on its locale.
  */
 function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {

@@ -2,9 +2,9 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import {
-  closeLook,
+  exactCheck,
   isNarrow,
-  mayBeWanted,
+  sqlConditions,
   type LeadFilter,
   type LeadRecord,
   type LeadState,
@@ -73,6 +73,7 @@ export async function lookForPeople(
   const read = async (where: RawBuilder<unknown>) =>
     (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
   const address = wholeAddress(filter.search);
+  // Found by the index, even if the search runs out of time before it reaches the owner's row.
   const owners = address === null || from !== null ? [] : await read(hasAddress(address));
   const { found, next } = await lookBack(
     db,
@@ -147,53 +148,68 @@ const asStored = (filter: LeadFilter): LeadFilter => {
 };
 
 const isIn = ({ after, last }: Slice) =>
-  sql`(${sql.ref('p.id')} > ${after} and ${sql.ref('p.id')} <= ${last})`;
+  sql`(${sql.ref('person.id')} > ${after} and ${sql.ref('person.id')} <= ${last})`;
 
-// Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
+const hasAddress = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
 
-const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
+// `person` is a row of the list's table. Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each
+// small page.
+
+const isSuppressed = sql`(select 1 from suppressions where suppressions.email = person.email limit 1) is not null`;
 
 const newestReceipt = (purpose: ConsentPurpose, isValid = sql``) => sql`(
-  select c.id from consent_receipts c where c.lead_id = p.id and c.purpose = ${sql.lit(purpose)} ${isValid} order by c.id desc limit 1
+  select receipt.id from consent_receipts receipt
+  where receipt.lead_id = person.id and receipt.purpose = ${sql.lit(purpose)} ${isValid}
+  order by receipt.id desc limit 1
 )`;
 
-/** An unsubscription ends the consent to news, even if the person signs up again, but not if the operator undid it as a mistake. */
+/**
+ * Continues the conditions for a `receipt`. An unsubscription ends the consent to news, even if the person signs up again, but
+ * not if the operator undid it as a mistake.
+ */
 const isNotWithdrawn = sql`and not exists (
-  select 1 from withdrawals t where t.lead_id = c.lead_id and t.withdrawn_at >= c.verified_at and not (
-    t.way = 'by-hand' and exists (
-      select 1 from suppression_removals x
-      where x.lead_id = t.lead_id and x.removed_at >= t.withdrawn_at and x.reasons like '%unsubscribed%'
+  select 1 from withdrawals withdrawal
+  where withdrawal.lead_id = receipt.lead_id and withdrawal.withdrawn_at >= receipt.verified_at and not (
+    withdrawal.way = 'by-hand' and exists (
+      select 1 from suppression_removals removal
+      where removal.lead_id = withdrawal.lead_id and removal.removed_at >= withdrawal.withdrawn_at
+        and removal.reasons like '%unsubscribed%'
     )
   )
 )`;
 
 /** 1 or 0 */
 export const agreedToNews = (leadId: string): RawBuilder<number> => sql`case when exists (
-  select 1 from consent_receipts c where c.lead_id = ${sql.ref(leadId)} and c.purpose = 'news' ${isNotWithdrawn}
+  select 1 from consent_receipts receipt
+  where receipt.lead_id = ${sql.ref(leadId)} and receipt.purpose = 'news' ${isNotWithdrawn}
 ) then 1 else 0 end`;
 
 const LEADS = {
   table: 'leads',
   column: 'first_verified_at',
-  from: sql`leads p
-    left join consent_receipts r on r.id = ${newestReceipt('guide')}
-    left join consent_wordings w on w.version = r.consent_version
-    left join consent_receipts n on n.id = ${newestReceipt('news', isNotWithdrawn)}
-    left join consent_wordings v on v.version = n.consent_version`,
-  columns: sql`p.first_verified_at, p.last_verified_at, p.first_read_at, p.attribution, p.flags, p.variant,
-    r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source,
-    n.given_at as news_consent_given_at, n.consent_version as news_consent_version, v.text as news_consent_text`,
+  from: sql`leads person
+    left join consent_receipts guide on guide.id = ${newestReceipt('guide')}
+    left join consent_wordings guide_wording on guide_wording.version = guide.consent_version
+    left join consent_receipts news on news.id = ${newestReceipt('news', isNotWithdrawn)}
+    left join consent_wordings news_wording on news_wording.version = news.consent_version`,
+  columns: sql`person.first_verified_at, person.last_verified_at, person.first_read_at,
+    person.attribution, person.flags, person.variant,
+    guide.given_at as consent_given_at, guide.consent_version, guide_wording.text as consent_text, null as consent_source,
+    news.given_at as news_consent_given_at, news.consent_version as news_consent_version,
+    news_wording.text as news_consent_text`,
 } as const;
 
 const NO_NEWS = sql`null as news_consent_given_at, null as news_consent_version, null as news_consent_text`;
 
-const exportOf = (name: string, at = sql``) =>
-  sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${at})`;
+const exportOf = (name: string, at = sql``) => sql`(
+  select 1 from exported_leads exported
+  where exported.lead_id = person.id and exported.export_name = ${name} ${at}
+)`;
 
 const isExportedIn = ({ name, at }: ExportRun) =>
-  sql`${exportOf(name, sql`and e.exported_at = ${at}`)} is not null`;
+  sql`${exportOf(name, sql`and exported.exported_at = ${at}`)} is not null`;
 
-const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
+const COMMON = sql`person.id, person.email, person.name, person.company, person.answers`;
 
 type PeopleOfState = {
   readonly table: 'leads' | 'submissions' | 'imported_leads';
@@ -211,20 +227,23 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
   unverified: {
     table: 'submissions',
     column: 'created_at',
-    from: sql`submissions p`,
-    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, p.attribution, p.flags, p.variant,
+    from: sql`submissions person`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at,
+      person.attribution, person.flags, person.variant,
       null as consent_given_at, null as consent_version, null as consent_text, null as consent_source, ${NO_NEWS}`,
-    isInState: sql`not exists (select 1 from leads l where l.email = p.email) and p.id = (
-      select n.id from submissions n where n.email = p.email order by n.created_at desc, n.id desc limit 1
+    isInState: sql`not exists (select 1 from leads lead where lead.email = person.email) and person.id = (
+      select newest.id from submissions newest where newest.email = person.email
+      order by newest.created_at desc, newest.id desc limit 1
     )`,
   },
   imported: {
     table: 'imported_leads',
     column: 'imported_at',
-    from: sql`imported_leads p`,
+    from: sql`imported_leads person`,
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
-      null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source, ${NO_NEWS}`,
-    isInState: sql`(select l.id from leads l where l.email = p.email) is null`,
+      null as variant, person.consent_given_at, null as consent_version, null as consent_text, person.consent_source,
+      ${NO_NEWS}`,
+    isInState: sql`(select lead.id from leads lead where lead.email = person.email) is null`,
   },
 };
 
@@ -239,7 +258,7 @@ async function readPeople(
   const { since, until, flag, news, missingIn, exportedIn, attributionHolds } = filter;
   if (table === 'imported_leads' && (flag ?? attributionHolds) !== undefined) return [];
   if (table !== 'leads' && news !== undefined) return [];
-  const at = sql.ref(`p.${column}`);
+  const at = sql.ref(`person.${column}`);
   const conditions = [
     where,
     isInState,
@@ -248,15 +267,15 @@ async function readPeople(
     ...(until === undefined ? [] : [sql`${at} < ${until}`]),
     ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
     ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
-    ...(news === undefined ? [] : [sql`n.id is not null`]),
-    ...mayBeWanted(filter),
+    ...(news === undefined ? [] : [sql`news.id is not null`]),
+    ...sqlConditions(filter),
   ];
   const { rows } = await sql<LeadRecord>`
     select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
-    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('p.id')}
+    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
   `.execute(db);
-  const isFound = closeLook(filter);
-  return isFound === null ? rows : rows.filter(isFound);
+  const isWanted = exactCheck(filter);
+  return isWanted === null ? rows : rows.filter(isWanted);
 }
 
 /** All functions use this order, so an ID found by one is found by the others. */
@@ -319,16 +338,14 @@ const BY_WEIGHT = [
   'unverified',
 ] as const satisfies readonly LeadState[];
 
-const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
-
 /** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
 export async function holdLeadRecord(
   tx: Db,
   id: string,
 ): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
   const { rows } = await sql<LeadRecord>`
-    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
-    ${isOnPostgres(tx) ? sql`for update of ${sql.ref('p')}` : sql``}
+    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('person.id')} = ${id}
+    ${isOnPostgres(tx) ? sql`for update of ${sql.ref('person')}` : sql``}
   `.execute(tx);
   return rows[0];
 }
