@@ -280,7 +280,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'consent receipt: exact wording, version, times, IP addresses',
     fault: 'store the current wording instead of the one shown',
     file: 'server/leads/routes.ts',
-    find: '      consentVersion,\n',
+    find: '      consentVersion: wordings.consentVersion,\n',
     replace: '      consentVersion: campaign.consent.version,\n',
     tests: [CONSENT],
   },
@@ -304,8 +304,9 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'consent receipt: exact wording, version, times, IP addresses',
     fault: 'record a consent to news although its box was not ticked',
     file: 'server/leads/routes.ts',
-    find: '      newsConsentVersion,\n',
-    replace: '      newsConsentVersion: newsConsentVersion ?? campaign.consent.news?.version ?? null,\n',
+    find: '      newsConsentVersion: wordings.newsConsentVersion,\n',
+    replace:
+      '      newsConsentVersion: wordings.newsConsentVersion ?? campaign.consent.news?.version ?? null,\n',
     tests: [NEWS_CONSENT],
   },
   {
@@ -547,9 +548,9 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'no personal data, code or secret in logs',
     fault: 'log the body of a form',
     file: 'server/leads/routes.ts',
-    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email, ',
+    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email }',
     replace:
-      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email, ",
+      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email }",
     tests: ['server/startup/security.test.ts', LEADS],
   },
   {

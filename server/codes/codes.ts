@@ -1,5 +1,5 @@
-// Visitors' codes. Their digits are never stored (digits.ts). Using and ending a code is the same for desk users, whose codes are
-// in a table of their own (desk-sign-ins.ts).
+// Visitors' codes. Their digits are never stored (digits.ts). Desk users have a separate table (desk-sign-ins.ts), whose codes
+// are used and ended by the same functions.
 import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
@@ -86,7 +86,7 @@ export async function codesOfAddress(
 export const isFromFuture = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
-/** Otherwise, codes from the future would take the place of the code just mailed, because only the newest ones are accepted. */
+/** Only the newest codes are accepted, so codes from the future first would shut out the code just mailed. */
 const futureLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => !isFromFuture(code, now)),
   ...codes.filter((code) => isFromFuture(code, now)),

@@ -7,9 +7,7 @@ import * as z from 'zod/mini';
 import { attributionOf } from '#server/attribution/attribution.ts';
 import type { Campaign, Variant } from '#server/campaign/campaign.ts';
 import { findChallenge, hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
-import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import { addFunnelRoute } from '#server/funnel/funnel.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
@@ -19,6 +17,7 @@ import { askForCode } from '#server/leads/ask-for-code.ts';
 import { findCodeScreen } from '#server/leads/code-screen.ts';
 import { judgeDomain } from '#server/leads/email-domain.ts';
 import { createProofOfWork, type ProofOfWork } from '#server/leads/proof-of-work.ts';
+import { findShownWordings } from '#server/leads/shown-wordings.ts';
 import { addUnsubscribeRoutes } from '#server/leads/unsubscribe.ts';
 import { verifyCode } from '#server/leads/verify-code.ts';
 import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
@@ -30,7 +29,7 @@ import {
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification, type Lead } from '#shared/lead.ts';
+import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
 import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
@@ -67,33 +66,26 @@ function addFormRoute(
     if (!parsed.success) return sendInvalidForm(campaign, sendError, request, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
-    const { email, newsConsentVersion: statedForNews } = parsed.data;
+    const { email } = parsed.data;
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused', { field: 'email' });
     const knownBrowserId = cookies.readBrowserId(request);
     // Time-ordered, so rows are stored close together. Such IDs can be guessed, but the cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    const stated = request.headers[CONSENT_VERSION_HEADER];
-    const sentBefore = () =>
-      knownBrowserId === null ? undefined : findOpen(database.db, knownBrowserId, email, clock());
-    const findShown = (purpose: ConsentPurpose, version: string | readonly string[]) =>
-      findWordingShown(database.db, campaign, purpose, version, async () =>
-        isSameConsent(await sentBefore(), parsed.data, purpose, version),
-      );
-    const consentVersion = stated === undefined ? NOT_STATED : await findShown('guide', stated);
-    if (consentVersion === null) return sendError(reply, 'page-outdated', { field: 'consent' });
-    const newsConsentVersion = statedForNews === undefined ? null : await findShown('news', statedForNews);
-    if (newsConsentVersion === null && statedForNews !== undefined)
-      return sendError(reply, 'page-outdated', { field: 'newsConsentVersion' });
+    const findOpen = () => findOpenChallenge(database.db, knownBrowserId, email, clock());
+    const wordings = await findShownWordings(
+      database.db,
+      campaign,
+      parsed.data,
+      request.headers[CONSENT_VERSION_HEADER],
+      findOpen,
+    );
+    if (wordings.type === 'unknown') return sendError(reply, 'page-outdated', { field: wordings.field });
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const needsProof =
       isHoneypotFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
-    if (
-      needsProof &&
-      !(await isWaiting(database.db, knownBrowserId, email, clock())) &&
-      !(await proofOfWork.accepts(proofIn(request)))
-    ) {
+    if (needsProof && !hasCodeOfItsOwn(await findOpen()) && !(await proofOfWork.accepts(proofIn(request)))) {
       metrics.limitHit('proof-of-work-required');
       return sendError(reply, 'proof-of-work-required');
     }
@@ -102,8 +94,8 @@ function addFormRoute(
       browserId,
       isNewBrowser: knownBrowserId === null,
       clientAddress,
-      consentVersion,
-      newsConsentVersion,
+      consentVersion: wordings.consentVersion,
+      newsConsentVersion: wordings.newsConsentVersion,
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
       attribution: attributionOf({ visit: request.headers[VISIT_HEADER], referer: request.headers.referer }),
       variant: variantIn(request.body, campaign.variants),
@@ -120,45 +112,15 @@ function addFormRoute(
   });
 }
 
-const WORDING_VERSION = /^[0-9a-f]{12}$/;
-
-/**
- * Never guesses the wording, because it may have changed since the page was opened.
- * @param stated the value of x-consent-version, or of the field for news
- * @param isResend true if the visitor has already agreed to this version and only asks for another code
- * @returns null for an unknown version, which a receipt could not prove
- */
-async function findWordingShown(
+const findOpenChallenge = async (
   db: Db,
-  { consent, variants }: Pick<Campaign, 'consent' | 'variants'>,
-  purpose: ConsentPurpose,
-  stated: string | readonly string[],
-  isResend: () => Promise<boolean>,
-): Promise<string | null> {
-  if (typeof stated !== 'string' || !WORDING_VERSION.test(stated)) return null;
-  const wordings = [consent, ...variants.map((variant) => variant.consent)];
-  if (wordings.some((shown) => (purpose === 'news' ? shown.news : shown)?.version === stated)) return stated;
-  const isAccepted = wordings.some(({ refuseEarlier }) => refuseEarlier)
-    ? isResend()
-    : isKnownConsentWording(db, stated, purpose);
-  return (await isAccepted) ? stated : null;
-}
-
-const isSameConsent = (
-  sent: Challenge | undefined,
-  lead: Lead,
-  purpose: ConsentPurpose,
-  version: string | readonly string[],
-): boolean =>
-  sent?.[purpose === 'news' ? 'news_consent_version' : 'consent_version'] === version &&
-  sent.name === lead.name &&
-  sent.company === lead.company;
-
-const findOpen = (db: Db, browserId: string, email: string, now: number): Promise<Challenge | undefined> =>
-  findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now });
-
-const isWaiting = async (db: Db, browserId: string | null, email: string, now: number): Promise<boolean> =>
-  browserId !== null && hasCodeOfItsOwn(await findOpen(db, browserId, email, now));
+  browserId: string | null,
+  email: string,
+  now: number,
+): Promise<Challenge | undefined> =>
+  browserId === null
+    ? undefined
+    : findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now });
 
 const proofIn = ({ headers }: FastifyRequest): string | undefined => {
   const proof = headers[PROOF_OF_WORK_HEADER];
