@@ -207,7 +207,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: "one network or one slow domain cannot hold up others' mail",
     fault: 'let one lane hold every connection',
-    file: 'server/mail/mail-worker.ts',
+    file: 'server/mail/connection-shares.ts',
     find: 'return own.length >= most;',
     replace: 'return own.length > most;',
     tests: ['server/jobs/mail-jobs.test.ts'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createConnectionShares } from '#server/mail/mail-worker.ts';
+import { createConnectionShares } from '#server/mail/connection-shares.ts';
 
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 

@@ -7,6 +7,7 @@ import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { type MailJob, SMTP_CONNECTIONS, takeMail } from '#server/jobs/mail-jobs.ts';
 import { endLease } from '#server/jobs/queue.ts';
 import { backOffMs, type JobWorker, startJobWorker } from '#server/jobs/worker.ts';
+import { createConnectionShares } from '#server/mail/connection-shares.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { codeKind } from '#server/mail/templates/code-mail.ts';
 import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
@@ -39,7 +40,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
     take: async (lease) =>
       shares.free() < 1
         ? []
-        : // Takes one mail at a time, because each may fill a lane.
+        : // Takes one mail at a time, because a mail may fill a lane, whose other mail must then wait.
           takeMail(database.db, { ...lease, leaseMs: LEASE_MS, limit: 1, fullLanes: shares.full() }),
     run: async (mail, worker) => {
       const end = shares.begin(mail);
@@ -127,6 +128,7 @@ async function deliverMail(
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
   const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
   if (letter === null) {
+    // Mail retried after a permanent refusal (REFUSES_US) expired because of that refusal, so it counts as refused.
     await finish(mail.error_class === REFUSES_US ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
     onEvent({ type: 'dropped' });
     return;
@@ -134,6 +136,7 @@ async function deliverMail(
   const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
   const sent = await mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal);
   const now = clock();
+  // If all mail is refused, the operator may correct the account before this mail expires.
   const outcome =
     sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
       ? ({ type: 'failed for now', reason: sent.reason, errorClass: REFUSES_US } as const)
@@ -183,50 +186,4 @@ async function suppressDead(
     const leadId = await findLeadId(tx, email);
     if (leadId !== undefined) await onLeadBounced(tx, { leadId, now });
   });
-}
-
-// A network or recipient domain may use four of five SMTP connections, or two while it is slow. Therefore visitors still get
-// codes while a hundred mails go to a silent mail server (docs/reliability.md).
-/** A quarter of the mailer's timeout. */
-const SLOW_MS = 5_000;
-const SLOW_FOR_MS = 30_000;
-const LEFT_TO_OTHERS = 1;
-const MOST_WHEN_SLOW = 2;
-
-type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
-
-export type ConnectionShares = {
-  readonly free: () => number;
-  readonly full: () => readonly string[];
-  readonly begin: (mail: LanesOfMail) => () => void;
-};
-
-export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
-  const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
-  const slowUntil = new Map<string, number>();
-
-  const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
-
-  const isFull = (lane: string): boolean => {
-    const own = [...open].filter(({ lanes }) => lanes.includes(lane));
-    const wasSlow = (slowUntil.get(lane) ?? 0) > clock();
-    const most =
-      wasSlow || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
-    return own.length >= most;
-  };
-
-  return {
-    free: () => connections - open.size,
-    full: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
-    begin: ({ network, recipient_domain: domain }) => {
-      const delivery = { lanes: [network, domain].filter((lane) => lane !== null), since: clock() };
-      open.add(delivery);
-      return () => {
-        open.delete(delivery);
-        const now = clock();
-        for (const [lane, until] of slowUntil) if (until <= now) slowUntil.delete(lane);
-        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowUntil.set(lane, now + SLOW_FOR_MS);
-      };
-    },
-  };
 }

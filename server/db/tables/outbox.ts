@@ -14,7 +14,10 @@ const isRefused = sql<boolean>`state = 'failed'`;
 /** An error of this class is unrelated to the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
 
-/** The server refused the site rather than the mail. The mail is retried despite the permanent error. */
+/**
+ * The server refused the site rather than the mail, such as for an unpaid account. The mail is retried despite the permanent
+ * error, because the operator can correct the cause before a code expires.
+ */
 export const REFUSES_US = 'refuses us';
 
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];

@@ -1,0 +1,48 @@
+// A network or recipient domain may use four of five SMTP connections, or two while it is slow. Therefore visitors still get
+// codes while a hundred mails go to a silent mail server (docs/reliability.md). For lanes, see mail-jobs.ts.
+
+/** A quarter of the mailer's timeout. */
+const SLOW_MS = 5_000;
+const SLOW_FOR_MS = 30_000;
+const LEFT_TO_OTHERS = 1;
+const MOST_WHEN_SLOW = 2;
+
+type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
+
+export type ConnectionShares = {
+  readonly free: () => number;
+  /** The lanes that may use no further connection. */
+  readonly full: () => readonly string[];
+  /** @returns a function that frees the connection */
+  readonly begin: (mail: LanesOfMail) => () => void;
+};
+
+export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
+  const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
+  const slowUntil = new Map<string, number>();
+
+  const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
+
+  const isFull = (lane: string): boolean => {
+    const own = [...open].filter(({ lanes }) => lanes.includes(lane));
+    const wasSlow = (slowUntil.get(lane) ?? 0) > clock();
+    const most =
+      wasSlow || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
+    return own.length >= most;
+  };
+
+  return {
+    free: () => connections - open.size,
+    full: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
+    begin: ({ network, recipient_domain: domain }) => {
+      const delivery = { lanes: [network, domain].filter((lane) => lane !== null), since: clock() };
+      open.add(delivery);
+      return () => {
+        open.delete(delivery);
+        const now = clock();
+        for (const [lane, until] of slowUntil) if (until <= now) slowUntil.delete(lane);
+        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowUntil.set(lane, now + SLOW_FOR_MS);
+      };
+    },
+  };
+}
