@@ -1,4 +1,4 @@
-import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
+import { HONEYPOT_FIELD, LeadForm } from '#shared/lead.ts';
 
 import { answerNext, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
 
@@ -17,7 +17,7 @@ test('the form has the fields, defaults and labels of the specification', async 
     .locator(`form [name]:not([name=${HONEYPOT_FIELD}])`)
     .evaluateAll((fields) => fields.map((field) => field.getAttribute('name')));
   expect(names, 'a box for each field that is sent, in the order of the schema').toEqual(
-    Object.keys(Lead.shape),
+    Object.keys(LeadForm.shape),
   );
   await expect(page.getByRole('main')).not.toContainText(/\b(three|four) fields\b/i);
   for (const [label, capitals, key] of [

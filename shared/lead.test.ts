@@ -3,24 +3,24 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { asciiAddress, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
+import { asciiAddress, LeadForm, normaliseEmail, Verification } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
 describe('lead schemas', () => {
-  it('Lead and Verification return only the fields of the specification', () => {
+  it('LeadForm and Verification return only the fields of the specification', () => {
     const lead = { name: 'Ada', company: 'Engines', email: 'ada@example.com', consent: true };
-    assert.deepEqual(Lead.parse({ ...lead, website: 'x', isAdmin: true }), lead);
+    assert.deepEqual(LeadForm.parse({ ...lead, website: 'x', isAdmin: true }), lead);
     assert.deepEqual(Verification.parse({ email: 'ada@example.com', code: '012345', extra: 1 }), {
       email: 'ada@example.com',
       code: '012345',
     });
   });
 
-  it('Lead accepts only clean text of a single line', () => {
+  it('LeadForm accepts only clean text of a single line', () => {
     const anything = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.anything());
     fc.assert(
       fc.property(anything, anything, anything, anything, (name, company, email, consent) => {
-        const result = Lead.safeParse({ name, company, email, consent });
+        const result = LeadForm.safeParse({ name, company, email, consent });
         if (!result.success) return;
         for (const text of [result.data.name, result.data.company, result.data.email]) {
           assert.ok(isSingleLine(text) && text.trim() === text && text.length >= 2);
@@ -31,7 +31,7 @@ describe('lead schemas', () => {
     );
   });
 
-  it('Lead accepts every common e-mail address and compares it without case', () => {
+  it('LeadForm accepts every common e-mail address and compares it without case', () => {
     fc.assert(
       fc.property(fc.emailAddress(), (address) => {
         const result = Verification.safeParse({ email: ` ${address} `, code: '123456' });
@@ -43,9 +43,9 @@ describe('lead schemas', () => {
     );
   });
 
-  it('Lead limits e-mail addresses to 64 octets before the @ and 63 per label', () => {
+  it('LeadForm limits e-mail addresses to 64 octets before the @ and 63 per label', () => {
     const isTaken = (email: string) => {
-      const lead = Lead.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
+      const lead = LeadForm.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
       const verification = Verification.safeParse({ email, code: '123456' });
       assert.equal(lead.success, verification.success);
       if (!lead.success)
@@ -66,7 +66,7 @@ describe('lead schemas', () => {
 
   const parsed = (email: string) => Verification.safeParse({ email, code: '123456' });
 
-  it('Lead accepts international domains as typed, in any script', () => {
+  it('LeadForm accepts international domains as typed, in any script', () => {
     for (const email of [
       'info@münchen.de',
       'INFO@MÜNCHEN.DE',
@@ -85,7 +85,7 @@ describe('lead schemas', () => {
     }
   });
 
-  it('Lead refuses undeliverable e-mail addresses with one error', () => {
+  it('LeadForm refuses undeliverable e-mail addresses with one error', () => {
     for (const email of [
       'jürgen@münchen.de',
       'ада@пример.рф',
@@ -133,7 +133,7 @@ describe('lead schemas', () => {
     assert.equal(normaliseEmail('No Address'), 'no address');
   });
 
-  it('Lead refuses domains without an ASCII form', () => {
+  it('LeadForm refuses domains without an ASCII form', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (host) => {
         for (const email of [`ada@${host}.de`, `ada@m${host}n.de`]) {
@@ -148,9 +148,14 @@ describe('lead schemas', () => {
     );
   });
 
-  it('Lead strips invisible characters from a name and refuses an invisible name', () => {
+  it('LeadForm strips invisible characters from a name and refuses an invisible name', () => {
     const made = (name: string) => {
-      const result = Lead.safeParse({ name, company: 'Engines', email: 'ada@example.com', consent: true });
+      const result = LeadForm.safeParse({
+        name,
+        company: 'Engines',
+        email: 'ada@example.com',
+        consent: true,
+      });
       return result.success ? result.data.name : result.error.issues[0]?.message;
     };
     const cases: readonly (readonly [typed: string, made: string])[] = [
@@ -170,8 +175,11 @@ describe('lead schemas', () => {
     for (const [typed, name] of cases) assert.equal(made(typed), name, JSON.stringify(typed));
   });
 
-  it('Lead refuses 100,000 characters quickly', () => {
+  it('LeadForm refuses 100,000 characters quickly', () => {
     const long = `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`;
-    assert.equal(Lead.safeParse({ name: long, company: long, email: long, consent: true }).success, false);
+    assert.equal(
+      LeadForm.safeParse({ name: long, company: long, email: long, consent: true }).success,
+      false,
+    );
   });
 });

@@ -91,13 +91,13 @@ const email = z.string({ error: typeErrorOf }).check(
 /** Answers to custom questions, by field ID. Fields with several choices have a list. An empty value means unanswered. */
 export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
 
-export const Lead = z.object({
+export const LeadForm = z.object({
   name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
   company: lineOfText('companyTooShort', 'companyTooLong', 'companyNotOneLine'),
   email,
   consent: z.literal(true, { error: CONSENT }),
 });
-export type Lead = z.infer<typeof Lead> & {
+export type LeadForm = z.infer<typeof LeadForm> & {
   readonly answers?: TypedAnswers | undefined;
   /** The version of the sentence next to the box for news, if it was ticked. */
   readonly newsConsentVersion?: string | undefined;

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
-import { Lead, type TypedAnswers } from '#shared/lead.ts';
+import { LeadForm, type TypedAnswers } from '#shared/lead.ts';
 import { longestAnswer } from '#shared/limits.ts';
 import { orNull } from '#shared/or-null.ts';
 import { isSingleLine, tidyLine } from '#shared/typed-input.ts';
@@ -121,8 +121,8 @@ export function stillAcceptedAnswers({ fields, messages }: OwnForm, text: string
 export function leadSchema(
   { fields, messages }: OwnForm,
   newsConsentVersion?: z.ZodMiniType<string | undefined>,
-): z.ZodMiniType<Lead> {
-  const extended = newsConsentVersion === undefined ? Lead : z.extend(Lead, { newsConsentVersion });
+): z.ZodMiniType<LeadForm> {
+  const extended = newsConsentVersion === undefined ? LeadForm : z.extend(LeadForm, { newsConsentVersion });
   if (fields.length === 0) return extended;
   const answers = z.strictObject(
     Object.fromEntries(fields.map((field) => [field.id, answerSchema(field, messages)])),

@@ -11,7 +11,7 @@ import {
   WITH_ARTICLE,
 } from '#shared/api.ts';
 import { type ApiErrorCode, ERROR_CODE_HEADER, ERROR_FIELD_HEADER } from '#shared/errors.ts';
-import type { Lead, Verification } from '#shared/lead.ts';
+import type { LeadForm, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { SITE_PATH } from '#web/site-path.ts';
@@ -45,7 +45,7 @@ export class ApiError extends Error {
 }
 
 /** Errors without a response have no field. */
-export type FormError = Error & { readonly field?: keyof Lead; readonly body?: string };
+export type FormError = Error & { readonly field?: keyof LeadForm; readonly body?: string };
 
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
@@ -95,7 +95,7 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
  * @returns null if a successful response is unreadable
  */
 export async function requestCode(
-  lead: Lead,
+  lead: LeadForm,
   consentVersion: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<CodeRequested | null> {

@@ -5,7 +5,7 @@ import { content, form, verification } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { timeNow } from '#shared/clock.ts';
 import type { CodeRequested } from '#shared/api.ts';
-import type { Lead } from '#shared/lead.ts';
+import type { LeadForm } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 import { countStep } from '#web/analytics/steps.ts';
 import { FormStage } from '#web/form/form-stage.tsx';
@@ -22,7 +22,7 @@ const TITLES = {
   content: content.pageTitle,
 } as const;
 
-const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
+const waitingFor = (lead: LeadForm, consentVersion: string, answer: CodeRequested | null): Waiting => ({
   lead,
   challenge: challengeOf(answer, consentVersion, timeNow()),
 });

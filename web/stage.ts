@@ -1,5 +1,5 @@
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
-import type { Lead } from '#shared/lead.ts';
+import type { LeadForm } from '#shared/lead.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 /** Specification, section 2. */
@@ -19,7 +19,7 @@ export type Challenge = {
   readonly sender: string;
 };
 
-export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
+export type Waiting = { readonly lead: LeadForm; readonly challenge: Challenge };
 
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }

@@ -7,7 +7,7 @@ import { findPerson } from '#server/db/contacts/people.ts';
 import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
-import { errorIn, Lead, type LeadAnswers } from '#shared/lead.ts';
+import { errorIn, LeadForm, type LeadAnswers } from '#shared/lead.ts';
 import {
   answerSchema,
   storedAnswers,
@@ -45,7 +45,7 @@ export async function correctAnswers(
   for (const field of ['name', 'company'] as const) {
     const text = named[field];
     if (text === undefined) continue;
-    const result = Lead.shape[field].safeParse(text);
+    const result = LeadForm.shape[field].safeParse(text);
     if (!result.success) {
       const { message } = result.error.issues[0]!;
       throw new CommandFailure(errorIn(campaign.interface.validation, message) ?? message, 2);

@@ -25,7 +25,7 @@ import type { Config } from '#server/settings/settings.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
+import { answersOf, asciiAddress, normaliseEmail, type LeadForm, type LeadAnswers } from '#shared/lead.ts';
 import { storedAnswers, labelledAnswers } from '#shared/own-fields.ts';
 
 export type Visitor = {
@@ -74,7 +74,7 @@ type Form = LeadAnswers & {
  */
 export async function askForCode(
   parts: AskParts,
-  lead: Lead,
+  lead: LeadForm,
   visitor: Visitor,
   now: number,
 ): Promise<AskOutcome> {

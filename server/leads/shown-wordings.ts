@@ -4,7 +4,7 @@ import type { Challenge } from '#server/codes/challenges.ts';
 import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
-import type { Lead } from '#shared/lead.ts';
+import type { LeadForm } from '#shared/lead.ts';
 
 const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
@@ -21,7 +21,7 @@ export type ShownWordings =
 export async function findShownWordings(
   db: Db,
   { consent, variants }: Pick<Campaign, 'consent' | 'variants'>,
-  lead: Lead,
+  lead: LeadForm,
   stated: string | readonly string[] | undefined,
   findOpen: () => Promise<Challenge | undefined>,
 ): Promise<ShownWordings> {
@@ -47,7 +47,7 @@ export async function findShownWordings(
 /** Returns true if the visitor has already agreed to this version, and only asks for another code. */
 const hasAgreed = (
   sent: Challenge | undefined,
-  lead: Lead,
+  lead: LeadForm,
   purpose: ConsentPurpose,
   version: string,
 ): boolean =>

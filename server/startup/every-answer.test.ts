@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
-import { Lead } from '#shared/lead.ts';
+import { LeadForm } from '#shared/lead.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -19,7 +19,7 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@example.com';
 const OPERATOR = 'you@example.com';
-const FIXED = Object.keys(Lead.shape).filter((field) => field !== 'email' && field !== 'consent');
+const FIXED = Object.keys(LeadForm.shape).filter((field) => field !== 'email' && field !== 'consent');
 const OWN = 'job_title';
 const FORM = `fields:
   - id: ${OWN}
@@ -36,7 +36,7 @@ it('the docs list every field of the form', () => {
   const document = (name: string) => readFileSync(path.join(PROJECT_FOLDER, 'docs', name), 'utf8');
   const api = document('api.md');
   assert.ok(
-    api.includes(`{${Object.keys(Lead.shape).join(', ')}}`),
+    api.includes(`{${Object.keys(LeadForm.shape).join(', ')}}`),
     'docs/api.md has the body of POST /api/leads',
   );
   assert.ok(

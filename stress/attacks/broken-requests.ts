@@ -1,6 +1,6 @@
 // Valid requests with nonsensical content, and bytes that are not a request.
 import { API } from '#shared/api.ts';
-import { Lead } from '#shared/lead.ts';
+import { LeadForm } from '#shared/lead.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { createRandom } from '#testing/random.ts';
 
@@ -108,7 +108,7 @@ export function createFuzzer(seed: number): Fuzzer {
     const body: Record<string, unknown> =
       random() < 0.5 ? filledForm() : { email: 'ada@example.com', code: '000000' };
     for (let count = 1 + below(3); count > 0; count -= 1) {
-      const key = pick([...Object.keys(Lead.shape), 'code', 'website', 'id', text(4)]);
+      const key = pick([...Object.keys(LeadForm.shape), 'code', 'website', 'id', text(4)]);
       body[key] = pick(NASTY);
     }
     return JSON.stringify(body);

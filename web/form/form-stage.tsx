@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { form as words } from '#campaign/interface.yaml';
 import { countStep } from '#web/analytics/steps.ts';
 import styles from '#web/form/form-stage.module.css';
-import { LeadForm, type LeadFormProps } from '#web/form/lead-form.tsx';
+import { CodeRequestForm, type CodeRequestFormProps } from '#web/form/code-request-form.tsx';
 import { reportStep } from '#web/funnel.ts';
 import { PromiseAside, PromiseLine, Reassurances } from '#web/steps/promise-beside-step.tsx';
 import { StepFrame } from '#web/steps/step-frame.tsx';
@@ -13,7 +13,7 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 /** Specification, section 9. */
 const SCROLL_DELAY_MS = 100;
 
-type FormStageProps = LeadFormProps & {
+type FormStageProps = CodeRequestFormProps & {
   readonly onHome: () => void;
   /** Called once, on mount. */
   readonly correctsAddress: () => boolean;
@@ -54,7 +54,7 @@ export function FormStage({
         <PromiseLine />
         <NoBreak text={words.intro} />
       </p>
-      <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
+      <CodeRequestForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
       <Reassurances />
     </StepFrame>
   );

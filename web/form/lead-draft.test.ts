@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { Lead } from '#shared/lead.ts';
+import { LeadForm } from '#shared/lead.ts';
 import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-draft.ts';
 
 const WORDS = {
@@ -18,7 +18,7 @@ const WORDS = {
 describe('form draft', () => {
   it('checkDraft refuses every field of the empty default draft', () => {
     assert.deepEqual(EMPTY_DRAFT, { name: '', company: '', email: '', consent: false });
-    assert.deepEqual(checkDraft(Lead, EMPTY_DRAFT, WORDS), {
+    assert.deepEqual(checkDraft(LeadForm, EMPTY_DRAFT, WORDS), {
       type: 'errors',
       errors: {
         name: 'Name must be at least 2 characters',
@@ -31,7 +31,7 @@ describe('form draft', () => {
 
   it('checkDraft returns a valid lead with trimmed values', () => {
     const typed = { name: ' Ada ', company: ' Engines', email: ' Ada@example.com ', consent: true };
-    const check = checkDraft(Lead, typed, WORDS);
+    const check = checkDraft(LeadForm, typed, WORDS);
     assert.deepEqual(check, {
       type: 'lead',
       lead: { name: 'Ada', company: 'Engines', email: 'Ada@example.com', consent: true },
@@ -40,7 +40,7 @@ describe('form draft', () => {
 
   it('checkDraft describes each error in the words of the campaign', () => {
     const line = (name: string, company: string) =>
-      checkDraft(Lead, { name, company, email: 'ada@example.com', consent: true }, WORDS);
+      checkDraft(LeadForm, { name, company, email: 'ada@example.com', consent: true }, WORDS);
     assert.deepEqual(line('a'.repeat(201), 'a\nb'), {
       type: 'errors',
       errors: { name: 'Name must be at most 200 characters', company: 'Company name must be one line' },

@@ -1,12 +1,12 @@
 import type * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
-import { errorIn, type Lead } from '#shared/lead.ts';
+import { errorIn, type LeadForm } from '#shared/lead.ts';
 
-export type LeadField = keyof typeof Lead.shape;
+export type LeadField = keyof typeof LeadForm.shape;
 
 export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string } & Omit<
-  Lead,
+  LeadForm,
   LeadField
 >;
 
@@ -17,10 +17,10 @@ export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 
 export function checkDraft(
-  schema: Pick<z.ZodMiniType<Lead>, 'safeParse'>,
+  schema: Pick<z.ZodMiniType<LeadForm>, 'safeParse'>,
   draft: LeadDraft,
   words: Interface['validation'],
-): { type: 'lead'; lead: Lead } | { type: 'errors'; errors: LeadErrors } {
+): { type: 'lead'; lead: LeadForm } | { type: 'errors'; errors: LeadErrors } {
   const result = schema.safeParse(draft);
   if (result.success) return { type: 'lead', lead: result.data };
   const errors: Partial<Record<string, string>> = {};

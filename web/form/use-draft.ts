@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { news } from '#campaign/consent.yaml';
 import { asksMore } from '#campaign/form.yaml';
-import type { Lead } from '#shared/lead.ts';
+import type { LeadForm } from '#shared/lead.ts';
 import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draft.ts';
 import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-draft.ts';
 import { keptOwnDraft, KeptOwnText } from '#web/form/own-form.ts';
@@ -13,7 +13,7 @@ const tabStorage = () => sessionStorage;
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
-  readonly restore: (lead: Lead) => void;
+  readonly restore: (lead: LeadForm) => void;
   /** Removes the draft from storage only; the page keeps it. */
   readonly forget: () => void;
   readonly clear: () => void;

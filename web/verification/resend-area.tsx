@@ -5,7 +5,7 @@ import { toasts as toastWords, verification as words } from '#campaign/interface
 import { language, variant } from '#campaign/site.yaml';
 import { timeNow } from '#shared/clock.ts';
 import type { CodeRequested } from '#shared/api.ts';
-import type { Lead } from '#shared/lead.ts';
+import type { LeadForm } from '#shared/lead.ts';
 import { requestCode } from '#web/api-client.ts';
 import { ownVariant } from '#web/variant.ts';
 import { failureToast } from '#web/messages.ts';
@@ -25,7 +25,7 @@ const COUNTDOWN_WORDS = {
 const NOTHING_CAME_AFTER_MS = 20_000;
 const TICK_MS = 250;
 
-export type OnCodeSentAgain = (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
+export type OnCodeSentAgain = (lead: LeadForm, consentVersion: string, answer: CodeRequested | null) => void;
 
 type ResendAreaProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;

@@ -6,7 +6,7 @@ import { news } from '#campaign/consent.yaml';
 import { asksMore } from '#campaign/form.yaml';
 import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
-import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
+import { HONEYPOT_FIELD, LeadForm } from '#shared/lead.ts';
 import { strayCharacter, tidyEmail } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 import { variant } from '#campaign/site.yaml';
@@ -29,13 +29,13 @@ import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 
-export type LeadFormProps = {
+export type CodeRequestFormProps = {
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
-  readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
+  readonly onCodeRequested: (lead: LeadForm, consentVersion: string, answer: CodeRequested | null) => void;
 };
 
-export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProps) {
+export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeRequestFormProps) {
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
@@ -49,7 +49,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     (field ?? sendButton.current)?.focus();
   }, [refusal]);
 
-  const check = checkDraft(asksMore || news ? ownLead : Lead, draft, validation);
+  const check = checkDraft(asksMore || news ? ownLead : LeadForm, draft, validation);
   const errors: LeadErrors = attempted
     ? {
         // The server's error about a field that still has the value that was sent.
@@ -163,10 +163,10 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   );
 }
 
-type Sent = { readonly lead: Lead; readonly trapped: string; readonly draft: LeadDraft };
+type Sent = { readonly lead: LeadForm; readonly trapped: string; readonly draft: LeadDraft };
 
 /** Callbacks belong to the call, not to the mutation, so a visitor who has left the form sees no response. */
-function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
+function useSubmission(onCodeRequested: CodeRequestFormProps['onCodeRequested']) {
   const toasts = useToasts();
   const submission = useMutation<CodeRequested | null, FormError, Sent>({
     mutationFn: ({ lead, trapped }) =>
@@ -179,7 +179,7 @@ function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
     isPending: submission.isPending,
     refusal: submission.error,
     refused: submission.variables?.draft,
-    send: (lead: Lead, trapped: string, draft: LeadDraft) => {
+    send: (lead: LeadForm, trapped: string, draft: LeadDraft) => {
       if (submission.isPending) return;
       submission.mutate(
         { lead, trapped, draft },
