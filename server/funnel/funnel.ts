@@ -18,7 +18,7 @@ import {
 import type { Http } from '#server/http/http.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
+import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';

@@ -12,7 +12,7 @@ import type {
 import type { Logger } from 'pino';
 
 import type { VisitorAddress } from '#server/http/visitor-address.ts';
-import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
+import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';

@@ -1,5 +1,6 @@
 // Counts are in the database, so all processes share them.
-import { exceededUntil, networkOf, type LimitOutcome } from '#server/platform/ip-addresses.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
+import { exceededUntil, type LimitOutcome } from '#server/platform/network-limit.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';

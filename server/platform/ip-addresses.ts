@@ -16,44 +16,6 @@ export function networkOf(clientAddress: string): string {
   return `${network}/64`;
 }
 
-export type LimitOutcome =
-  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
-
-export const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
-  type: 'exceeded',
-  retryAfterSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)),
-});
-
-/**
- * Counts in bounded memory, for events that are not worth a database row. The first event after a window's end begins the next.
- */
-export function createNetworkLimit({
-  most,
-  windowMs,
-  mostNetworks,
-}: {
-  readonly most: number;
-  readonly windowMs: number;
-  readonly mostNetworks: number;
-}): (clientAddress: string, now: number) => LimitOutcome {
-  const windows = new Map<string, { readonly endsAt: number; count: number }>();
-
-  return (clientAddress, now) => {
-    const network = networkOf(clientAddress);
-    const known = windows.get(network);
-    if (known !== undefined && known.endsAt > now) {
-      if (known.count >= most) return exceededUntil(known.endsAt, now);
-      known.count += 1;
-      return { type: 'allowed' };
-    }
-    windows.delete(network);
-    windows.set(network, { endsAt: now + windowMs, count: 1 });
-    const [oldest] = windows.keys();
-    if (windows.size > mostNetworks && oldest !== undefined) windows.delete(oldest);
-    return { type: 'allowed' };
-  };
-}
-
 /**
  * Decides without a DNS query.
  * @param host from a URL; empty means the default, this machine
