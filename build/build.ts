@@ -19,7 +19,7 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type 
 
 import {
   beginRelease,
-  campaignOf,
+  campaignFolderOf,
   copyCampaign,
   distFolder,
   findBuiltDesk,
@@ -73,7 +73,7 @@ for (const warning of [
   ...campaignWarnings(CAMPAIGN_FOLDER),
   ...sampleOnPage(CAMPAIGN_FOLDER),
   ...unlistedPage(CAMPAIGN_FOLDER),
-  ...(LAST_RELEASE === null ? [] : changedVariants(CAMPAIGN_FOLDER, campaignOf(LAST_RELEASE))),
+  ...(LAST_RELEASE === null ? [] : changedVariants(CAMPAIGN_FOLDER, campaignFolderOf(LAST_RELEASE))),
 ])
   process.stdout.write(`Warning: ${warning}\n`);
 

@@ -143,11 +143,12 @@ export function findBuiltDesk(project: string, builtFrom: Sources): string | und
 }
 
 /** The campaign that the release was built from. */
-export const campaignOf = ({ folder }: Pick<Release, 'folder'>): string => path.join(folder, 'campaign');
+export const campaignFolderOf = ({ folder }: Pick<Release, 'folder'>): string =>
+  path.join(folder, 'campaign');
 
 /** Keeps owners and modes, because root may build for another user, and the article is not for everyone on the machine. */
 export function copyCampaign(campaign: string, release: string): void {
-  const copy = campaignOf({ folder: release });
+  const copy = campaignFolderOf({ folder: release });
   copyFiles(campaign, copy);
   for (const name of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
     const { mode, uid, gid } = statSync(path.join(campaign, name));

@@ -7,7 +7,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
-import { campaignOf, findRelease, type Release } from '#server/http/releases.ts';
+import { campaignFolderOf, findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
 import {
@@ -103,7 +103,7 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
   if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
   if (site.type === 'complaint') return refuse(siteMistakes);
   if (site.type === 'release') return { instance: read, release: site.release };
-  const built = readInstance(campaignOf(site.release));
+  const built = readInstance(campaignFolderOf(site.release));
   if (built.type === 'mistakes') return refuse(siteMistakes);
   const { campaign } = built;
   return { instance: withWarnings({ ...read, campaign }, siteMistakes), release: site.release };

@@ -13,7 +13,7 @@ import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.t
 import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
-import { campaignOf, distFolder, newestRelease } from '#server/http/releases.ts';
+import { campaignFolderOf, distFolder, newestRelease } from '#server/http/releases.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
 import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
@@ -55,6 +55,7 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
+/** What differs between the server, the desk, its commands and tests. Each optional part replaces a default. */
 export type ServiceReplacements = {
   readonly logger: Logger;
   readonly say: Say;
@@ -88,7 +89,7 @@ export function readInstanceOrLastBuild(): ReturnType<typeof readInstance> {
   const release =
     read.type === 'mistakes' ? newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder())) : null;
   if (read.type === 'instance' || release === null) return read;
-  const built = readInstance(campaignOf(release));
+  const built = readInstance(campaignFolderOf(release));
   return built.type === 'mistakes' ? read : withWarnings(built, read.mistakes);
 }
 
