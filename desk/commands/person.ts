@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
-import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
+import { requirePersonalData, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
@@ -19,7 +19,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const service = await desk.service();
       const { database, campaign, clock } = service;
-      const data = await personalDataOf(database.db, email);
+      const data = await requirePersonalData(database.db, email);
       const story = timelineOf(data);
       const writtenAt = isoTime(clock());
       const files = await writeJsonAndPage(out, {

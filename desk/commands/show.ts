@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
+import { requirePersonalData, readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
@@ -17,7 +17,7 @@ export function addShow(program: Command, desk: Desk): void {
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
       const { database, config } = await desk.service();
-      const story = timelineOf(await personalDataOf(database.db, email));
+      const story = timelineOf(await requirePersonalData(database.db, email));
       if (json) {
         await desk.print(jsonText({ email, story }));
         return;

@@ -1,5 +1,5 @@
 import { CommandFailure } from '#desk/command-failure.ts';
-import { personalDataOf } from '#desk/people/held-data.ts';
+import { requirePersonalData } from '#desk/people/held-data.ts';
 import { paperPage, type Letterhead } from '#desk/paper.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import type { ChainEntry, ChainError, Contents, RowKind } from '#server/consent/chain.ts';
@@ -82,7 +82,7 @@ export async function consentProofs(
     },
   });
   if (positions.length === 0) {
-    await personalDataOf(service.database.db, email);
+    await requirePersonalData(service.database.db, email);
     throw new CommandFailure(
       `${email} has not verified a consent here, so there is no proof. To see the stored data, run: show ${email}`,
     );

@@ -13,7 +13,8 @@ export function readAddress(typed: string): string {
   return normaliseEmail(typed);
 }
 
-export async function personalDataOf(db: Db, email: string): Promise<PersonalData> {
+/** @throws {CommandFailure} if nothing is stored about the person */
+export async function requirePersonalData(db: Db, email: string): Promise<PersonalData> {
   const data = await listPersonalData(db, email);
   if (Object.values(data).every((rows) => rows.length === 0)) throw nothingHeld(email);
   return data;
