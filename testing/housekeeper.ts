@@ -1,5 +1,5 @@
 import type { Expired } from '#server/db/queries/expiry.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 export function housekeeperOf({
@@ -8,7 +8,7 @@ export function housekeeperOf({
   now,
 }: Pick<ServerUnderTest, 'database' | 'config' | 'now'>) {
   const reports: Expired[] = [];
-  const runHousekeeping = createHousekeeping({
+  const runHousekeeping = createExpiredRowDeleter({
     database,
     config,
     clock: now,

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { atDesk, createDeskBrowser, DESK_SETTINGS, signInAtDesk } from '#testing/desk-under-test.ts';
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         async (app, server) => {
           await signInAtDesk(server, createDeskBrowser(app), ADA);
           const { database, config } = server;
-          const clean = createHousekeeping({ database, config, clock: server.now, onExpired: () => {} });
+          const clean = createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} });
           const counts = async () => {
             await clean();
             const { countRows } = server;

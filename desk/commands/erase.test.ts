@@ -13,7 +13,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { deleteEmlFiles, emlFilesAbout } from '#server/mail/mail.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
@@ -136,7 +136,11 @@ for (const engine of ENGINES) {
         }
         server.setClock(now);
         assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
-        const runHousekeeping = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
+        const runHousekeeping = createExpiredRowDeleter({
+          ...server,
+          clock: server.now,
+          onExpired: () => {},
+        });
         if (database.engine === 'sqlite') {
           using reader = new DatabaseSync(database.file, { readOnly: true });
           reader.exec('begin');

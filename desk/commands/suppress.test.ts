@@ -10,7 +10,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -298,7 +298,7 @@ for (const engine of ENGINES) {
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
         await suppress(server, 'add', EVE, '--reason', 'bounced');
         const { database, config } = server;
-        await createHousekeeping({ database, config, clock: server.now, onExpired: () => {} })();
+        await createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} })();
         const { out } = await suppress(server, 'list', '--json');
         assert.deepEqual(
           (JSON.parse(out) as { email: string; since: string; note: string }[])

@@ -13,8 +13,8 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/funnel.ts';
-import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
-import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { emptyDatabase, ENGINES, freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
@@ -302,7 +302,7 @@ for (const engine of ENGINES) {
           2,
         );
         const reported: unknown[] = [];
-        await createHousekeeping({
+        await createExpiredRowDeleter({
           database,
           config: { retention: { unverifiedDays: 0, mailDays: 0 } },
           clock: () => (20_001 + 731) * DAY_MS,
