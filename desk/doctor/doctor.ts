@@ -24,7 +24,7 @@ import { examineAddress, examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
-import { isLoopback } from '#server/platform/ip-addresses.ts';
+import { bareHost, isLoopback } from '#server/platform/ip-addresses.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 
@@ -198,7 +198,7 @@ function examineSender(
       ),
     );
   const found: Examination = ['sender', findings];
-  if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain)) {
+  if (isIP(bareHost(domain)) !== 0 || !domain.includes('.') || isLoopback(domain)) {
     findings.push(
       (config.mailFrom === null ? sender.note : sender.problem)(
         `${domain} is not a public domain name, so mail servers will not accept mail from ${from}, and DNS was not checked. Set MAIL_FROM to an address at your domain.`,
@@ -225,7 +225,7 @@ function examineSender(
       ),
     );
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
-  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
+  const smtpHost = mail.kind === 'smtp' ? bareHost(new URL(mail.url).hostname) : null;
   // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   return [

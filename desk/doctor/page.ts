@@ -10,7 +10,7 @@ import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { Dns } from '#server/platform/dns.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { askHealth } from '#server/startup/why-the-start-failed.ts';
-import { isLoopback } from '#server/platform/ip-addresses.ts';
+import { bareHost, isLoopback } from '#server/platform/ip-addresses.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
@@ -57,7 +57,7 @@ type Way = {
   readonly ca?: string;
 };
 
-const hostIn = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+const hostIn = (url: string): string => bareHost(new URL(url).hostname);
 
 export async function examineAddress(
   { publicUrl, basePath, trustProxy, mail }: Pick<Config, 'publicUrl' | 'basePath' | 'trustProxy' | 'mail'>,

@@ -13,6 +13,7 @@ import { dnsCache } from 'nodemailer/lib/shared';
 import { REFUSES_US } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
+import { bareHost } from '#server/platform/ip-addresses.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
@@ -324,7 +325,7 @@ export async function rememberAddresses(
   url: string,
   resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),
 ): Promise<void> {
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = bareHost(new URL(url).hostname);
   const kept = dnsCache.get(host);
   if (isIP(host) !== 0 || (kept !== undefined && (kept.expires ?? Infinity) > Date.now())) return;
   const addresses: string[] = [];

@@ -16,12 +16,15 @@ export function networkOf(clientAddress: string): string {
   return `${network}/64`;
 }
 
+/** Removes the brackets that a URL puts around an IPv6 address. */
+export const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
 /**
  * Decides without a DNS query.
  * @param host from a URL; empty means the default, this machine
  */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const bare = bareHost(host).toLowerCase();
   if (bare === '' || bare === 'localhost' || bare.endsWith('.localhost')) return true;
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }

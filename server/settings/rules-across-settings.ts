@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-import { addressRefusal } from '#server/platform/ip-addresses.ts';
+import { addressRefusal, bareHost } from '#server/platform/ip-addresses.ts';
 import { isPostgres } from '#server/settings/connection-urls.ts';
 import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
@@ -134,7 +134,7 @@ const webhookUrls = ({ values }: GivenSettings): URL[] =>
 
 /** Names are checked when they are called. */
 function isNeverCalled(hostname: string, { values }: GivenSettings): boolean {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  const address = bareHost(hostname);
   const allowPrivate = values.WEBHOOK_ALLOW_PRIVATE === 'yes';
   return isIP(address) !== 0 && addressRefusal(address, { allowPrivate, allowPublic: true }) !== null;
 }

@@ -10,6 +10,7 @@ import {
   addressRefusal,
   AddressRefused,
   type AddressRules,
+  bareHost,
   guardedLookup,
   type ResolveName,
   resolveOnThisMachine,
@@ -64,7 +65,7 @@ export function createWebhookSender(parts: {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
     // An IP address needs no lookup, so guardedLookup would not check it.
-    const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const literal = bareHost(url.hostname);
     const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
     if (refusal !== null) return failed(refusal);
 
