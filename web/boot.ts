@@ -14,6 +14,7 @@ type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<bool
 if (document.URL !== location.href) location.replace(location.href);
 
 const root = document.documentElement;
+// The build writes these attributes. Code for variants or a visitor counter that the campaign lacks is removed by minification.
 const {
   app: appUrl = '',
   later: secondFileUrl = '',
@@ -131,6 +132,7 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
   return document.head.appendChild(link);
 };
 
+/** The visitor counter waits for the fonts. */
 const faces: Promise<unknown>[] | null = analytics ? [] : null;
 
 let meeting: Meeting | '' = '';
@@ -184,17 +186,21 @@ const painted = new PerformanceObserver(() => {
 });
 painted.observe({ type: 'paint', buffered: true });
 
+// A lead who follows the link in the guide mail sees no landing page, so no variant.
 if (variants && variant && location.hash !== '#guide') {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
+  // Hides the page (base.css) until the other variant replaces it.
   if (meeting === 'leaving') root.dataset['restoring'] = '';
 }
+// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts).
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
 // The link in the mail with the guide skips the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
+// Starts the application without intent, and hides the landing page until it shows the stage.
 if (stage !== 'landing') {
   root.dataset['restoring'] = '';
   addLink('modulepreload', secondFileUrl);
