@@ -23,7 +23,7 @@ if (process.argv.includes('--check')) process.exit(0);
 const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
 const read = readInstanceOrLastBuild();
 if (read.type === 'mistakes') refuse(read.mistakes);
-const instance = found.type === 'outdated' ? withWarnings(read, [found.complaint]) : read;
+const instance = found.type === 'outdated' ? withWarnings(read, [found.mistake]) : read;
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
 const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
@@ -40,7 +40,7 @@ const { service } = opening;
 let isStopping = false;
 const app = await buildDeskApp(service, {
   door: { kind: 'people', ...desk },
-  files: found.type === 'complaint' ? null : path.join(found.release.folder, 'desk'),
+  files: found.type === 'unusable' ? null : path.join(found.release.folder, 'desk'),
   isStopping: () => isStopping,
 });
 

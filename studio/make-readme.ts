@@ -300,7 +300,7 @@ const AT_THE_DESK = { viewport: { width: 1280, height: 860 }, deviceScaleFactor:
 async function makeDesk(browser: Browser): Promise<void> {
   ensureBuilt(DEFAULT_CAMPAIGN);
   const release = findRelease(PROJECT_FOLDER, DEFAULT_CAMPAIGN);
-  if (release.type === 'complaint') throw new Error(release.complaint);
+  if (release.type === 'unusable') throw new Error(release.mistake);
   await withServer({ engine: 'sqlite', inbox: refusing }, async (server) => {
     await walkTwoWeeks(server);
     const port = await freePort();

@@ -30,7 +30,7 @@ export function addOpen(program: Command, desk: Desk): void {
       const { buildDeskApp } = await import('#desk/server/desk-app.ts');
       const service = await desk.service();
       const release = findRelease(PROJECT_FOLDER, readCampaignFolder());
-      if (release.type === 'complaint') throw new CommandFailure(release.complaint);
+      if (release.type === 'unusable') throw new CommandFailure(release.mistake);
       const port = await freePort(wanted ?? 0);
       const url = `http://${HOST}:${port}`;
       const link = createLink(service.clock());

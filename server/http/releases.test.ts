@@ -153,46 +153,46 @@ describe('releases', () => {
 
   it('a release is served only while its sources are unchanged', () =>
     withProject((project, dist) => {
-      const complaint = (sitePath?: string) => {
+      const mistake = (sitePath?: string) => {
         const found = findRelease(project, undefined, sitePath);
-        return found.type === 'release' ? found.type : found.complaint;
+        return found.type === 'release' ? found.type : found.mistake;
       };
       assert.equal(
-        complaint(),
+        mistake(),
         'The site has not been built yet. Run "npm run build" first, or use "npm start".',
       );
       publishRelease(dist, build(project, 'one'), NOW);
-      assert.equal(complaint(), 'release');
+      assert.equal(mistake(), 'release');
       assert.equal(
-        complaint('/guide'),
+        mistake('/guide'),
         'The site was built with no path, but PUBLIC_URL has the path /guide. Run "npm run build" again.',
       );
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');
       utimesSync(path.join(project, 'web', 'app.tsx'), 0, 0);
-      assert.equal(complaint(), 'release');
+      assert.equal(mistake(), 'release');
       write(project, 'campaign/unused/landing.yaml', 'headline: Old');
-      assert.equal(complaint(), 'release');
+      assert.equal(mistake(), 'release');
       write(project, 'campaign/landing.yaml', 'headline: Two');
       assert.equal(findRelease(project).type, 'outdated', 'because only words changed');
       assert.equal(
-        complaint(),
+        mistake(),
         'The built site is outdated, because campaign/landing.yaml changed after the build. Run "npm run build" again.',
       );
       write(project, 'campaign/landing.yaml', 'headline: One');
       for (const name of ['campaign/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
         write(project, name, 'new');
-        assert.match(complaint(), new RegExp(`outdated, because ${name} changed`));
+        assert.match(mistake(), new RegExp(`outdated, because ${name} changed`));
         rmSync(path.join(project, name));
       }
       rmSync(path.join(project, 'web', 'app.tsx'));
       write(project, 'package-lock.json', '{"changed":true}');
-      assert.match(complaint(), /outdated, because package-lock\.json and 1 more changed/);
-      assert.equal(findRelease(project).type, 'complaint');
+      assert.match(mistake(), /outdated, because package-lock\.json and 1 more changed/);
+      assert.equal(findRelease(project).type, 'unusable');
       write(project, 'package-lock.json', '{}');
       rmSync(path.join(project, 'web'), { recursive: true });
-      assert.equal(complaint(), 'release');
+      assert.equal(mistake(), 'release');
     }));
 
   it('a release lists every file of the build as a source', () => {
@@ -220,24 +220,24 @@ describe('releases', () => {
       const other = path.join(project, 'examples', 'german');
       write(other, 'landing.yaml', 'headline: Eins');
       write(other, 'article/article.md', 'Eins');
-      const complaint = (campaign?: string) => {
+      const mistake = (campaign?: string) => {
         const found = findRelease(project, campaign);
-        return found.type === 'release' ? found.release.folder : found.complaint;
+        return found.type === 'release' ? found.release.folder : found.mistake;
       };
       const own = publishRelease(dist, build(project, 'one'), NOW);
-      assert.match(complaint(other), /^The site has not been built yet\./);
+      assert.match(mistake(other), /^The site has not been built yet\./);
       const otherDist = distFolder(project, other);
       const release = publishRelease(otherDist, build(project, 'eins', NOW + 1, other), NOW + 1);
-      assert.equal(complaint(other), path.join(otherDist, 'releases', release));
-      assert.equal(complaint(), path.join(dist, 'releases', own), 'the first one is still the one to serve');
+      assert.equal(mistake(other), path.join(otherDist, 'releases', release));
+      assert.equal(mistake(), path.join(dist, 'releases', own), 'the first one is still the one to serve');
       write(other, 'article/article.md', 'Zwei');
-      assert.equal(complaint(other), path.join(otherDist, 'releases', release));
+      assert.equal(mistake(other), path.join(otherDist, 'releases', release));
       write(other, 'media/hero.avif', 'Zwei');
       assert.equal(
-        complaint(other),
+        mistake(other),
         'The built site is outdated, because examples/german/media/hero.avif changed after the build. Run "npm run build" again.',
       );
-      assert.equal(complaint(), path.join(dist, 'releases', own));
+      assert.equal(mistake(), path.join(dist, 'releases', own));
       removeOldReleases(dist, NOW + 900 * DAY_MS);
       assert.ok(existsSync(path.join(otherDist, 'releases', release)));
     }));

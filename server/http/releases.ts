@@ -88,6 +88,7 @@ function changedSources(project: string, before: Sources, now: Sources): string[
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>
       before[name] !== now[name] &&
+      // The image has no folders that only a build needs.
       (name.startsWith(CAMPAIGN) || existsSync(path.join(project, name.split('/', 1)[0] ?? ''))),
   );
 }
@@ -160,8 +161,8 @@ export function copyCampaign(campaign: string, release: string): void {
 export type FoundRelease =
   | { readonly type: 'release'; readonly release: Release }
   /** Only the campaign changed since, so the release still works with its own copy of it. */
-  | { readonly type: 'outdated'; readonly release: Release; readonly complaint: string }
-  | { readonly type: 'complaint'; readonly complaint: string };
+  | { readonly type: 'outdated'; readonly release: Release; readonly mistake: string }
+  | { readonly type: 'unusable'; readonly mistake: string };
 
 /**
  * @param sitePath the path of PUBLIC_URL that the release must match; null for any
@@ -175,8 +176,8 @@ export function findRelease(
   const release = newestRelease(distFolder(project, campaign));
   if (release === null) {
     return {
-      type: 'complaint',
-      complaint: 'The site has not been built yet. Run "npm run build" first, or use "npm start".',
+      type: 'unusable',
+      mistake: 'The site has not been built yet. Run "npm run build" first, or use "npm start".',
     };
   }
   const changed = changedSources(project, release.builtFrom, readSources(project, campaign));
@@ -184,14 +185,14 @@ export function findRelease(
   const areOnlyWords = changed.every((name) => name.startsWith(CAMPAIGN));
   if (areOnlyWords && sitePath !== null && sitePath !== release.sitePath)
     return {
-      type: 'complaint',
-      complaint: `The site was built with ${describePath(release.sitePath)}, but PUBLIC_URL has ${describePath(sitePath)}. Run "npm run build" again.`,
+      type: 'unusable',
+      mistake: `The site was built with ${describePath(release.sitePath)}, but PUBLIC_URL has ${describePath(sitePath)}. Run "npm run build" again.`,
     };
   if (first === undefined) return { type: 'release', release };
   const place = placeOf(first, project, campaign);
   const what = others.length > 0 ? `${place} and ${others.length} more` : place;
-  const complaint = `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`;
-  return areOnlyWords ? { type: 'outdated', release, complaint } : { type: 'complaint', complaint };
+  const mistake = `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`;
+  return areOnlyWords ? { type: 'outdated', release, mistake } : { type: 'unusable', mistake };
 }
 
 const describePath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);

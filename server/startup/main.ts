@@ -40,6 +40,7 @@ if (process.argv.includes('--check')) await check();
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;
+// Before the database is opened, so a second start by mistake changes nothing.
 await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
 process.on('exit', writeRest);
@@ -73,18 +74,21 @@ process.on('SIGINT', (signal) => {
 process.on('SIGHUP', () => stop('SIGINT'));
 
 const { metricsServer } = await listen().catch(async (error: unknown) => {
+  // Another program may have taken a port meanwhile.
   await refuseTakenPorts(error);
   throw error;
 });
 announceStart();
 // The start doesn't wait for this, because the page works without mail, and the outbox keeps unsent mail.
 void tryMailAccount();
+// A signal may have arrived during the start.
 if (!stopping) housekeeping = startHousekeeping(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
 /** Checks everything before the build, which takes seconds and must not touch a running server's files. */
 async function check(): Promise<never> {
   const read = readInstance();
+  // With --socket, PORT is not checked, because systemd or the running server holds it.
   const given = process.argv.includes('--socket') ? {} : socket;
   const mistakes = [
     ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: given })),
@@ -99,9 +103,9 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstanceOrLastBuild();
   const sitePath = read.type === 'instance' ? read.config.basePath : null;
   const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
-  const siteMistakes = site.type === 'release' ? [] : [site.complaint];
+  const siteMistakes = site.type === 'release' ? [] : [site.mistake];
   if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
-  if (site.type === 'complaint') return refuse(siteMistakes);
+  if (site.type === 'unusable') return refuse(siteMistakes);
   if (site.type === 'release') return { instance: read, release: site.release };
   const built = readInstance(campaignFolderOf(site.release));
   if (built.type === 'mistakes') return refuse(siteMistakes);
