@@ -63,7 +63,7 @@ export const hashOfEntry = ({
 
 export const BEGINNING: ChainHead = { position: 0, hash: '0'.repeat(64) };
 
-const textOf = ({ position, hash }: ChainHead): string => `${position}:${hash}`;
+const signedTextOf = ({ position, hash }: ChainHead): string => `${position}:${hash}`;
 
 export async function chainHead(db: Db): Promise<ChainHead> {
   const head = await db
@@ -95,17 +95,20 @@ export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead |
   if (row === undefined) return null;
   const { position, hash, signature, signed_at: signedAt } = row;
   const { sign, verifies } = signerOf(secrets, 'consent chain');
-  const [isGenuine, isByNewestSecret] = [verifies(textOf(row), signature), signature === sign(textOf(row))];
+  const [isGenuine, isByNewestSecret] = [
+    verifies(signedTextOf(row), signature),
+    signature === sign(signedTextOf(row)),
+  ];
   return { position, hash, isGenuine, isByNewestSecret, signedAt };
 }
 
 export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> {
   const [newest, signed] = [await chainHead(db), await signedHead(db, secrets)];
-  return signed !== null && signed.isGenuine && textOf(signed) === textOf(newest);
+  return signed !== null && signed.isGenuine && signedTextOf(signed) === signedTextOf(newest);
 }
 
 async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead, now: number): Promise<void> {
-  const signature = signerOf(secrets, 'consent chain').sign(textOf({ position, hash }));
+  const signature = signerOf(secrets, 'consent chain').sign(signedTextOf({ position, hash }));
   const signed = { position, hash, signature, signed_at: now };
   await tx
     .insertInto('consent_chain_head')
@@ -168,9 +171,10 @@ export async function appendEntries(
   return head.position;
 }
 
-/** The position of the erasure of an entry; needs `consent_chain as k`. */
+/** The position of the erasure of an entry; needs `consent_chain as entry`. */
 export const erasurePosition = sql<number | null>`(
-  select e.position from consent_chain e where e.row_id = k.row_id and e.kind = 'erasure' and k.kind <> 'erasure'
+  select erasure.position from consent_chain erasure
+  where erasure.row_id = entry.row_id and erasure.kind = 'erasure' and entry.kind <> 'erasure'
 )`;
 
 /**
@@ -182,12 +186,12 @@ export const createProofEraser =
   async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
     await lockChain(tx);
     const erased = await tx
-      .selectFrom('consent_chain as k')
-      .select('k.row_id')
+      .selectFrom('consent_chain as entry')
+      .select('entry.row_id')
       .where(isAbout)
-      .where('k.kind', '<>', 'erasure')
+      .where('entry.kind', '<>', 'erasure')
       .where(erasurePosition, 'is', null)
-      .orderBy('k.position')
+      .orderBy('entry.position')
       .execute();
     const content = { erased_at: isoTime(now) };
     const erasures = erased.map(({ row_id: rowId }) => ({ kind: 'erasure', rowId, content }) as const);

@@ -122,8 +122,9 @@ const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =
   readRows(
     db,
     sql<ChainEntry & { readonly erasure_position: number | null }>`
-      select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at, ${erasurePosition} as erasure_position
-      from consent_chain k where position > ${after} order by position limit ${PAGE_SIZE}
+      select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at,
+        ${erasurePosition} as erasure_position
+      from consent_chain entry where position > ${after} order by position limit ${PAGE_SIZE}
     `,
     'position',
   );

@@ -53,18 +53,22 @@ export async function readRows<Key extends { readonly kind: string }>(
   order: keyof Key & string,
 ): Promise<readonly (Key & { readonly facts: RowFacts[RowKind] | null; readonly isComplete: boolean })[]> {
   const { rows } = await sql<Key & Facts & { readonly found: string | null }>`
-    select k.*, coalesce(r.id, t.id, x.id) as found, l.email, s.name, s.company, s.answers, r.purpose, r.consent_version, w.text as wording,
-      r.verified_from_address, r.same_browser, t.way, x.reasons, x.note,
-      coalesce(r.client_address, t.client_address) as client_address, coalesce(r.user_agent, t.user_agent) as user_agent,
-      ${timeOf('r.given_at')}, ${timeOf('r.verified_at')}, ${timeOf('t.withdrawn_at')}, ${timeOf('x.removed_at')}
-    from (${keys}) k
-    left join consent_receipts r on r.id = k.row_id
-    left join withdrawals t on t.id = k.row_id
-    left join suppression_removals x on x.id = k.row_id
-    left join leads l on l.id = coalesce(r.lead_id, t.lead_id, x.lead_id)
-    left join submissions s on s.id = r.submission_id
-    left join consent_wordings w on w.version = r.consent_version
-    order by k.${sql.ref(order)}
+    select entry.*, coalesce(receipt.id, withdrawal.id, removal.id) as found,
+      lead.email, submission.name, submission.company, submission.answers,
+      receipt.purpose, receipt.consent_version, shown.text as wording, receipt.verified_from_address, receipt.same_browser,
+      withdrawal.way, removal.reasons, removal.note,
+      coalesce(receipt.client_address, withdrawal.client_address) as client_address,
+      coalesce(receipt.user_agent, withdrawal.user_agent) as user_agent,
+      ${timeOf('receipt', 'given_at')}, ${timeOf('receipt', 'verified_at')},
+      ${timeOf('withdrawal', 'withdrawn_at')}, ${timeOf('removal', 'removed_at')}
+    from (${keys}) entry
+    left join consent_receipts receipt on receipt.id = entry.row_id
+    left join withdrawals withdrawal on withdrawal.id = entry.row_id
+    left join suppression_removals removal on removal.id = entry.row_id
+    left join leads lead on lead.id = coalesce(receipt.lead_id, withdrawal.lead_id, removal.lead_id)
+    left join submissions submission on submission.id = receipt.submission_id
+    left join consent_wordings shown on shown.version = receipt.consent_version
+    order by entry.${sql.ref(order)}
   `.execute(db);
   return rows.map((row) => {
     const isForm = row.kind !== 'consent' || (row.name !== null && row.wording !== null);
@@ -74,7 +78,8 @@ export async function readRows<Key extends { readonly kind: string }>(
 }
 
 /** A forged time may be too large for a number, so times are read as text. */
-const timeOf = (column: string) => sql`cast(${sql.ref(column)} as text) as ${sql.ref(column.slice(2))}`;
+const timeOf = (table: string, column: string) =>
+  sql`cast(${sql.ref(`${table}.${column}`)} as text) as ${sql.ref(column)}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {
   const fields: readonly (keyof Facts)[] = SEALED[row.kind as RowKind] ?? ['email'];

@@ -42,13 +42,14 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
   let begin = '';
   return async () => {
     const settledUpTo = lowestIdAt(parts.clock() - OVERLAP_MS);
-    const { left } = await sealConsents(parts, {
+    const { waitingId } = await sealConsents(parts, {
       begin: lower(begin, settledUpTo),
       shouldStop,
       rest: createRests(),
     });
     // After a stop, null is harmless, because the process then ends.
-    begin = left === null ? settledUpTo : lower(settledUpTo, lowestIdAt(timeOfId(left) - OVERLAP_MS));
+    begin =
+      waitingId === null ? settledUpTo : lower(settledUpTo, lowestIdAt(timeOfId(waitingId) - OVERLAP_MS));
   };
 }
 
@@ -58,7 +59,7 @@ const lower = (one: string, other: string): string => (one < other ? one : other
  * Seals in the order of IDs, up to the first row that must wait.
  * @param options begin: ID before the first row, or empty. onSealed: gets the number sealed so far. rest: awaited after each
  * batch and each page of sealed rows
- * @returns left: the waiting row
+ * @returns waitingId: of the first row that waits for the result of its mail
  */
 export async function sealConsents(
   parts: SealerParts,
@@ -73,7 +74,7 @@ export async function sealConsents(
     onSealed?: (sealed: number) => void;
     rest?: () => Promise<unknown>;
   } = {},
-): Promise<{ readonly sealed: number; readonly left: string | null }> {
+): Promise<{ readonly sealed: number; readonly waitingId: string | null }> {
   let sealed = 0;
   for await (const unsealed of unsealedPages(parts.database.db, begin)) {
     if (shouldStop()) break;
@@ -83,11 +84,11 @@ export async function sealConsents(
       const batch = await sealBatch(parts, ids);
       sealed += batch.sealed;
       onSealed(sealed);
-      if (batch.left !== null) return { sealed, left: batch.left };
+      if (batch.waitingId !== null) return { sealed, waitingId: batch.waitingId };
       await rest();
     }
   }
-  return { sealed, left: null };
+  return { sealed, waitingId: null };
 }
 
 /** @returns pages of IDs, possibly empty */
@@ -97,9 +98,9 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;
   const readAfter = async (after: string) => {
     const { rows } = await sql<{ id: string; position: number | null }>`
-      select r.id, ${positionOf('r.id')} as position
-      from (${pageOf('consent_receipts', after)} union all ${pageOf('withdrawals', after)}) r
-      order by r.id limit ${PAGE_SIZE}
+      select sealable.id, ${positionOf('sealable.id')} as position
+      from (${pageOf('consent_receipts', after)} union all ${pageOf('withdrawals', after)}) sealable
+      order by sealable.id limit ${PAGE_SIZE}
     `.execute(db);
     return rows;
   };
@@ -108,27 +109,27 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
 }
 
 /** With a join, PostgreSQL would read the whole chain to find a few rows. */
-const positionOf = (id: 'r.id' | 'u.row_id') =>
-  sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
+const positionOf = (id: 'sealable.id' | 'unsealed.row_id') =>
+  sql`(select entry.position from consent_chain entry where entry.row_id = ${sql.ref(id)} limit 1)`;
 
 async function sealBatch(
   { database: { db }, secrets, mail: { messageIdOf }, config: { publicUrl }, clock }: SealerParts,
   ids: readonly string[],
-): Promise<{ readonly sealed: number; readonly left: string | null }> {
+): Promise<{ readonly sealed: number; readonly waitingId: string | null }> {
   const now = clock();
   return db.transaction().execute(async (tx) => {
     await lockChain(tx);
-    if (await isSignedByOtherSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
+    if (await isSignedByOtherSecret(tx, secrets, now)) return { sealed: 0, waitingId: ids[0]! };
     const unsealedRows = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
-      select u.* from (
+      select unsealed.* from (
         select id as row_id, 'consent' as kind from consent_receipts union all select id, 'withdrawal' from withdrawals
-      ) u
-      where u.row_id in (${sql.join(ids)}) and ${positionOf('u.row_id')} is null
+      ) unsealed
+      where unsealed.row_id in (${sql.join(ids)}) and ${positionOf('unsealed.row_id')} is null
     `;
     const rows = await readRows(tx, unsealedRows, 'row_id');
     const mails = await mailsOf(tx, ids, now);
-    const waiting = rows.findIndex(({ row_id: id }) => mails.get(id)?.is_on_its_way);
-    const added = rows.slice(0, waiting < 0 ? rows.length : waiting).flatMap((row) => {
+    const firstWaiting = rows.findIndex(({ row_id: id }) => mails.get(id)?.is_on_its_way);
+    const added = rows.slice(0, firstWaiting < 0 ? rows.length : firstWaiting).flatMap((row) => {
       const { row_id: rowId, kind, facts, isComplete } = row;
       // The lead or its form was deleted.
       if (facts === null || !isComplete) return [];
@@ -143,7 +144,7 @@ async function sealBatch(
       ];
     });
     await appendEntries(tx, added, { secrets, now });
-    return { sealed: added.length, left: rows[waiting]?.row_id ?? null };
+    return { sealed: added.length, waitingId: rows[firstWaiting]?.row_id ?? null };
   });
 }
 
@@ -164,16 +165,16 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
   const { rows } = await sql<Mail & { readonly id: string }>`
-    select r.id, m.id as mail_id, m.finished_at, m.reply,
-      m.state = 'queued' and r.verified_at between ${from} and ${to} as is_on_its_way
-    from consent_receipts r
-    join leads l on l.id = r.lead_id
-    join submissions s on s.id = r.submission_id
-    join outbox m on m.code_id = (
-      select c.id from codes c where c.email = l.email and c.used_at = r.verified_at
-      order by c.submission_id <> s.id, c.id limit 1
+    select receipt.id, mail.id as mail_id, mail.finished_at, mail.reply,
+      mail.state = 'queued' and receipt.verified_at between ${from} and ${to} as is_on_its_way
+    from consent_receipts receipt
+    join leads lead on lead.id = receipt.lead_id
+    join submissions submission on submission.id = receipt.submission_id
+    join outbox mail on mail.code_id = (
+      select code.id from codes code where code.email = lead.email and code.used_at = receipt.verified_at
+      order by code.submission_id <> submission.id, code.id limit 1
     )
-    where r.id in (${sql.join(ids)})
+    where receipt.id in (${sql.join(ids)})
   `.execute(tx);
   return new Map(rows.map((row) => [row.id, row]));
 }
