@@ -69,6 +69,7 @@ export type Http = {
    * @param otherUrls paths of routes that shared/api.ts does not list
    */
   readonly complete: (otherUrls: readonly string[]) => void;
+  /** Call this instead for the desk, which serves its own files and has no health route. */
   readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
 
@@ -153,6 +154,7 @@ function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
   });
 }
 
+/** Returns where to redirect the site's path without its slash. */
 function homeFor({ method, originalUrl }: FastifyRequest, path: string): string | null {
   if (path === '' || (method !== 'GET' && method !== 'HEAD')) return null;
   return originalUrl === path || originalUrl.startsWith(`${path}?`)

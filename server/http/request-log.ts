@@ -79,7 +79,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   readonly childLoggerFactory: ChildLoggerFactory;
   readonly close: () => void;
 } {
-  const leftOut = createMinuteLog<Kind>(
+  const droppedLines = createMinuteLog<Kind>(
     logger,
     ['answered', 'refused', 'failed'],
     'Some log lines of requests were dropped, because one network or all networks together exceeded the log limit. The metrics still count every request.',
@@ -97,7 +97,8 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
     failed: limitTo(LOG_LINES.refusedOrFailed, LOG_LINES.refusedOrFailedOfAll),
   };
 
-  const bounded = (
+  /** Makes the request's own logger at its first line, because most requests log none. */
+  const limited = (
     parent: FastifyBaseLogger,
     makeOwn: () => FastifyBaseLogger,
     request: Parameters<VisitorAddress>[0],
@@ -109,7 +110,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
         if (!logger.isLevelEnabled(level)) return;
         const kind = kindOf(level, line[0]);
         if (!hasRoom[kind](visitorAddress(request) ?? NOBODY, clock())) {
-          leftOut.note(kind);
+          droppedLines.note(kind);
           return;
         }
         own ??= makeOwn();
@@ -120,7 +121,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
         level: parent.level,
         silent: () => {},
         child: (...child: Parameters<FastifyBaseLogger['child']>) =>
-          bounded(parent, () => (own ??= makeOwn()).child(...child), request),
+          limited(parent, () => (own ??= makeOwn()).child(...child), request),
       },
       Object.fromEntries(LEVELS.map((level) => [level, logAs(level)])) as Pick<FastifyBaseLogger, Level>,
     );
@@ -128,8 +129,8 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
 
   return {
     childLoggerFactory: (parent, bindings, options, request) =>
-      bounded(parent, () => parent.child(bindings, options), request),
-    close: leftOut.close,
+      limited(parent, () => parent.child(bindings, options), request),
+    close: droppedLines.close,
   };
 }
 

@@ -18,7 +18,7 @@ import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import { orNull } from '#shared/or-null.ts';
 
 /** Replaced by PUBLIC_URL, whose host may have changed since the build. */
-const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
+const PUBLIC_URL_PLACEHOLDER = '__PUBLIC_URL__';
 
 type Files = ReadonlyMap<string, Resource>;
 
@@ -68,7 +68,7 @@ function contentType(name: string): string {
  * Finds files from other releases, for a page loaded before a restart or from another process. A requested name never becomes
  * a path.
  */
-function createOthers(
+function createFindInOtherReleases(
   { dist, name: own }: Release,
   ownFiles: Files,
   served: Parameters<typeof readFiles>[1],
@@ -119,7 +119,7 @@ export type SiteParts = {
 export function serveSite(parts: SiteParts): Site {
   const { release, sendError } = parts;
   const { files, notFound, choosePage, always } = readSite(parts);
-  const findOther = createOthers(release, files, { always });
+  const findOther = createFindInOtherReleases(release, files, { always });
   const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
     choosePage !== null && name === '' ? choosePage(request) : files.get(name);
 
@@ -158,7 +158,7 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
   });
   const page = (name: string, type: string, variant?: string): Resource =>
     textResource(
-      readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(ADDRESS_PLACEHOLDER, publicUrl),
+      readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(PUBLIC_URL_PLACEHOLDER, publicUrl),
       {
         type,
         // With `no-cache`, a new build is visible immediately, and an unchanged page costs a 304.

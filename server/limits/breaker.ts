@@ -7,7 +7,7 @@ import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import {
   countBy,
   findPeople,
-  lineOf,
+  customerNetworkOf,
   type MailedCode,
   peopleByDomain,
   type PeopleCount,
@@ -50,7 +50,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   const chargesNetworks = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
   // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Each code then counts as a network.
   const networkOfCode = (code: MailedCode): string =>
-    leadsPerIpPerHour > 0 ? lineOf(code.client_address) : code.email;
+    leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
   const readPeople = async (from: number, to: number) =>
     peopleByDomain(await readCodes(from, to), networkOfCode);
@@ -71,7 +71,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
         findPeople(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).strangers,
         ({ network }) => network,
       );
-    const reason = await findReason(now);
+    const reason = await findReasonToOpen(now);
     if (reason === null) return;
     // Only the process that counts first reports the opening.
     const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
@@ -79,7 +79,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     open = true;
   }
 
-  async function findReason(now: number): Promise<BreakerReason | null> {
+  async function findReasonToOpen(now: number): Promise<BreakerReason | null> {
     if (codesPerMinute > 0 && (await areTooManyAMinute(now))) return 'too many codes a minute';
     if (unenteredPercent > 0 && (await areTooFewEntered(now))) return 'too few codes entered';
     return null;
@@ -131,7 +131,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   function chargeNetwork(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
     if (!chargesNetworks || isLoopback(clientAddress)) return false;
-    const network = lineOf(clientAddress);
+    const network = customerNetworkOf(clientAddress);
     const strangers = strangersOf.get(network) ?? 0;
     if (strangers >= freeStrangers) return true;
     strangersOf.set(network, strangers + 1);

@@ -17,6 +17,7 @@ type NetworkOfCode = (code: MailedCode) => string;
 /** Numbers are weighted, so they may be fractions. */
 export type PeopleCount = { readonly strangers: number; readonly entered: number };
 
+/** Domains with few people are counted together under this key. */
 const SMALL_DOMAINS = '';
 
 type Person = { readonly network: string; readonly domain: string };
@@ -85,8 +86,8 @@ export function countBy<Thing>(
   return counts;
 }
 
-/** Groups IPv6 by /48 (RFC 6177), because one customer's line must not look like 65,536 networks. */
-export const lineOf = (clientAddress: string): string =>
+/** Groups IPv6 by /48 (RFC 6177), because one customer must not look like 65,536 networks. */
+export const customerNetworkOf = (clientAddress: string): string =>
   networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
 
 function registeredDomainOf(email: string): string {

@@ -85,8 +85,9 @@ export function createWebhookSender(parts: {
     };
     try {
       const first = await attempt(url, options, payload, signal);
-      const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
-      return again.type === 'lost connection' ? failed(again.answer) : again;
+      // The receiver may have closed the idle connection just before the request.
+      const last = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
+      return last.type === 'lost connection' ? failed(last.answer) : last;
     } catch (error) {
       // Node refuses some URLs, such as one with a bare % in its password.
       return failed(whatBroke(error));

@@ -1,4 +1,3 @@
-// Other folders import only this file from webhooks/.
 import type { Logger } from 'pino';
 import { NIL, v7 as uuid } from 'uuid';
 
