@@ -9,7 +9,7 @@ import { readConsent } from '#server/campaign/campaign.ts';
 import { iconDrawing, sizeInName, svgSize } from '#server/campaign/pictures.ts';
 import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
-import { landingOf, siteOf } from '#server/campaign/words-and-files.ts';
+import { landingSchemaOf, siteSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
@@ -32,8 +32,8 @@ export type PageWords = { readonly site: Site; readonly landing: Landing; readon
 
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
-    site: wordsOrThrow(readWords(folder, 'site.yaml', siteOf(folder))),
-    landing: wordsOrThrow(readWords(folder, 'landing.yaml', landingOf(folder), variant)),
+    site: wordsOrThrow(readWords(folder, 'site.yaml', siteSchemaOf(folder))),
+    landing: wordsOrThrow(readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant)),
     interface: wordsOrThrow(readWords(folder, 'interface.yaml', Interface, variant)),
   };
 }

@@ -248,7 +248,7 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
       .document()
       .write(preprocess()(body, undefined, true)),
   );
-  // Split into UTF-16 units, because the parser counts these.
+  // Recognised characters become spaces. Split into UTF-16 units, because the parser counts these.
   const rest = body.split('');
   let level = 1;
   let inImage = 0;
@@ -321,10 +321,10 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
   if (found.some(({ phrase }) => phrase === BLOCK_WITHOUT_END)) return firstOfEachLine(found);
   for (const [name, line] of defined)
     if (!called.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
-  const left = rest.join('');
+  const leftover = rest.join('');
   for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
-    for (const { 0: text, index } of left.matchAll(looksLike))
-      add(left.slice(0, index).split('\n').length, phrase(text), isWarning);
+    for (const { 0: text, index } of leftover.matchAll(looksLike))
+      add(leftover.slice(0, index).split('\n').length, phrase(text), isWarning);
   return firstOfEachLine(found);
 }
 

@@ -23,7 +23,7 @@ import {
   weightWarning,
 } from '#server/campaign/pictures.ts';
 import { textsIn } from '#server/campaign/sample.ts';
-import { landingOf } from '#server/campaign/words-and-files.ts';
+import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
@@ -40,12 +40,12 @@ type Pages = {
 
 function readPages(folder: string): Pages | null {
   const words = readCampaign(folder);
-  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
+  const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder));
   if (words.type === 'mistakes' || landing.type === 'mistakes') return null;
   const { campaign } = words;
   const page = { landing: landing.words, interface: campaign.interface };
   const variants = variantsIn(folder).flatMap((name) => {
-    const own = readWords(folder, 'landing.yaml', landingOf(folder), name);
+    const own = readWords(folder, 'landing.yaml', landingSchemaOf(folder), name);
     const ownInterface = readWords(folder, 'interface.yaml', Interface, name);
     return own.type === 'words' && ownInterface.type === 'words'
       ? [{ name, page: { landing: own.words, interface: ownInterface.words } }]

@@ -13,7 +13,12 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { readForm } from '#server/campaign/own-form.ts';
-import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
+import {
+  guideEmailSchemaOf,
+  guideFileIn,
+  landingSchemaOf,
+  siteSchemaOf,
+} from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
 import { mistakesOf, describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
@@ -79,13 +84,13 @@ export function readCampaign(folder: string): CampaignResult {
       type: 'mistakes',
       mistakes: [`CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`],
     };
-  const site = readWords(folder, 'site.yaml', siteOf(folder));
+  const site = readWords(folder, 'site.yaml', siteSchemaOf(folder));
   const article = readArticle(folder);
   const result = allOf({
     site,
     interface: readWords(folder, 'interface.yaml', Interface),
     codeEmail: readWords(folder, 'emails/code.yaml', CodeEmail),
-    guideEmail: readWords(folder, 'emails/guide.yaml', guideEmailOf(folder)),
+    guideEmail: readWords(folder, 'emails/guide.yaml', guideEmailSchemaOf(folder)),
     breakerEmail: readWords(folder, 'emails/breaker.yaml', BreakerEmail),
     newLeadEmail: readWords(folder, 'emails/new-lead.yaml', NewLeadEmail),
     errors: readWords(folder, 'errors.yaml', Errors),
@@ -133,6 +138,7 @@ export function wordsMissingFor(
   ];
 }
 
+/** Returns all words, or the mistakes of all files. */
 function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
   readonly [Name in keyof Words]: ReadWords<Words[Name]>;
 }): ReadWords<Words> {
@@ -157,13 +163,13 @@ export function campaignMistakes(folder: string): readonly string[] {
 }
 
 export function pageMistakes(folder: string): string[] {
-  const isSiteRight = readWords(folder, 'site.yaml', siteOf(folder)).type === 'words';
+  const isSiteRight = readWords(folder, 'site.yaml', siteSchemaOf(folder)).type === 'words';
   return describeEach(
     [null, ...variantsIn(folder)].flatMap((variant) => {
-      const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+      const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
       if (landing.type === 'mistakes') return landing.mistakes;
       if (variant === null || !isSiteRight) return [];
-      const site = readWords(folder, 'site.yaml', siteOf(folder, variant));
+      const site = readWords(folder, 'site.yaml', siteSchemaOf(folder, variant));
       if (site.type === 'words') return [];
       return site.mistakes.map((mistake) => ({
         ...mistake,

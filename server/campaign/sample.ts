@@ -147,6 +147,7 @@ const MOST_SHOWN = 60;
 const shortened = (text: string): string =>
   text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).replace(/\s+\S*$/, '')} …`;
 
+/** True if the part does not continue a longer word or number. */
 const has = (text: string, part: string): boolean =>
   ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
 

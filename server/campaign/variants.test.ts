@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { campaignMistakes, readCampaign, readConsent } from '#server/campaign/campaign.ts';
 import { campaignWarnings, changedVariants } from '#server/campaign/campaign-warnings.ts';
-import { landingOf } from '#server/campaign/words-and-files.ts';
+import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
@@ -26,7 +26,7 @@ const mistakesIn = (files: Files): string[] =>
   withVariants(files, (folder) => called(folder, campaignMistakes(folder)));
 
 const landing = (folder: string, variant: string | null) => {
-  const result = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+  const result = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
   assert.ok(result.type === 'words', JSON.stringify(result));
   return result.words;
 };

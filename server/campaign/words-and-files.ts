@@ -23,7 +23,9 @@ import {
 } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
 
-export const siteOf = (folder: string, variant: string | null = null) =>
+// These schemas also check the files that the words name.
+
+export const siteSchemaOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [
       ...linkMistakes(folder, variant, [
@@ -48,16 +50,16 @@ function linkMistakes(
   variant: string | null,
   links: readonly { readonly entry: readonly PropertyKey[]; readonly href: string }[],
 ): WordsMistake[] {
-  const toPlaces = links.filter(({ href }) => /^#./.test(href));
-  const places = toPlaces.length === 0 ? [] : placesOf(folder, variant);
-  return toPlaces.flatMap(({ entry, href }) => {
-    const message = linkMistake(href, places);
+  const toSections = links.filter(({ href }) => /^#./.test(href));
+  const anchors = toSections.length === 0 ? [] : anchorsOf(folder, variant);
+  return toSections.flatMap(({ entry, href }) => {
+    const message = linkMistake(href, anchors);
     return message === null ? [] : [{ entry, message }];
   });
 }
 
-function placesOf(folder: string, variant: string | null): string[] {
-  const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+function anchorsOf(folder: string, variant: string | null): string[] {
+  const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
   const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
   return [
     ...sections
@@ -103,14 +105,14 @@ function guideFileMistakes(
 /** The article's folder is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
-export const guideEmailOf = (folder: string) =>
+export const guideEmailSchemaOf = (folder: string) =>
   GuideEmail.check(
     reporting(({ attachment }) =>
       attachment === undefined ? [] : guideFileMistakes(folder, ['attachment'], attachment, ATTACHMENT),
     ),
   );
 
-export const landingOf = (folder: string) =>
+export const landingSchemaOf = (folder: string) =>
   Landing.check(
     reporting((landing) => {
       const { hero, video, inside, benefits, testimonials, logos, promise } = landing;

@@ -22,34 +22,38 @@ export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   throw new Error(`The words are not valid:\n${result.mistakes.map(describeMistake).join('\n')}`);
 }
 
+/** Reads words from a file of the campaign, overlaid by the variant's file of the same name if there is one. */
 export function readWords<Words>(
   folder: string,
   file: string,
   schema: z.ZodMiniType<Words>,
   variant: string | null = null,
 ): ReadWords<Words> {
-  const base = readText(folder, file);
-  if (base === null) return mistakesOf(missingFile(folder, file));
-  if (base.type === 'mistakes') return base;
+  const text = readText(folder, file);
+  if (text === null) return mistakesOf(missingFile(folder, file));
+  if (text.type === 'mistakes') return text;
   const overlayFile = variant === null ? null : inVariant(variant, file);
-  const overlay = overlayFile === null ? null : readText(folder, overlayFile);
-  if (overlay?.type === 'mistakes') return overlay;
+  const overlayText = overlayFile === null ? null : readText(folder, overlayFile);
+  if (overlayText?.type === 'mistakes') return overlayText;
 
-  const lower = parseYaml(nameOf(folder, file), base.text);
-  const upper =
-    overlayFile === null || overlay === null ? null : parseYaml(nameOf(folder, overlayFile), overlay.text);
-  const files = upper === null ? [lower] : [lower, upper];
+  const base = parseYaml(nameOf(folder, file), text.text);
+  const overlay =
+    overlayFile === null || overlayText === null
+      ? null
+      : parseYaml(nameOf(folder, overlayFile), overlayText.text);
+  const files = overlay === null ? [base] : [base, overlay];
   const mistakes = files.flatMap(({ mistakes: inYaml }) => inYaml);
   if (files.some(({ document }) => isUnreadable(document))) return mistakesOf(...mistakes);
 
-  const below: unknown = lower.document.toJS();
-  const above: unknown = upper?.document.toJS();
-  const words =
-    file === 'landing.yaml' ? onlyListedSections(mergeWords(below, above), above) : mergeWords(below, above);
+  const baseWords: unknown = base.document.toJS();
+  const overlayWords: unknown = overlay?.document.toJS();
+  const merged = mergeWords(baseWords, overlayWords);
+  const words = file === 'landing.yaml' ? onlyListedSections(merged, overlayWords) : merged;
   const result = z.safeParse(schema, words);
   if (result.success && mistakes.length === 0) return { type: 'words', words: result.data };
   const wrong = (result.error?.issues ?? []).flatMap((issue): (FoundMistake & { of: YamlFile })[] => {
-    const fileOf = (path: Path) => (upper !== null && isFromUpper(path, below, above) ? upper : lower);
+    const fileOf = (path: Path) =>
+      overlay !== null && isFromOverlay(path, baseWords, overlayWords) ? overlay : base;
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => {
         const path = [...issue.path, key];
@@ -94,26 +98,31 @@ function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: num
 }
 
 /** Merges groups entry by entry; replaces lists and texts. An empty file changes nothing. */
-function mergeWords(lower: unknown, upper: unknown): unknown {
-  if (upper === null || upper === undefined) return lower;
-  if (!isGroup(lower) || !isGroup(upper)) return upper;
-  const changed = Object.entries(upper).map(([name, words]) => [
+function mergeWords(base: unknown, overlay: unknown): unknown {
+  if (overlay === null || overlay === undefined) return base;
+  if (!isGroup(base) || !isGroup(overlay)) return overlay;
+  const changed = Object.entries(overlay).map(([name, words]) => [
     name,
-    words === null ? null : mergeWords(lower[name], words),
+    words === null ? null : mergeWords(base[name], words),
   ]);
-  return { ...lower, ...Object.fromEntries(changed) };
+  return { ...base, ...Object.fromEntries(changed) };
 }
 
-function onlyListedSections(words: unknown, own: unknown): unknown {
-  if (!isGroup(words) || !isGroup(own) || !Array.isArray(own['sections'])) return words;
-  const listed: unknown[] = own['sections'];
-  const unwanted: string[] = SECTIONS.filter((name) => !listed.includes(name) && !Object.hasOwn(own, name));
+/** A variant that lists its sections inherits no others. */
+function onlyListedSections(words: unknown, overlay: unknown): unknown {
+  if (!isGroup(words) || !isGroup(overlay) || !Array.isArray(overlay['sections'])) return words;
+  const listed: unknown[] = overlay['sections'];
+  const unwanted: string[] = SECTIONS.filter(
+    (name) => !listed.includes(name) && !Object.hasOwn(overlay, name),
+  );
+  // Its pictures are shown with the benefits.
   if (unwanted.includes('benefits')) unwanted.push('inside');
   return Object.fromEntries(Object.entries(words).filter(([name]) => !unwanted.includes(name)));
 }
 
-function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
-  let [below, above] = [lower, upper];
+/** Returns true if a mistake at this path is to be corrected in the variant's file. */
+function isFromOverlay(path: Path, base: unknown, overlay: unknown): boolean {
+  let [below, above] = [base, overlay];
   if (above === null || above === undefined) return false;
   for (const step of path.map(String)) {
     if (!isGroup(above)) return true;
