@@ -85,7 +85,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   {
     leads: ['routes.ts', 'visitor-service.ts', 'email-domain.ts'],
     bounces: ['routes.ts', 'read-message.ts', 'accept-report.ts'],
-    housekeeping: ['housekeeping.ts', 'expired-row-deleter.ts'],
+    housekeeping: ['housekeeping.ts'],
   },
   { startup: ['service.ts', 'main.ts', 'app.ts', 'why-the-start-failed.ts'] },
 ];

@@ -1,5 +1,5 @@
 import type { Expired } from '#server/db/queries/expiry.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 export function housekeeperOf({

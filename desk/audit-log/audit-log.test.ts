@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { atDesk, createDeskBrowser, DESK_SETTINGS, signInAtDesk } from '#testing/desk-under-test.ts';

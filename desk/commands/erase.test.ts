@@ -13,7 +13,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { deleteEmlFiles, emlFilesAbout } from '#server/mail/mail.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';

@@ -10,7 +10,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 

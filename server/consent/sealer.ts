@@ -169,10 +169,9 @@ async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<Rea
       mail.state = 'queued' and receipt.verified_at between ${from} and ${to} as is_on_its_way
     from consent_receipts receipt
     join leads lead on lead.id = receipt.lead_id
-    join submissions submission on submission.id = receipt.submission_id
     join outbox mail on mail.code_id = (
       select code.id from codes code where code.email = lead.email and code.used_at = receipt.verified_at
-      order by code.submission_id <> submission.id, code.id limit 1
+      order by code.submission_id <> receipt.submission_id, code.id limit 1
     )
     where receipt.id in (${sql.join(ids)})
   `.execute(tx);

@@ -13,7 +13,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/funnel.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';

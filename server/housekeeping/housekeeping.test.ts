@@ -5,7 +5,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';

@@ -1,11 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
+
 import type { Logger } from 'pino';
 
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/expired-row-deleter.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Expired, type ExpiringTable, expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { deleteUnusedDomains } from '#server/db/tables/mail-domains.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import { startWakeLoop } from '#server/platform/background-work.ts';
-import { HOUR_MS } from '#server/platform/time.ts';
+import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 
 const EXPIRY_MS = HOUR_MS;
@@ -72,5 +76,85 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
       stopping = true;
       for (const loop of loops) void loop.stop();
     },
+  };
+}
+
+/** Two years, so this year can be compared with the previous one. */
+const FUNNEL_DAYS = 731;
+const BATCH_SIZE = 500;
+const WAL_ATTEMPTS = 20;
+const WAL_RETRY_MS = 50;
+
+export type ExpiredRowDeleterParts = {
+  readonly database: OpenDatabase;
+  readonly config: Pick<Config, 'retention'>;
+  readonly clock: () => number;
+  readonly onExpired: (expired: Expired) => void;
+  readonly shouldStop?: () => boolean;
+};
+
+/**
+ * Deletes expired rows in transactions so small that no request waits for them. Deleted rows stay readable in SQLite's write-ahead
+ * log until it is emptied. On PostgreSQL, only one process at a time deletes.
+ * @returns a function whose runs must not overlap. It throws database errors
+ */
+export function createExpiredRowDeleter({
+  database,
+  config,
+  clock,
+  onExpired,
+  shouldStop = () => false,
+}: ExpiredRowDeleterParts): () => Promise<void> {
+  const { unverifiedDays, mailDays } = config.retention;
+  let domainsSearchedAt = 0;
+  let walHoldsDeletedRows = false;
+
+  const deleteExpired = async (expired: Expired): Promise<void> => {
+    const now = clock();
+    const rest = createRests();
+    // 0 days mean forever.
+    const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
+    const cutoffs = {
+      unverified: daysAgo(unverifiedDays),
+      mail: daysAgo(mailDays),
+      windows: now,
+      funnel: now - FUNNEL_DAYS * DAY_MS,
+    };
+    for (const step of expirySteps(cutoffs)) {
+      for (;;) {
+        if (shouldStop()) return;
+        const outcome = await takeStep(database.db, step, BATCH_SIZE);
+        // Another process is deleting.
+        if (outcome === null) return;
+        for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
+          if (count > 0) expired[table] = (expired[table] ?? 0) + count;
+        await rest();
+        if (outcome.done) break;
+      }
+    }
+    if (now - domainsSearchedAt < DAY_MS) return;
+    const unused = await deleteUnusedDomains(database.db, shouldStop, rest);
+    if (unused > 0) expired.mail_domains = unused;
+    domainsSearchedAt = now;
+  };
+
+  const emptyWal = async (): Promise<void> => {
+    for (let attempts = 0; walHoldsDeletedRows && attempts < WAL_ATTEMPTS && !shouldStop(); attempts += 1) {
+      if (attempts > 0) await setTimeout(WAL_RETRY_MS);
+      if (!shouldStop()) walHoldsDeletedRows = !database.emptyLog();
+    }
+  };
+
+  return async () => {
+    const expired: Expired = {};
+    try {
+      await deleteExpired(expired);
+    } finally {
+      if (Object.keys(expired).length > 0) {
+        walHoldsDeletedRows = true;
+        onExpired(expired);
+      }
+    }
+    await emptyWal();
   };
 }
