@@ -69,10 +69,10 @@ const PERSON_HEADINGS = keysOf(Object.values(IMPORT_HEADINGS).flat());
 export const isPersonHeading = (heading: string): boolean => PERSON_HEADINGS.has(headingKey(heading));
 
 /**
- * Columns about permission to mail. `status`: in words. `consent`: yes, no or a date. `left`: any value means that the
+ * Columns about permission to mail. `status`: in words. `consent`: yes, no or a date. `optedOut`: any value means that the
  * person unsubscribed, bounced or complained.
  */
-export type StatusKind = 'status' | 'consent' | 'left';
+export type StatusKind = 'status' | 'consent' | 'optedOut';
 
 const STATUS_HEADINGS = keysOf([
   'status',
@@ -138,7 +138,7 @@ const VAGUE_HEADINGS = keysOf(['status', 'confirmed', 'opt in', 'double opt in']
  * Patterns of words for people who unsubscribed, bounced or complained, because every tool names them differently. They match
  * results of {@link plainHeading}.
  */
-export const LEFT_WORDS = [
+export const OPT_OUT_WORDS = [
   'unsub',
   '\\bun sub',
   '(?:non|not|never) ?subscri',
@@ -174,8 +174,8 @@ export const LEFT_WORDS = [
   '(?:dad[oa] )?de baja',
   'disiscri',
 ].join('|');
-const LEFT = new RegExp(LEFT_WORDS);
-/** Links and counters that {@link LEFT} would match, such as our own unsubscribe_url. */
+const OPT_OUT = new RegExp(OPT_OUT_WORDS);
+/** Links and counters that {@link OPT_OUT} would match, such as our own unsubscribe_url. */
 const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|hs email bounce$|soft/;
 const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whats ?app|push|postal)\b/;
 
@@ -186,7 +186,7 @@ export function statusKind(heading: string): StatusKind | null {
   if (keys.some((key) => STATUS_HEADINGS.has(key))) return 'status';
   if (keys.some((key) => CONSENT_HEADINGS.has(key))) return 'consent';
   const plain = plainHeading(heading);
-  return LEFT.test(plain) && !NO_STATUS.test(plain) ? 'left' : null;
+  return OPT_OUT.test(plain) && !NO_STATUS.test(plain) ? 'optedOut' : null;
 }
 
 /** In JSON, `preferences.newsletter` is also `newsletter`. */

@@ -475,9 +475,9 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'an import never revives an unsubscribed person',
     fault: 'ignore columns of opt-outs',
-    file: 'desk/import/people.ts',
-    find: "filter((text) => text !== '' && !isFine(kind, text))",
-    replace: "filter((text) => text !== '' && kind !== 'left' && !isFine(kind, text))",
+    file: 'desk/import/mail-status.ts',
+    find: "filter((text) => text !== '' && !allowsMail(kind, text))",
+    replace: "filter((text) => text !== '' && kind !== 'optedOut' && !allowsMail(kind, text))",
     tests: ['desk/commands/import.test.ts'],
   },
   {

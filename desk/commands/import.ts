@@ -9,13 +9,9 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput, savedAt } from '#desk/commands/input-file.ts';
 import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import {
-  isGarbled,
-  type FoundPerson,
-  type Headings,
-  type LeftByStatus,
-  type DroppedAnswer,
-} from '#desk/import/people.ts';
+import type { Headings } from '#desk/import/find-columns.ts';
+import type { ExcludingStatus } from '#desk/import/mail-status.ts';
+import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { listedUpTo, printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
@@ -37,10 +33,10 @@ type Found = {
   readonly rows: number;
   readonly repeated: number;
   readonly unsubscribed: number;
-  readonly statusesLeftOut: readonly LeftOutStatus[];
+  readonly statusesLeftOut: readonly CountedStatus[];
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
-  readonly answersLeftOut: readonly LeftOutAnswers[];
+  readonly answersLeftOut: readonly CountedAnswers[];
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsSearched: readonly string[];
@@ -48,14 +44,12 @@ type Found = {
 };
 type Outcome = Found &
   ImportCounts & {
-    /** They left, but are already here and not suppressed. */
+    /** They opted out, but are already here and not suppressed. */
     readonly stillMailed: readonly string[];
   };
-type LeftOutAnswers = DroppedAnswer & {
-  readonly count: number;
-  readonly line: number;
-};
-type LeftOutStatus = LeftByStatus & { readonly count: number };
+/** `line`: the first one. */
+type CountedAnswers = DroppedAnswer & { readonly count: number; readonly line: number };
+type CountedStatus = ExcludingStatus & { readonly count: number };
 
 export function addImport(program: Command, desk: Desk): void {
   program
@@ -101,14 +95,14 @@ Example:
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
       const now = clock();
-      const { people, found, left, taken } = await readWholeFile(desk, {
+      const { people, found, optedOutEmails, accepted } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
         now,
         signal: desk.signal,
-        form: campaign.form,
-        takenStatuses: new Set(takeStatus.map((status) => headingKey(status.trim()))),
+        ownFields: campaign.form.fields,
+        acceptedStatuses: new Set(takeStatus.map((status) => headingKey(status.trim()))),
       });
       const { badLines } = found;
       if (badLines.length > 0 && !skipBad) {
@@ -142,8 +136,8 @@ Example:
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
       const mailed: string[] = [];
-      for (let at = 0; at < left.length; at += AT_ONCE) {
-        const batch = left
+      for (let at = 0; at < optedOutEmails.length; at += AT_ONCE) {
+        const batch = optedOutEmails
           .slice(at, at + AT_ONCE)
           .map((email) => ({ email, keys: pseudonymsOf(secrets, email) }));
         mailed.push(...(await stillMailed(database.db, batch, await savedAt(handle))));
@@ -151,7 +145,7 @@ Example:
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
-      noteTaken(desk, takeStatus, taken);
+      noteAccepted(desk, takeStatus, accepted);
     });
 }
 
@@ -171,17 +165,17 @@ async function readWholeFile(
 ): Promise<{
   readonly people: readonly FoundPerson[];
   readonly found: Found;
-  /** Addresses of people who unsubscribed, bounced or complained. */
-  readonly left: readonly string[];
-  readonly taken: ReadonlyMap<string, LeftOutStatus>;
+  /** Of people who unsubscribed, bounced or complained. */
+  readonly optedOutEmails: readonly string[];
+  readonly accepted: ReadonlyMap<string, CountedStatus>;
 }> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
-  const [unsubscribedEmails, left] = [new Set<string>(), new Set<string>()];
-  const leftOut = new Map<string, LeftOutAnswers>();
-  const [statuses, taken] = [new Map<string, LeftOutStatus>(), new Map<string, LeftOutStatus>()];
-  const countStatus = (counted: Map<string, LeftOutStatus>, { status, refusal }: LeftByStatus) => {
+  const [excludedEmails, optedOutEmails] = [new Set<string>(), new Set<string>()];
+  const droppedAnswers = new Map<string, CountedAnswers>();
+  const [excluding, accepted] = [new Map<string, CountedStatus>(), new Map<string, CountedStatus>()];
+  const countStatus = (counted: Map<string, CountedStatus>, { status, refusal }: ExcludingStatus) => {
     const key = headingKey(status);
     const known = counted.get(key) ?? { status, refusal, count: 0 };
     if (known.count > 0 || counted.size < STATUSES_MAX)
@@ -205,39 +199,39 @@ async function readWholeFile(
       for (const email of row.emails) inBadLines.add(email);
     } else if (row.type === 'unsubscribed') {
       unsubscribed += 1;
-      unsubscribedEmails.add(row.email);
-      if (row.refusal !== null) left.add(row.email);
-      countStatus(statuses, row);
+      excludedEmails.add(row.email);
+      if (row.refusal !== null) optedOutEmails.add(row.email);
+      countStatus(excluding, row);
     } else {
       all.push(row.person);
-      for (const status of row.taken) countStatus(taken, status);
+      for (const status of row.acceptedStatuses) countStatus(accepted, status);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
       for (const answer of row.droppedAnswers) {
         const key = `${answer.id} ${answer.reason}`;
-        const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
-        leftOut.set(key, { ...answer, count: count + 1, line });
+        const { count, line } = droppedAnswers.get(key) ?? { count: 0, line: row.line };
+        droppedAnswers.set(key, { ...answer, count: count + 1, line });
       }
     }
   }
   const people = new Map<string, FoundPerson>();
   for (const person of all) {
-    if (unsubscribedEmails.has(person.email)) unsubscribed += 1;
+    if (excludedEmails.has(person.email)) unsubscribed += 1;
     else if (inBadLines.has(person.email)) alsoInBadLine += 1;
     else if (people.has(person.email)) repeated += 1;
     else people.set(person.email, person);
   }
   return {
     people: [...people.values()],
-    left: [...left],
-    taken,
+    optedOutEmails: [...optedOutEmails],
+    accepted,
     found: {
       rows,
       repeated,
       unsubscribed,
-      statusesLeftOut: [...statuses.values()].toSorted((one, other) => other.count - one.count),
+      statusesLeftOut: [...excluding.values()].toSorted((one, other) => other.count - one.count),
       alsoInBadLine,
       badLines,
-      answersLeftOut: [...leftOut.values()],
+      answersLeftOut: [...droppedAnswers.values()],
       garbled,
       columnsUsed: headings.used,
       columnsSearched: headings.searched,
@@ -305,13 +299,13 @@ function noteOutcome(
     );
 }
 
-function noteTaken(
+function noteAccepted(
   desk: Desk,
   takeStatus: readonly string[],
-  taken: ReadonlyMap<string, LeftOutStatus>,
+  accepted: ReadonlyMap<string, CountedStatus>,
 ): void {
   for (const typed of takeStatus) {
-    const found = taken.get(headingKey(typed.trim()));
+    const found = accepted.get(headingKey(typed.trim()));
     if (found === undefined)
       desk.note(
         `Nobody has only the status "${printable(typed)}". In --take-status, write it as the file does, and name the person's other statuses too.`,
@@ -324,8 +318,8 @@ function noteTaken(
 }
 
 const describeStatuses = (
-  statuses: readonly LeftOutStatus[],
-  after: (status: LeftOutStatus) => string = () => '',
+  statuses: readonly CountedStatus[],
+  after: (status: CountedStatus) => string = () => '',
 ): string =>
   listedUpTo(
     STATUSES_SHOWN,

@@ -26,14 +26,8 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
-import {
-  findColumns,
-  isFileOfSubscribed,
-  refusalOf,
-  saysWhoLeft,
-  statusOfFile,
-  type Columns,
-} from '#desk/import/people.ts';
+import { findColumns, saysWhoOptedOut, type Columns } from '#desk/import/find-columns.ts';
+import { isFileOfSubscribed, refusalOf, statusOfFile } from '#desk/import/mail-status.ts';
 import { readRows } from '#desk/import/read-rows.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
@@ -120,12 +114,12 @@ function addRemove(list: Command, desk: Desk): void {
         await log('unsuppressed', email, 'suppress remove');
         return result;
       });
-      const { removed, left, position } = undoing!;
+      const { removed, remaining, position } = undoing!;
       const undone = listEntries(removed, service.config);
       desk.note(
-        left.length === 0
+        remaining.length === 0
           ? `${email} is no longer suppressed (${undone}).`
-          : `${email} is still suppressed (${listEntries(left, service.config)}). Removed: ${undone}.`,
+          : `${email} is still suppressed (${listEntries(remaining, service.config)}). Removed: ${undone}.`,
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)
@@ -203,12 +197,12 @@ Example:
   $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed`,
     )
     .action(async (file, { reason: otherwise, dryRun = false }) => {
-      const { leaving, staying, writtenAt } = await readList(file, otherwise);
+      const { toSuppress, others, writtenAt } = await readList(file, otherwise);
       const service = await desk.service();
       const suppressed: string[] = [];
       const verifiedSince: string[] = [];
       const tried = new Set<string>();
-      for (const { email, reason } of leaving) {
+      for (const { email, reason } of toSuppress) {
         desk.signal.throwIfAborted();
         const hasVerifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
         if (dryRun) {
@@ -230,23 +224,23 @@ Example:
         });
         if (outcome === 'suppressed') suppressed.push(email);
         if (outcome === 'verified since') verifiedSince.push(email);
-        desk.progress(`${suppressed.length} of ${leaving.length} …`);
+        desk.progress(`${suppressed.length} of ${toSuppress.length} …`);
       }
       const addresses = (count: number) => (count === 1 ? '1 address' : `${count} addresses`);
-      const known = leaving.length - verifiedSince.length - suppressed.length;
+      const known = toSuppress.length - verifiedSince.length - suppressed.length;
       desk.note(
         dryRun
           ? `${addresses(suppressed.length)} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
-          : `${suppressed.length} of ${addresses(leaving.length)} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
+          : `${suppressed.length} of ${addresses(toSuppress.length)} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
       if (verifiedSince.length > 0)
         desk.note(
           `${verifiedSince.length === 1 ? '1 person' : `${verifiedSince.length} people`} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
         );
-      const [first] = staying;
+      const [first] = others;
       if (first !== undefined)
         desk.note(
-          `${staying.length === 1 ? '1 line does' : `${staying.length} lines do`} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
+          `${others.length === 1 ? '1 line does' : `${others.length} lines do`} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
         );
     });
 }
@@ -258,38 +252,36 @@ async function readList(
   file: string,
   otherwise: GivenReason,
 ): Promise<{
-  readonly leaving: readonly ListLine[];
-  readonly staying: readonly ListLine[];
+  readonly toSuppress: readonly ListLine[];
+  readonly others: readonly ListLine[];
   readonly writtenAt: number;
 }> {
   await using handle = await openInput(file);
   const name = path.basename(file);
   const fileStatus = statusOfFile(name);
-  const lines: (ListLine & { readonly left: boolean; readonly hasReason: boolean })[] = [];
-  let places: { readonly columns: Columns; readonly reason: number } | null = null;
+  const lines: (ListLine & { readonly optedOut: boolean; readonly hasReason: boolean })[] = [];
+  let columns: (Columns & { readonly reason: number }) | null = null;
   for await (const event of readRows(handle)) {
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
-    if (places === null) {
-      const columns = findColumns(cells, { fields: [] })?.columns;
-      if (columns === undefined)
+    if (columns === null) {
+      const found = findColumns(cells, [])?.columns;
+      if (found === undefined)
         throw new CommandFailure(
           `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
         );
       // -1 without such a column, so its cells are missing.
       const reason = cells.findIndex((cell) => cell.toLowerCase() === 'reason');
-      const statuses = columns.statuses.filter(({ place }) => place !== reason);
-      places = { columns: { ...columns, statuses }, reason };
+      columns = { ...found, statuses: found.statuses.filter(({ index }) => index !== reason), reason };
       continue;
     }
-    const { columns } = places;
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
-    const said = (cells[places.reason] ?? '').toLowerCase();
-    const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
+    const typedReason = (cells[columns.reason] ?? '').toLowerCase();
+    const reason = typedReason === '' ? otherwise : GIVEN_REASONS.find((one) => one === typedReason);
     if (reason === undefined)
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
@@ -297,22 +289,23 @@ async function readList(
     const refusal = refusalOf(cells, columns) ?? fileStatus?.refusal ?? null;
     lines.push({
       email: normaliseEmail(typed),
-      reason: said === '' ? (refusal ?? reason) : reason,
+      reason: typedReason === '' ? (refusal ?? reason) : reason,
       line,
-      left: refusal !== null,
-      hasReason: said !== '',
+      optedOut: refusal !== null,
+      hasReason: typedReason !== '',
     });
   }
-  if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
-  const isMixed =
+  if (columns === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
+  const hasOthers =
     fileStatus !== null ||
     isFileOfSubscribed(name) ||
-    saysWhoLeft(places.columns) ||
-    lines.some(({ left }) => left);
-  const isLeaving = ({ left, hasReason }: (typeof lines)[number]) => left || hasReason || !isMixed;
+    saysWhoOptedOut(columns) ||
+    lines.some(({ optedOut }) => optedOut);
+  const isToSuppress = ({ optedOut, hasReason }: (typeof lines)[number]) =>
+    optedOut || hasReason || !hasOthers;
   return {
-    leaving: lines.filter(isLeaving),
-    staying: lines.filter((line) => !isLeaving(line)),
+    toSuppress: lines.filter(isToSuppress),
+    others: lines.filter((line) => !isToSuppress(line)),
     writtenAt: await savedAt(handle),
   };
 }

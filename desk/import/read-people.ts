@@ -3,14 +3,9 @@ import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { listedUpTo, printable } from '#desk/printable.ts';
-import {
-  findColumns,
-  readPerson,
-  statusOfFile,
-  type Columns,
-  type Headings,
-  type ReadOptions,
-} from '#desk/import/people.ts';
+import { findColumns, type Columns, type Headings } from '#desk/import/find-columns.ts';
+import { statusOfFile } from '#desk/import/mail-status.ts';
+import { readPerson, type ReadOptions, type ReadPerson } from '#desk/import/read-person.ts';
 import { readRows } from '#desk/import/read-rows.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { asciiAddress } from '#shared/lead.ts';
@@ -21,7 +16,7 @@ export type PeopleFile = ReadOptions & {
   readonly signal: AbortSignal;
 };
 
-type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
+type ReadRow = ReadPerson & { readonly line: number };
 
 export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
@@ -29,7 +24,7 @@ export async function* readPeople(
 ): AsyncGenerator<ReadRow, void, void> {
   let columns: Columns | undefined;
   const status = statusOfFile(path.basename(file));
-  const isTaken = status !== null && options.takenStatuses.has(headingKey(status.status));
+  const isAccepted = status !== null && options.acceptedStatuses.has(headingKey(status.status));
   for await (const event of readRows(handle)) {
     signal.throwIfAborted();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
@@ -37,11 +32,11 @@ export async function* readPeople(
     if (columns !== undefined) {
       const row = readPerson(cells, columns, options);
       if (row.type !== 'person' || status === null) yield { line, ...row };
-      else if (isTaken) yield { line, ...row, taken: [...row.taken, status] };
+      else if (isAccepted) yield { line, ...row, acceptedStatuses: [...row.acceptedStatuses, status] };
       else yield { line, type: 'unsubscribed', email: row.person.email, ...status };
       continue;
     }
-    const found = findColumns(cells, options.form);
+    const found = findColumns(cells, options.ownFields);
     if (found === null)
       throw new CommandFailure(
         // The cell is not quoted, because it may contain someone's e-mail address.

@@ -102,7 +102,7 @@ export async function undoMistakes(
     secrets,
     now: clock(),
   });
-  if (result.removed.length === 0) throw nothingToRemove(email, result.left, config);
+  if (result.removed.length === 0) throw nothingToRemove(email, result.remaining, config);
   return result;
 }
 

@@ -140,18 +140,18 @@ export async function undoSuppressions(
   },
 ): Promise<{
   readonly removed: readonly ListedSuppression[];
-  readonly left: readonly ListedSuppression[];
+  readonly remaining: readonly ListedSuppression[];
   readonly position: number | null;
 }> {
   const { address, reasons, note, secrets, now } = undo;
   const entries = await listSuppressions(tx, address);
   const isRemoved = ({ reason, owner }: ListedSuppression) => owner !== 'person' && reasons.includes(reason);
   const removed = entries.filter(isRemoved);
-  const left = entries.filter((entry) => !isRemoved(entry));
-  if (removed.length === 0) return { removed, left, position: null };
+  const remaining = entries.filter((entry) => !isRemoved(entry));
+  if (removed.length === 0) return { removed, remaining, position: null };
   await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
   const leadId = note === null ? undefined : await findLeadId(tx, address.email);
-  if (note === null || leadId === undefined) return { removed, left, position: null };
+  if (note === null || leadId === undefined) return { removed, remaining, position: null };
   await lockChain(tx);
   const rowId = newIdAt(now);
   const undone = removed.map(({ reason }) => reason).join(' ');
@@ -161,5 +161,5 @@ export async function undoSuppressions(
     .execute();
   const content = { email: address.email, reasons: undone, note, removed_at: isoTime(now) };
   const position = await appendEntries(tx, [{ kind: 'removal', rowId, content }], { secrets, now });
-  return { removed, left, position };
+  return { removed, remaining, position };
 }

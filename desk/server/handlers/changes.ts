@@ -67,9 +67,9 @@ export const unsuppress: Handler<typeof calls.unsuppress> = async (
   await sealBeforeRemoval(service, { note: why, signal });
   return changePerson(service, actor, { id }, async (tx, email, note) => {
     const mistakes = await findMistakes(tx, service, { email, note: why });
-    const { removed, left } = await undoMistakes(tx, service, { email, mistakes, note: why });
+    const { removed, remaining } = await undoMistakes(tx, service, { email, mistakes, note: why });
     await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
-    return { staysStopped: left.length > 0 };
+    return { staysStopped: remaining.length > 0 };
   });
 };
 

@@ -1,0 +1,111 @@
+// Decides from the headings of an imported file what each of its columns contains.
+import type { OwnField } from '#shared/campaign-schema.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
+import {
+  headingKey,
+  IMPORT_HEADINGS,
+  isAboutMail,
+  isImportHeading,
+  keysOf,
+  plainHeading,
+  statusKind,
+  type StatusKind,
+} from '#shared/import-headings.ts';
+import { TOOL_NAMES, TOOLS } from '#shared/tools.ts';
+
+type Field = keyof typeof IMPORT_HEADINGS;
+export type Answer = Exclude<Field, 'email' | 'consentGivenAt'>;
+const ANSWERS: readonly Answer[] = ['name', 'firstName', 'lastName', 'company'];
+
+/** All numbers but `count` are indexes of columns, from 0. */
+export type Columns = Readonly<Partial<Record<Answer, number>>> & {
+  readonly email: number;
+  /** The first one with a time counts. */
+  readonly consentTimes: readonly number[];
+  readonly count: number;
+  /** Answers to custom questions, by ID. */
+  readonly own: Readonly<Record<string, number>>;
+  readonly statuses: readonly StatusColumn[];
+};
+
+export type StatusColumn = {
+  readonly index: number;
+  readonly heading: string;
+  /** `state`: of a subscription or a country. `other`: any other subject, where a word such as "unsubscribed" may occur. */
+  readonly kind: StatusKind | 'state' | 'other';
+};
+
+/** `searched`: read only for words such as "unsubscribed". */
+export type Headings = Readonly<Record<'used' | 'searched' | 'unused', readonly string[]>>;
+
+/** @param ownFields a column's heading may be the ID, label or CRM property of a custom question */
+export function findColumns(
+  headings: readonly string[],
+  ownFields: readonly OwnField[],
+): ({ readonly columns: Columns } & Headings) | null {
+  const keys = headings.map(headingKey);
+  const indexesOf = (field: Field) =>
+    IMPORT_HEADINGS[field].map((name) => keys.indexOf(headingKey(name))).filter((index) => index >= 0);
+  const [email] = indexesOf('email');
+  if (email === undefined) return null;
+  const consentTimes = indexesOf('consentGivenAt');
+  const answers = ANSWERS.flatMap((field) =>
+    indexesOf(field)
+      .slice(0, 1)
+      .map((index) => [field, index] as const),
+  );
+  const used = new Set([email, ...consentTimes, ...answers.map(([, index]) => index)]);
+  const own = ownFields.flatMap(
+    ({ id, label, properties = {} }): (readonly [id: string, index: number])[] => {
+      // A status column remains a status column even if a question is mapped to it.
+      const inPrograms = Object.values(properties).flatMap((name = '') =>
+        isImportHeading(name) ? [] : [name],
+      );
+      const names = keysOf([id, `answers.${id}`, label, ...inPrograms]);
+      const index = keys.findIndex((key, at) => !used.has(at) && names.has(key));
+      return index < 0 ? [] : [[id, index]];
+    },
+  );
+  for (const [, index] of own) used.add(index);
+  const statuses = headings.flatMap((heading, index): StatusColumn[] => {
+    if (used.has(index) || !isAboutMail(heading)) return [];
+    const kind = statusKind(heading) ?? (headingKey(heading) === 'state' ? 'state' : 'other');
+    return kind === 'other' && isFromVisitors(heading, index, headings) ? [] : [{ index, heading, kind }];
+  });
+  for (const status of statuses) if (isAboutPermission(status)) used.add(status.index);
+  const searched = new Set(statuses.map(({ index }) => index));
+  const rest = headings.filter((heading, index) => heading !== '' && !used.has(index));
+  return {
+    columns: {
+      email,
+      consentTimes,
+      ...Object.fromEntries(answers),
+      count: headings.length,
+      own: Object.fromEntries(own),
+      statuses,
+    },
+    used: [...used].map((index) => headings[index]!),
+    searched: rest.filter((heading) => searched.has(headings.indexOf(heading))),
+    unused: rest.filter((heading) => !searched.has(headings.indexOf(heading))),
+  };
+}
+
+/** Such as `source` or `utm_campaign`. */
+const TOUCH_COLUMN = new RegExp(`(?:^| )(?:source|${TOUCH_NAMES.map(plainHeading).join('|')})$`);
+/** Such as `answers.budget` or `earlier_answers`. */
+const ANSWERS_COLUMN = /^(?:earlier )?answers\b/;
+
+/** Our exports repeat links and answers, and a stranger can write "unsubscribed" in both. */
+function isFromVisitors(heading: string, index: number, headings: readonly string[]): boolean {
+  const plain = plainHeading(heading);
+  if (TOUCH_COLUMN.test(plain) || ANSWERS_COLUMN.test(plain)) return true;
+  return TOOL_NAMES.some((tool) => {
+    const ours = Object.keys(TOOLS[tool].columns);
+    return index < ours.length && ours.every((name, at) => name === headings[at]);
+  });
+}
+
+const isAboutPermission = ({ kind }: StatusColumn): boolean => kind !== 'other' && kind !== 'state';
+
+/** Whether the file has a column that tells people who opted out from those who did not. */
+export const saysWhoOptedOut = ({ statuses }: Columns): boolean => statuses.some(isAboutPermission);
