@@ -51,7 +51,7 @@ const SOURCES = [
   'web/**/*',
   'desk/{endpoints,web}/**/*',
   'shared/**/*.ts',
-  'build/{build,browsers,headline-font,vite-*}.ts',
+  'build/{build,browsers,headline-font,pages,vite-*}.ts',
   'build/*.woff2',
   'server/campaign/{campaign,campaign-folder,own-form,pictures,words-and-files,words-file,words-mistakes,yaml-indentation,yaml-mistakes}.ts',
   'server/http/releases.ts',

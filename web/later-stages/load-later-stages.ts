@@ -25,7 +25,7 @@ function show(next: LaterStages): void {
   for (const listener of listeners) listener();
 }
 
-/** @param _query becomes part of the URL (build/build.ts), because browsers remember failed modules */
+/** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
 const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
