@@ -1,4 +1,4 @@
-// Builds the campaign's pages, each with its styles and the letters of its headline, and the files that they load.
+// Builds the pages of the campaign, with the styles inside them and the files that they load.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -32,7 +32,7 @@ export type BuiltPages = {
 };
 
 /**
- * @param files the folder of what the pages load
+ * @param files the folder of scripts, fonts and pictures
  * @param prerenderers a folder for programs that only the build runs
  */
 export async function buildPages(files: string, prerenderers: string): Promise<BuiltPages> {

@@ -1,4 +1,4 @@
-// Every run of Vite in a build: what it starts from, and which files or texts come out.
+// Every run of Vite in a build, with its input and output.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

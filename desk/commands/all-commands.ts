@@ -13,6 +13,7 @@ import { addConsent } from '#desk/commands/consent.ts';
 import { addCorrect } from '#desk/commands/correct.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { CALL } from '#desk/commands/help.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { describeFault } from '#server/platform/system-errors.ts';
 import { describeError, type LoggedError } from '#server/log/logger.ts';
@@ -101,7 +102,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
 }
 
 export function createProgram(desk: Desk, output: OutputConfiguration): Command {
-  const program = new Command('npm run -s desk --')
+  const program = new Command(CALL)
     .description('Manages the leads and the database of this site, even while the site is running.')
     .configureHelp({ sortSubcommands: true })
     .configureOutput(output)

@@ -6,6 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import {
   secretFilesOf,
   withoutLinks,
@@ -45,9 +46,7 @@ The file contains the database (SQLite or PostgreSQL), the settings (.env and th
 file), the DKIM key, and the words in the campaign folder. Only its owner can read it, and it must not be in the campaign folder
 or the built site. Whoever has it can read all leads and, unless it was made with --without-secrets, forge sessions and links.
 Encrypt copies.
-
-Example:
-  $ npm run -s desk -- backup /backups/leads-$(date +%F).backup`,
+${examples('backup /backups/leads-$(date +%F).backup')}`,
     )
     .action(async (file, { withoutSecrets = false }) => {
       const { config, database, folder, clock } = await desk.service();

@@ -7,6 +7,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
@@ -30,7 +31,7 @@ export function addBounce(program: Command, desk: Desk): void {
       '--folder <folder>',
       `Maildir or folder of .eml files; moves processed messages to ${DONE}/ in that folder`,
     )
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -38,10 +39,7 @@ Reads bounces (RFC 3464) and spam complaints (RFC 5965), also from mbox files, b
 A report only counts if it names an e-mail from this site and its recipient, and is newer than the last verification.
 Only a nonexistent address or a complaint of type "abuse" suppresses an address. Repeated reports change nothing.
 Exit code 1: a message or the database could not be read. In a mail server's pipe, add: || exit 75
-
-Examples:
-  $ npm run -s desk -- bounce < message
-  $ npm run -s desk -- bounce --folder /var/mail/guide/Maildir`,
+${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
     )
     .action(async (files, { folder, json }) => {
       if (folder !== undefined && files.length > 0)

@@ -4,6 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
 import { describeBytes, describeRemains } from '#desk/people/residual-data.ts';
@@ -16,7 +17,7 @@ export function addCompact(program: Command, desk: Desk): void {
       'after',
       '\nEach 100 MB takes up to three seconds on SQLite (after five seconds, forms get status 503) and up to ten on PostgreSQL,' +
         '\nwhere the tables are locked one after another. The free disk space must be up to twice the size of the SQLite file, or' +
-        '\nthe size of the largest PostgreSQL table.\n\nExample:\n  $ npm run -s desk -- compact',
+        `\nthe size of the largest PostgreSQL table.\n${examples('compact')}`,
     )
     .action(async () => {
       const { database } = (await desk.service()).config;

@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import {
   checkChain,
@@ -20,7 +21,7 @@ export function addConsent(program: Command, desk: Desk): void {
   const consent = program
     .command('consent')
     .description('check and export proofs of consent')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify');
+    .addHelpText('after', examples('consent verify'));
   addVerify(consent, desk);
   addExport(consent, desk);
   addAnchor(consent, desk);
@@ -36,8 +37,8 @@ function addVerify(consent: Command, desk: Desk): void {
     .command('verify')
     .description('check the whole chain')
     .option('--anchor <head>', 'an earlier head, as printed by "consent anchor", that must be in the chain')
-    .option('--json', 'as one JSON document')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify --anchor 1042:9f2c…')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('consent verify --anchor 1042:9f2c…'))
     .action(async ({ anchor, json }) => {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
       const report = await checkChain(await desk.service(), watching(desk), { anchor: wanted });
@@ -61,10 +62,7 @@ function addExport(consent: Command, desk: Desk): void {
     .description('write one person’s proofs of consent as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ npm run -s desk -- consent export ada@example.com --out consent-ada',
-    )
+    .addHelpText('after', examples('consent export ada@example.com --out consent-ada'))
     .action(async (typed, { out }) => {
       const email = readAddress(typed);
       const service = await desk.service();
@@ -86,11 +84,8 @@ function addAnchor(consent: Command, desk: Desk): void {
   consent
     .command('anchor')
     .description('print the head of the chain, to be stored elsewhere')
-    .option('--json', 'as one JSON document')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ npm run -s desk -- consent anchor | mail -s "Consent chain today" legal@example.com',
-    )
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('consent anchor | mail -s "Consent chain today" legal@example.com'))
     .action(async ({ json }) => {
       const service = await desk.service();
       await sealAll(service, watching(desk));
@@ -110,7 +105,7 @@ function addAccept(consent: Command, desk: Desk): void {
     .command('accept')
     .description('after an incident, record the errors in the chain as accepted and sign it again')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent accept')
+    .addHelpText('after', examples('consent accept'))
     .action(async ({ yes }) => {
       const service = await desk.service();
       const { database, secrets, clock } = service;

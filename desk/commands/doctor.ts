@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
@@ -18,7 +19,7 @@ export function addDoctor(program: Command, desk: Desk): void {
     .command('doctor')
     .description('check the whole installation and print how to fix problems')
     .option('--send <address>', 'also send a sample e-mail to this address')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -29,10 +30,7 @@ Results: ok; note (not checked, or up to you); warning (works, but fix it); prob
 Exit code 0: no problem; 1: at least one. JSON: {healthy, problems, warnings, findings: [{check, state, sentence,
 publish?: {name, type, value}}]}. publish is the DNS record to set.
 An accepted sample may still be lost. Look for it in the mailbox, with spf=pass, dkim=pass and dmarc=pass in its headers.
-
-Examples:
-  $ npm run -s desk -- doctor
-  $ npm run -s desk -- doctor --send you@example.com`,
+${examples('doctor', 'doctor --send you@example.com')}`,
     )
     .action(async ({ send, json }) => {
       const sampleTo = send === undefined ? null : readAddress(send);

@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { ELSEWHERE, erasePerson, describeCounts, describeWhatIsErased } from '#desk/people/erase.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { commandLine } from '#desk/audit-log/audit-log.ts';
@@ -13,12 +14,12 @@ export function addErase(program: Command, desk: Desk): void {
     .description('erase one person everywhere')
     .argument('<email>')
     .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       "\nEnds the person's sessions, deletes their mail in data/mail/ and rewrites a database of up to 100 MB, which delays forms by" +
         '\none to three seconds. Exit code 1: some data remains, and the message says what to do. Backups and exports keep the data.' +
-        '\n\nExample:\n  $ npm run -s desk -- erase ada@example.com',
+        `\n${examples('erase ada@example.com')}`,
     )
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);

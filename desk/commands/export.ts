@@ -10,6 +10,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import { orSay, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
@@ -64,10 +65,7 @@ ${csvHeadings()}
 
 Only csv and jsonl can contain people who are not verified leads. --since-last never replaces a file by
 one with fewer leads; the new ones are left for the next export. A replaced file is kept under a name with its time.
-
-Examples:
-  $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
-  $ npm run -s desk -- export --format jsonl --since 7d | jq .email`,
+${examples('export --format hubspot --since-last hubspot --out new-leads.csv', 'export --format jsonl --since 7d | jq .email')}`,
     )
     .action(async ({ out, sinceLast, again, list, json, bom, conversionName, ...rest }) => {
       if (list) return printExports(desk, json === true);

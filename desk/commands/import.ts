@@ -7,6 +7,7 @@ import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { openInput, savedAt } from '#desk/commands/input-file.ts';
 import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { Headings } from '#desk/import/find-columns.ts';
@@ -65,7 +66,7 @@ export function addImport(program: Command, desk: Desk): void {
       'also import people with this status; repeatable',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -78,9 +79,7 @@ person, unless --take-status names it. Never imports anyone who is suppressed or
 Reads CSV, and JSON with a person per line or in one list (line 3 is the third person), in UTF-8 or UTF-16.
 Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
 Importing a file twice changes nothing, so you can repeat an interrupted import.
-
-Example:
-  $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run`,
+${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run')}`,
     )
     .action(async (file, options) => {
       const {

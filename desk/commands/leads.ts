@@ -6,6 +6,7 @@ import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import {
   checkSelection,
@@ -36,14 +37,14 @@ export function addLeads(program: Command, desk: Desk): void {
   )
     .option('--newest', 'newest first')
     .option('--limit <count>', 'at most this many', countOption)
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      `
-Examples:
-  $ npm run -s desk -- leads --newest --limit 20
-  $ npm run -s desk -- leads --search "analytical engines"
-  $ npm run -s desk -- leads --state unverified --since 7d`,
+      examples(
+        'leads --newest --limit 20',
+        'leads --search "analytical engines"',
+        'leads --state unverified --since 7d',
+      ),
     )
     .action(async ({ json, newest: newestFirst, ...options }) => {
       const selection = { ...options, newestFirst };

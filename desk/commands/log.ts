@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { LogEntry } from '#desk/endpoints/auth.ts';
@@ -16,8 +17,8 @@ export function addLog(program: Command, desk: Desk): void {
     .command('log')
     .description('show the audit log of actions in the browser and by commands')
     .option('--newest', 'newest first')
-    .option('--json', 'as one JSON document')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- log --newest | head')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('log --newest | head'))
     .action(async ({ newest, json }) => {
       const { database, config } = await desk.service();
       const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {

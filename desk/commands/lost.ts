@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -18,16 +19,14 @@ export function addLost(program: Command, desk: Desk): void {
     .description('list people who asked for a code but never entered one, with the reason')
     .option('--since <when>', 'asked at or after this time; default: 7d', when)
     .option('--until <when>', 'asked before this time', when)
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
 Reasons: refused (permanently, by the mail server), waiting (not sent yet; see the latest reply), too-late (expired before it
 could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-tries (counted in wrong_tries), unknown
 (MAIL_RETENTION_DAYS is over). These people proved neither address nor consent. Fix the causes, and do not write to them.
-
-Example:
-  $ npm run -s desk -- lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`,
+${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`)}`,
     )
     .action(async ({ since, until, json }) => {
       const now = desk.clock();

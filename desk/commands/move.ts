@@ -8,6 +8,7 @@ import { describeUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -35,16 +36,13 @@ export function addMove(program: Command, desk: Desk): void {
       'copy everything from SQLite to an empty PostgreSQL database, or from PostgreSQL to a new file',
     )
     .requiredOption('--to <address>', 'postgres://user:password@host/name, or file:./data/leads.db')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
 Stop the site first. No other client may be connected to PostgreSQL, not even a pooler. Copies in one transaction and compares
 counts and checksums of every table.
-
-Examples:
-  $ npm run -s desk -- move --to postgres://guide@db.example.com/leads?sslmode=verify-full
-  $ npm run -s desk -- move --to file:./data/leads.db`,
+${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full', 'move --to file:./data/leads.db')}`,
     )
     .action(async ({ to, json = false }) => {
       const { database: from } = readDeskInstance().config;

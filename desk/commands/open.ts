@@ -6,6 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import { createLink } from '#desk/server/auth/link.ts';
 import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
@@ -24,7 +25,7 @@ export function addOpen(program: Command, desk: Desk): void {
         throw new CommandFailure('The port must be a number from 1 to 65535, such as --port 4000.', 2);
       return Number(text);
     })
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
+    .addHelpText('after', examples('open --port 4000'))
     .action(async ({ port: wanted }) => {
       // Loaded here, because other commands don't need HTTP.
       const { buildDeskApp } = await import('#desk/server/desk-app.ts');

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { requirePersonalData, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
@@ -14,7 +15,7 @@ export function addPerson(program: Command, desk: Desk): void {
     .description('write everything stored about one person as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- person ada@example.com --out ada')
+    .addHelpText('after', examples('person ada@example.com --out ada'))
     .action(async (typed, { out }) => {
       const email = readAddress(typed);
       const service = await desk.service();

@@ -3,6 +3,7 @@ import { InvalidArgumentError, type Command } from '@commander-js/extra-typings'
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { reportFile } from '#desk/report/report-html.ts';
 import { PERIODS, reportOn } from '#desk/report/report-on.ts';
@@ -27,14 +28,14 @@ export function addReport(program: Command, desk: Desk): void {
     .option('--variant <name>', 'only this variant of the page')
     .option('--out <file>', 'one HTML file with charts')
     .option('--text', 'as text')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      `
-Examples:
-  $ npm run -s desk -- report --out report.html
-  $ npm run -s desk -- report --source newsletter --campaign spring --text
-  $ npm run -s desk -- report --period 7d --json | jq .leads`,
+      examples(
+        'report --out report.html',
+        'report --source newsletter --campaign spring --text',
+        'report --period 7d --json | jq .leads',
+      ),
     )
     .action(
       async ({

@@ -18,6 +18,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import {
   secretIdsOf,
   secretIn,
@@ -76,10 +77,7 @@ that does not belong to the database, and a disk without enough space. Refuses t
 --replace. PostgreSQL must be empty; the secret of a SQLite backup is then written to .env. The environment overrides restored
 settings. Desk users must sign in again and add their passkeys again. Restore only files that you trust, because they contain
 settings and words.
-
-Examples:
-  $ npm run -s desk -- restore /backups/leads-2026-11-21.backup
-  $ npm run -s desk -- restore /backups/leads-2026-11-21.backup --only database --replace`,
+${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2026-11-21.backup --only database --replace')}`,
     )
     .action(async (file, { only, replace = false }) => {
       const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
 import { changePerson, commandLine } from '#desk/audit-log/audit-log.ts';
@@ -10,7 +11,7 @@ export function addSendGuide(program: Command, desk: Desk): void {
     .command('send-guide')
     .description('send the guide to a lead again (needs GUIDE_EMAIL)')
     .argument('<email>')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- send-guide ada@example.com')
+    .addHelpText('after', examples('send-guide ada@example.com'))
     .action(async (typed) => {
       const email = readAddress(typed);
       const service = await desk.service();

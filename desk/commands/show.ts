@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { requirePersonalData, readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { secondOf } from '#desk/shown-time.ts';
@@ -12,8 +13,8 @@ export function addShow(program: Command, desk: Desk): void {
     .command('show')
     .description('show the timeline of one person')
     .argument('<email>')
-    .option('--json', 'as one JSON document')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- show ada@example.com')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('show ada@example.com'))
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
       const { database, config } = await desk.service();

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
+import { examples } from '#desk/commands/help.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { endSessionsOf } from '#server/db/tables/desk-access.ts';
@@ -10,7 +11,7 @@ export function addSignOut(program: Command, desk: Desk): void {
     .command('sign-out')
     .description('end all browser sessions of a desk user, but keep their passkeys')
     .argument('<email>')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- sign-out ada@example.com')
+    .addHelpText('after', examples('sign-out ada@example.com'))
     .action(async (typed) => {
       const email = readAddress(typed);
       const service = await desk.service();

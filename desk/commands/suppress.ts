@@ -6,6 +6,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { printList } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { openInput, savedAt } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/people/held-data.ts';
@@ -40,7 +41,7 @@ export function addSuppress(program: Command, desk: Desk): void {
   const list = program
     .command('suppress')
     .description('manage the addresses that get no mail except requested codes')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list');
+    .addHelpText('after', examples('suppress list'));
   addAdd(list, desk);
   addRemove(list, desk);
   addList(list, desk);
@@ -60,7 +61,7 @@ function addAdd(list: Command, desk: Desk): void {
     .option('--note <text>', 'stored with the suppression')
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"',
+      examples('suppress add ada@example.com --reason unsubscribed --note "asked by telephone"'),
     )
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
@@ -85,7 +86,7 @@ function addRemove(list: Command, desk: Desk): void {
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run -s desk -- suppress remove ada@example.com --reason "took her for a colleague of the same name"',
+      examples('suppress remove ada@example.com --reason "took her for a colleague of the same name"'),
     )
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
@@ -137,8 +138,8 @@ function addList(list: Command, desk: Desk): void {
   list
     .command('list')
     .description('list suppressed addresses, without those of erased people')
-    .option('--json', 'as one JSON document')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('suppress list'))
     .action(async ({ json }) => {
       const { database, config } = await desk.service();
       const count = await printList(desk, shownPages(database.db), {
@@ -156,7 +157,7 @@ function addExportList(list: Command, desk: Desk): void {
     .command('export')
     .description('write the list as a CSV file for your other mail programs')
     .option('--out <file>', 'file to write; default: standard output')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
+    .addHelpText('after', examples('suppress export --out suppressed.csv'))
     .action(async ({ out }) => {
       const service = await desk.service();
       let count = 0;
@@ -192,9 +193,7 @@ function addImportList(list: Command, desk: Desk): void {
 The first line names the columns: e-mail address, and optionally "reason". If the file says of anyone that they unsubscribed, bounced
 or complained, in a column or its name, only these people are suppressed, recognised as in "import". Otherwise, everyone is.
 People who verified here after the file was saved are not.
-
-Example:
-  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed`,
+${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
     )
     .action(async (file, { reason: otherwise, dryRun = false }) => {
       const { toSuppress, others, writtenAt } = await readList(file, otherwise);

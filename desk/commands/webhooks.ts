@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { tableLine } from '#desk/commands/terminal-table.ts';
 import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
@@ -15,12 +16,7 @@ export function addWebhooks(program: Command, desk: Desk): void {
   const webhooks = program
     .command('webhooks')
     .description('test, list and retry webhooks')
-    .addHelpText(
-      'after',
-      `
-Example:
-  $ npm run -s desk -- webhooks test`,
-    );
+    .addHelpText('after', examples('webhooks test'));
   addList(webhooks, desk);
   addRetry(webhooks, desk);
   addTest(webhooks, desk);
@@ -31,7 +27,7 @@ function addList(webhooks: Command, desk: Desk): void {
   webhooks
     .command('list')
     .description('list queued and dead events')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .action(async ({ json }) => {
       const service = await desk.service();
       const { timeZone } = service.config;
@@ -55,7 +51,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
     .description('retry dead events for another 24 hours')
     .argument('[ids...]', 'IDs from "webhooks list"')
     .option('--all', 'all dead events')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- webhooks retry --all')
+    .addHelpText('after', examples('webhooks retry --all'))
     .action(async (ids, { all }) => {
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
@@ -76,7 +72,7 @@ function addTest(webhooks: Command, desk: Desk): void {
   webhooks
     .command('test')
     .description('send an invented lead to every URL in WEBHOOK_URLS and print the responses')
-    .option('--json', 'as one JSON document')
+    .option(...JSON_OPTION)
     .action(async ({ json }) => {
       const { webhooks: parts } = await desk.service();
       if (parts.endpoints.length === 0)

@@ -1,4 +1,4 @@
-// Decides from the headings of an imported file what each of its columns contains.
+// Finds the columns of an imported file by their headings.
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { TOUCH_NAMES } from '#shared/funnel.ts';
 import {

@@ -109,7 +109,7 @@ function allowsMail(kind: StatusColumn['kind'], text: string): boolean {
   }
 }
 
-/** Such as "never subscribed", which is no refusal. */
+/** Such as "never subscribed", which does not refuse anything. */
 const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
 /** Such as "member unsubscribed". "Inactive" counts only as the first word. */
 const OPT_OUT_ANYWHERE = new RegExp(`^${OPT_OUT}|(?:${OPT_OUT_WORDS})\\S*`);
