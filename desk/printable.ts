@@ -12,3 +12,7 @@ export const withoutC1 = (data: string): string => data.replaceAll(/[\u007F-\u00
 
 export const listedUpTo = (most: number, names: readonly string[]): string =>
   `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;
+
+/** Such as "1 lead" or "2 leads". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;

@@ -15,11 +15,11 @@ import {
 } from '#desk/commands/instance-files.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
-import { printable } from '#desk/printable.ts';
+import { printable, counted } from '#desk/printable.ts';
 import { addFiles } from '#server/db/backup/backup-files.ts';
 import {
-  COMPANIONS,
   copyDatabase,
+  databaseFiles,
   inspectDatabase,
   isWriteFailure,
   type Contents,
@@ -52,10 +52,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
       const { config, database, folder, clock } = await desk.service();
       const source = sourceOf(config.database);
       const place = await filePlace(file, 'a backup');
-      if (
-        config.database.engine === 'sqlite' &&
-        ['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion)
-      )
+      if (config.database.engine === 'sqlite' && databaseFiles(realpathSync(source)).includes(place))
         throw cannotWrite(file, 'it is the database itself. Name another file.');
       refusePublicPlace(file, place);
       const instance = { config, folder, warnings: [] };
@@ -95,7 +92,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
         const parts = withoutSecrets ? '' : ', the settings, the secrets';
         desk.note(`${file} contains the database with ${describeContents(found)}${parts} and the words.`);
       } finally {
-        for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
+        for (const name of databaseFiles(beside)) await rm(name, { force: true });
       }
       desk.note(
         withoutSecrets
@@ -174,7 +171,8 @@ export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): stri
 }
 
 export function describeContents({ leads, imported }: Contents): string {
-  const said = leads === 1 ? '1 lead' : `${leads} leads`;
-  if (imported === 0) return said;
-  return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
+  const verified = counted(leads, 'lead');
+  return imported === 0
+    ? verified
+    : `${verified} and ${counted(imported, 'imported person', 'imported people')}`;
 }

@@ -72,7 +72,12 @@ export function isInUse(database: SqliteConfig): boolean {
   try {
     return isDatabaseOpen(database.file);
   } catch (error) {
-    const sentence = explainDatabaseFailure(error, database);
-    throw sentence === null ? error : new CommandFailure(sentence);
+    throw databaseFailure(error, database);
   }
+}
+
+/** Returns the error to throw: a sentence for the operator if there is one for this error. */
+export function databaseFailure(error: unknown, database: Config['database'], setting?: string): unknown {
+  const sentence = explainDatabaseFailure(error, database, setting);
+  return sentence === null ? error : new CommandFailure(sentence);
 }

@@ -14,6 +14,7 @@ import {
 } from '#desk/people/consent-proofs.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { counted } from '#desk/printable.ts';
 import { acceptErrors, chainHead, isChainSigned, type ChainHead } from '#server/consent/chain.ts';
 import { isoTime } from '#server/platform/time.ts';
 
@@ -46,7 +47,7 @@ function addVerify(consent: Command, desk: Desk): void {
       if (json) await desk.print(jsonText(report));
       else {
         await desk.print(
-          `${entries} ${entries === 1 ? 'entry' : 'entries'}, including ${erased} of erased people. Head: ${head.position}:${head.hash}\n`,
+          `${counted(entries, 'entry', 'entries')}, including ${erased} of erased people. Head: ${head.position}:${head.hash}\n`,
         );
         for (const error of accepted) await desk.print(`Accepted: ${describeChainError(error)}\n`);
         for (const error of errors) await desk.print(`${describeChainError(error)}\n`);

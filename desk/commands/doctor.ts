@@ -5,7 +5,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { readAddress } from '#desk/people/held-data.ts';
-import { printable } from '#desk/printable.ts';
+import { printable, counted } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import { examine } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';
@@ -56,13 +56,11 @@ ${examples('doctor', 'doctor --send you@example.com')}`,
           ? jsonText({ healthy: problems === 0, problems, warnings, findings })
           : findings.map((finding) => write(finding, desk)).join(''),
       );
-      const summary = `${count(problems, 'problem')} and ${count(warnings, 'warning')}.`;
+      const summary = `${counted(problems, 'problem')} and ${counted(warnings, 'warning')}.`;
       if (problems > 0) throw new CommandFailure(summary);
       desk.note(summary);
     });
 }
-
-const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
 const PAINTS: Readonly<Record<Finding['state'], Paint>> = {
   ok: 'green',

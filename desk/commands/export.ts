@@ -29,6 +29,7 @@ import { FORMAT_NAMES, FORMATS, headRowsOf, labelsWithoutProperty } from '#desk/
 import { hasNews } from '#desk/people/selection.ts';
 import { checkFormat } from '#desk/export/check-format.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
+import { counted } from '#desk/printable.ts';
 import { rowCounter } from '#shared/row-counter.ts';
 
 const csvHeadings = (): string =>
@@ -233,5 +234,5 @@ async function printExports(desk: Desk, json: boolean): Promise<void> {
       String(leads),
     ],
   });
-  desk.note(`${count} ${count === 1 ? 'name' : 'names'}.`);
+  desk.note(`${counted(count, 'name')}.`);
 }

@@ -14,7 +14,7 @@ import type { Headings } from '#desk/import/find-columns.ts';
 import type { ExcludingStatus } from '#desk/import/mail-status.ts';
 import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
-import { listedUpTo, printable } from '#desk/printable.ts';
+import { listedUpTo, printable, counted } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
@@ -174,11 +174,10 @@ async function readWholeFile(
   const [excludedEmails, optedOutEmails] = [new Set<string>(), new Set<string>()];
   const droppedAnswers = new Map<string, CountedAnswers>();
   const [excluding, accepted] = [new Map<string, CountedStatus>(), new Map<string, CountedStatus>()];
-  const countStatus = (counted: Map<string, CountedStatus>, { status, refusal }: ExcludingStatus) => {
+  const countStatus = (counts: Map<string, CountedStatus>, { status, refusal }: ExcludingStatus) => {
     const key = headingKey(status);
-    const known = counted.get(key) ?? { status, refusal, count: 0 };
-    if (known.count > 0 || counted.size < STATUSES_MAX)
-      counted.set(key, { ...known, count: known.count + 1 });
+    const known = counts.get(key) ?? { status, refusal, count: 0 };
+    if (known.count > 0 || counts.size < STATUSES_MAX) counts.set(key, { ...known, count: known.count + 1 });
   };
   let garbled = { count: 0, line: 0 };
   let headings: Headings = { used: [], searched: [], unused: [] };
@@ -251,7 +250,7 @@ function noteOutcome(
 ): void {
   const { imported, alreadyImported, verified, erased, suppressed } = outcome;
   const { repeated, unsubscribed, badLines, alsoInBadLine, statusesLeftOut } = outcome;
-  const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
+  const people = (count: number) => counted(count, 'person', 'people');
   noteBadLines(desk, badLines);
   desk.note(
     dryRun
@@ -311,7 +310,7 @@ function noteAccepted(
       );
     else if (found.refusal !== null)
       desk.note(
-        `${found.count === 1 ? '1 person' : `${found.count} people`} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
+        `${counted(found.count, 'person', 'people')} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
       );
   }
 }

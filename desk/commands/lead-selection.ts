@@ -4,6 +4,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { asTyped } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
+import { counted } from '#desk/printable.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/contacts/filter.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
@@ -30,7 +31,7 @@ export const STATE_WORDS: Readonly<
 };
 
 export const describePeople = (count: number, state: LeadState): string =>
-  `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
+  counted(count, STATE_WORDS[state].one, STATE_WORDS[state].many);
 
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)

@@ -6,6 +6,7 @@ import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { LogEntry } from '#desk/endpoints/auth.ts';
+import { counted } from '#desk/printable.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { deskLogPages } from '#server/db/tables/desk-log.ts';
 
@@ -34,7 +35,7 @@ export function addLog(program: Command, desk: Desk): void {
           from,
         ],
       });
-      desk.note(`${count} ${count === 1 ? 'line' : 'lines'}.`);
+      desk.note(`${counted(count, 'line')}.`);
     });
 }
 

@@ -8,6 +8,7 @@ import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
+import { counted } from '#desk/printable.ts';
 
 const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];
 const WIDTHS = [16, 32, 22, 16] as const;
@@ -57,15 +58,13 @@ ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"
           `${row.why}${detailOf(row)}`,
         ],
       });
-      desk.note(count === 1 ? '1 lost lead.' : `${count} lost leads.`);
+      desk.note(`${counted(count, 'lost lead')}.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
       const note = lookup.skippedNote();
       if (note !== null) desk.note(note);
       if (stillOpen > 0)
-        desk.note(
-          `Not included: ${stillOpen} ${stillOpen === 1 ? 'person' : 'people'} who can still enter a code.`,
-        );
+        desk.note(`Not included: ${counted(stillOpen, 'person', 'people')} who can still enter a code.`);
     });
 }
 

@@ -7,9 +7,10 @@ import type { Command } from '@commander-js/extra-typings';
 import { describeUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { databaseFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import {
@@ -20,11 +21,10 @@ import {
   RowsDiffer,
   type Moved,
 } from '#server/db/backup/move.ts';
-import { COMPANIONS, inspectDatabase } from '#server/db/backup/backup.ts';
+import { databaseFiles, inspectDatabase } from '#server/db/backup/backup.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 type Address = Config['database'];
 type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: Engine }>;
@@ -68,8 +68,7 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
           throw new CommandFailure(
             `The rows of ${error.message} differ after copying, and ${target.engine === 'sqlite' ? 'no file was written' : 'the PostgreSQL database is unchanged'}. Make sure that no other program writes to either database, and try again.`,
           );
-        const sentence = explainDatabaseFailure(error, target, '--to');
-        throw sentence === null ? error : new CommandFailure(sentence);
+        throw databaseFailure(error, target, '--to');
       });
       if (json) await desk.print(jsonText(moved));
       desk.note(
@@ -108,7 +107,7 @@ export async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void
     }
     if (others > 0)
       throw new CommandFailure(
-        `PostgreSQL at ${describeHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
+        `PostgreSQL at ${describeHost(database.url)} is in use (${counted(others, 'other connection')}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
       );
   } finally {
     await alone.close();
@@ -155,9 +154,8 @@ async function toFile<Result>(
       'A database in memory is lost when the command ends. Name a file, such as file:./data/leads.db.',
     );
   const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
-  for (const suffix of ['', ...COMPANIONS])
-    if (existsSync(place + suffix))
-      throw new CommandFailure(`${place}${suffix} already exists. Name a new file.`);
+  for (const name of databaseFiles(place))
+    if (existsSync(name)) throw new CommandFailure(`${name} already exists. Name a new file.`);
   const beside = besideOf(place);
   try {
     const target = openDatabase({ engine: 'sqlite', file: beside }, () => {});
@@ -171,7 +169,7 @@ async function toFile<Result>(
     await orSay(place, () => rename(beside, place));
     return result;
   } finally {
-    for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
+    for (const name of databaseFiles(beside)) await rm(name, { force: true });
   }
 }
 

@@ -17,7 +17,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 
 import { describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
+import { databaseFailure, fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import {
   secretIdsOf,
@@ -39,7 +39,7 @@ import { openDatabase } from '#server/db/engine/connect.ts';
 import { removeFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
 import { lookAtDatabase } from '#server/db/health.ts';
 import {
-  COMPANIONS,
+  databaseFiles,
   inspectDatabase,
   takePlaces,
   type Inspection,
@@ -49,7 +49,6 @@ import { makePrivateFolder } from '#server/platform/files.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import { instanceFrom, type Instance } from '#server/startup/service.ts';
-import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 const NAME_BACKUP = 'Name a file written by "backup".';
 const ADVICE = {
@@ -142,7 +141,7 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
         for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
       } finally {
         for (const { staged } of copy ? [copy, ...replacements] : replacements)
-          for (const part of ['', ...COMPANIONS]) await rm(staged + part, { force: true, recursive: true });
+          for (const name of databaseFiles(staged)) await rm(name, { force: true, recursive: true });
       }
     });
 }
@@ -239,8 +238,7 @@ async function mustKnowSecret(settings: Settings): Promise<void> {
   const { database } = settings.config;
   if (database.engine === 'sqlite' && !existsSync(database.file)) return;
   const { secretIds } = await lookAtDatabase(database).catch((error: unknown) => {
-    const sentence = explainDatabaseFailure(error, database);
-    throw sentence === null ? error : new CommandFailure(sentence);
+    throw databaseFailure(error, database);
   });
   const ids = secretIdsOf(settings);
   if (secretIds.length === 0 || ids.some((id) => secretIds.includes(id))) return;
@@ -308,8 +306,7 @@ async function fillPostgres(
   try {
     await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));
   } catch (error) {
-    const sentence = explainDatabaseFailure(error, address);
-    throw sentence === null ? error : new CommandFailure(sentence);
+    throw databaseFailure(error, address);
   } finally {
     await source.close();
   }
@@ -339,7 +336,7 @@ function mustNotBeLive(file: string, live: string): void {
 
 function freeName(name: string, number = 1): string {
   const tried = number === 1 ? name : `${name}-${number}`;
-  return ['', ...COMPANIONS].some((part) => existsSync(tried + part)) ? freeName(name, number + 1) : tried;
+  return databaseFiles(tried).some((one) => existsSync(one)) ? freeName(name, number + 1) : tried;
 }
 
 const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });

@@ -4,6 +4,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { counted } from '#desk/printable.ts';
 import { endSessionsOf } from '#server/db/tables/desk-access.ts';
 
 export function addSignOut(program: Command, desk: Desk): void {
@@ -20,7 +21,7 @@ export function addSignOut(program: Command, desk: Desk): void {
       desk.note(
         ended === 0
           ? `${email} has no session. To prevent further sign-ins, remove the address from DESK_PEOPLE and restart the site.`
-          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'was' : 'were'} ended. To prevent further sign-ins, remove the address from DESK_PEOPLE and restart the site.`,
+          : `${counted(ended, 'session')} of ${email} ${ended === 1 ? 'was' : 'were'} ended. To prevent further sign-ins, remove the address from DESK_PEOPLE and restart the site.`,
       );
     });
 }

@@ -21,7 +21,7 @@ import {
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
-import { listedUpTo, printableLines } from '#desk/printable.ts';
+import { listedUpTo, printableLines, counted } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
@@ -225,21 +225,20 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
         if (outcome === 'verified since') verifiedSince.push(email);
         desk.progress(`${suppressed.length} of ${toSuppress.length} …`);
       }
-      const addresses = (count: number) => (count === 1 ? '1 address' : `${count} addresses`);
       const known = toSuppress.length - verifiedSince.length - suppressed.length;
       desk.note(
         dryRun
-          ? `${addresses(suppressed.length)} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
-          : `${suppressed.length} of ${addresses(toSuppress.length)} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
+          ? `${counted(suppressed.length, 'address', 'addresses')} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
+          : `${suppressed.length} of ${counted(toSuppress.length, 'address', 'addresses')} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
       if (verifiedSince.length > 0)
         desk.note(
-          `${verifiedSince.length === 1 ? '1 person' : `${verifiedSince.length} people`} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
+          `${counted(verifiedSince.length, 'person', 'people')} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
         );
       const [first] = others;
       if (first !== undefined)
         desk.note(
-          `${others.length === 1 ? '1 line does' : `${others.length} lines do`} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
+          `${counted(others.length, 'line does', 'lines do')} not say that the person left, such as line ${first.line}. To suppress these people too, use a file with only the column "email".`,
         );
     });
 }
@@ -318,4 +317,4 @@ async function* shownPages(db: Service['database']['db']): AsyncGenerator<readon
 const shown = ({ email, reason, note, created_at: at }: Suppression): Shown[] =>
   email === null ? [] : [{ email, reason, since: isoTime(at), note: note ?? '' }];
 
-const describeEntries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);
+const describeEntries = (count: number): string => counted(count, 'entry', 'entries');

@@ -8,6 +8,7 @@ import { tableLine } from '#desk/commands/terminal-table.ts';
 import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import { counted } from '#desk/printable.ts';
 
 const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
 const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
@@ -63,7 +64,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
       });
       if (revived < ids.length)
         desk.note(`${ids.length - revived} of these IDs are not of dead events or do not exist.`);
-      desk.note(revived === 1 ? '1 event will be retried.' : `${revived} events will be retried.`);
+      desk.note(`${counted(revived, 'event')} will be retried.`);
       if (revived === 0 && !all) throw new CommandFailure('Nothing will be retried.');
     });
 }

@@ -3,6 +3,7 @@ import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { counted } from '#desk/printable.ts';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -142,8 +143,6 @@ export async function examineBackup(
   return [
     days > LATE_DAYS
       ? backup.warning(`The newest backup is ${days} days old. Find out why the nightly backup fails.`)
-      : backup.ok(
-          `The newest backup is ${days === 0 ? 'less than 24 hours' : days === 1 ? '1 day' : `${days} days`} old.`,
-        ),
+      : backup.ok(`The newest backup is ${days === 0 ? 'less than 24 hours' : counted(days, 'day')} old.`),
   ];
 }

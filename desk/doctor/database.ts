@@ -7,6 +7,7 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
+import { counted } from '#desk/printable.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 
 const { ok, note, warning, problem } = about('database');
@@ -169,7 +170,7 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
   const dead = look?.deadEvents ?? 0;
   if (dead > 0)
     return about('webhooks').warning(
-      `${dead === 1 ? '1 webhook event was' : `${dead} webhook events were`} given up after a day of attempts. List the reasons (npm run -s desk -- webhooks list), fix the receivers, and retry the events (webhooks retry --all).`,
+      `${counted(dead, 'webhook event was', 'webhook events were')} given up after a day of attempts. List the reasons (npm run -s desk -- webhooks list), fix the receivers, and retry the events (webhooks retry --all).`,
     );
   return webhooks.urls.length === 0 || look === null
     ? []

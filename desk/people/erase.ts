@@ -1,6 +1,7 @@
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/residual-data.ts';
 import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
+import { counted } from '#desk/printable.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/queries/personal-data.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -119,5 +120,5 @@ export const describeCounts = (counts: Readonly<Partial<Record<keyof ErasedCount
   Object.entries(WORDS)
     .map(([what, [one, several]]) => ({ count: counts[what as keyof ErasedCounts] ?? 0, one, several }))
     .filter(({ count }) => count > 0)
-    .map(({ count, one, several }) => `${count} ${count === 1 ? one : several}`)
+    .map(({ count, one, several }) => counted(count, one, several))
     .join(', ');

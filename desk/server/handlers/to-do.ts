@@ -1,6 +1,7 @@
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
+import { counted } from '#desk/printable.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
@@ -73,8 +74,6 @@ function campaignWarning(warned: string): ToDo {
     : { ...warning(sentence, '/doctor'), place };
 }
 
-const mails = (count: number): string => (count === 1 ? '1 e-mail' : `${count} e-mails`);
-
 async function mailToDo(
   db: Service['database']['db'],
   {
@@ -85,7 +84,7 @@ async function mailToDo(
 ): Promise<readonly ToDo[]> {
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
-  const waits = `${mails(depth)} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
+  const waits = `${counted(depth, 'e-mail')} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
   if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
@@ -99,7 +98,7 @@ async function mailToDo(
   if (refused > 0)
     toDo.push(
       warning(
-        `${mails(refused)} ${refused === 1 ? 'was' : 'were'} permanently refused in the last day. Read the mail servers’ replies.`,
+        `${counted(refused, 'e-mail')} ${refused === 1 ? 'was' : 'were'} permanently refused in the last day. Read the mail servers’ replies.`,
         '/mail',
       ),
     );
@@ -109,10 +108,9 @@ async function mailToDo(
 async function eventsToDo(db: Service['database']['db']): Promise<readonly ToDo[]> {
   const { dead } = await countEvents(db);
   if (dead === 0) return [];
-  const were = dead === 1 ? '1 webhook event was' : `${dead} webhook events were`;
   return [
     warning(
-      `${were} given up. Fix the receiving program, and then send the ${dead === 1 ? 'event' : 'events'} again.`,
+      `${counted(dead, 'webhook event was', 'webhook events were')} given up. Fix the receiving program, and then send the ${dead === 1 ? 'event' : 'events'} again.`,
       '/mail',
     ),
   ];

@@ -2,6 +2,7 @@ import type * as calls from '#desk/endpoints/figures.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import { counted } from '#desk/printable.ts';
 
 export const webhooks: Handler<typeof calls.webhooks> = async ({ service }) => {
   const { events, ...counts } = await shownEvents(service);
@@ -23,6 +24,6 @@ export const webhooks: Handler<typeof calls.webhooks> = async ({ service }) => {
 export const retryWebhooks: Handler<typeof calls.retryWebhooks> = ({ service, actor }, { ids }) =>
   changeAndNote(service, actor, async (tx, note) => {
     const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
-    if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
+    if (revived > 0) await note('retried-webhooks', null, counted(revived, 'event'));
     return { revived };
   });

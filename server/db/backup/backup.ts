@@ -34,13 +34,19 @@ const WRITE_FAILURES: ReadonlySet<unknown> = new Set([13, 778, 1034, 1546]);
 export const isWriteFailure = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && WRITE_FAILURES.has(error.errcode);
 
-/** SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** SQLITE_BUSY and SQLITE_LOCKED. */
 const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);
+/** SQLITE_CORRUPT. */
 const CORRUPT = 11;
+/** SQLITE_NOTADB. */
 const NO_DATABASE = 26;
 
 /** SQLite would replay them into another database. */
-export const COMPANIONS = ['-wal', '-shm', '-journal'];
+const COMPANIONS = ['-wal', '-shm', '-journal'];
+
+/** Returns the database and its companions, which may not exist. */
+export const databaseFiles = (file: string): readonly string[] =>
+  ['', ...COMPANIONS].map((companion) => file + companion);
 
 export type Inspection =
   | ({ readonly type: 'fit'; readonly files: readonly BackupFile[] } & Contents)
@@ -191,7 +197,7 @@ export async function takePlaces(
     throw error;
   }
   for (const { place, kept } of replacements) {
-    if (isFile(kept)) for (const part of ['', ...COMPANIONS]) makePrivate(kept + part);
+    if (isFile(kept)) for (const name of databaseFiles(kept)) makePrivate(name);
     flushToDisk(path.dirname(place));
   }
 }
