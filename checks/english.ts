@@ -34,7 +34,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'stand-lie': {
     pattern: /\b(?:stands?|stood|lies)\b(?! (?:for|out|by)\b)/g,
-    count: 3,
+    count: 1,
     instead: 'use "is", or an exact verb',
   },
   'prep-which': {

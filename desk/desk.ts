@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#desk/commands/command.ts';
 import { instanceLine } from '#desk/commands/instance-line.ts';
-import { orSay } from '#desk/commands/output-file.ts';
+import { orExplain } from '#desk/commands/output-file.ts';
 import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
 import { printableLines } from '#desk/printable.ts';
@@ -55,7 +55,7 @@ process.exitCode = await runDesk(
       // The reader of a pipe may have stopped reading, so Ctrl-C must end the wait.
       using _stop = addAbortListener(interrupted.signal, () => written.reject(interrupted.signal.reason));
       process.stdout.write(text, (error) => (error ? written.reject(error) : written.resolve()));
-      await orSay('Standard output', () => written.promise);
+      await orExplain('Standard output', () => written.promise);
     },
     note,
     input: () => (process.stdin.isTTY ? null : process.stdin),

@@ -88,16 +88,16 @@ function linesOfError({
 }
 
 async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
-  const said: string[] = [];
+  const help: string[] = [];
   const program = createProgram(desk, {
-    writeOut: (text) => said.push(text),
+    writeOut: (text) => help.push(text),
     writeErr: (text) => desk.note(text.trimEnd()),
   });
   try {
     if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });
   } finally {
-    for (const text of said) await desk.print(text);
+    for (const text of help) await desk.print(text);
   }
 }
 

@@ -13,7 +13,7 @@ import {
   wordFiles,
   wordFilesWithoutKeys,
 } from '#desk/commands/instance-files.ts';
-import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, cannotWrite, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable, counted } from '#desk/printable.ts';
 import { addFiles } from '#server/db/backup/backup-files.ts';
@@ -59,27 +59,27 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
       const files = withoutSecrets
         ? wordFilesWithoutKeys(instance)
         : [...secretFilesOf(instance), ...wordFiles()];
-      const beside = besideOf(place);
+      const temporary = temporaryNameFor(place);
       try {
-        await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
+        await using handle = await orExplain(file, () => open(temporary, 'wx', 0o600));
         if (((await handle.stat()).mode & 0o077) !== 0)
           throw cannotWrite(
             file,
             'its disk does not support permissions, so other users could read the secrets in it. Choose another place.',
           );
         const copied = config.database.engine === 'sqlite' ? copyFile : copyPostgres;
-        await orSayFull(file, () => copied(desk, { source, database, beside }));
+        await orExplainFullDisk(file, () => copied(desk, { source, database, temporary }));
         desk.signal.throwIfAborted();
         desk.progress('Checking the copy …');
-        const found = await inspectDatabase(beside);
+        const found = await inspectDatabase(temporary);
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
             `${source} is damaged, so ${file} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
           );
-        await orSayFull(file, async () => addFiles(beside, files));
-        await orSay(file, () => handle.sync());
-        await orSay(file, () => rename(beside, place));
+        await orExplainFullDisk(file, async () => addFiles(temporary, files));
+        await orExplain(file, () => handle.sync());
+        await orExplain(file, () => rename(temporary, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
             `${file} was written, but "restore" will refuse it, because ${source} ${describeUnfit(found)}. Fix the database, and make the backup again.`,
@@ -92,7 +92,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
         const parts = withoutSecrets ? '' : ', the settings, the secrets';
         desk.note(`${file} contains the database with ${describeContents(found)}${parts} and the words.`);
       } finally {
-        for (const name of databaseFiles(beside)) await rm(name, { force: true });
+        for (const name of databaseFiles(temporary)) await rm(name, { force: true });
       }
       desk.note(
         withoutSecrets
@@ -114,7 +114,7 @@ function refusePublicPlace(file: string, place: string): void {
       throw cannotWrite(file, `it is in ${what}, which is published. Choose another folder.`);
 }
 
-async function orSayFull(file: string, act: () => Promise<void>): Promise<void> {
+async function orExplainFullDisk(file: string, act: () => Promise<void>): Promise<void> {
   try {
     await act();
   } catch (error) {
@@ -124,16 +124,16 @@ async function orSayFull(file: string, act: () => Promise<void>): Promise<void> 
   }
 }
 
-type Copying = { readonly source: string; readonly database: OpenDatabase; readonly beside: string };
+type Copying = { readonly source: string; readonly database: OpenDatabase; readonly temporary: string };
 
-async function copyFile(desk: Desk, { source, beside }: Copying): Promise<void> {
+async function copyFile(desk: Desk, { source, temporary }: Copying): Promise<void> {
   desk.progress(`Copying ${Math.ceil((await stat(source)).size / 2 ** 20)} MiB …`);
-  await copyDatabase(source, beside);
+  await copyDatabase(source, temporary);
 }
 
 /** Copies one snapshot, so the site may keep writing. */
-async function copyPostgres(desk: Desk, { database, beside }: Copying): Promise<void> {
-  const copy = openDatabase({ engine: 'sqlite', file: beside }, () => {});
+async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promise<void> {
+  const copy = openDatabase({ engine: 'sqlite', file: temporary }, () => {});
   try {
     await migrate(copy);
     await database.db

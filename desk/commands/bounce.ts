@@ -8,7 +8,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { orSay } from '#desk/commands/output-file.ts';
+import { orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
@@ -48,7 +48,7 @@ ${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
         folder !== undefined
           ? await messagesIn(folder)
           : files.length > 0
-            ? await Promise.all(files.map(async (file) => fileSource(file, await mustBeFile(file))))
+            ? await Promise.all(files.map(async (file) => fileSource(await existingFile(file), file)))
             : [standardInput(desk)];
       const { database, secrets, webhooks, clock } = await desk.service();
       const parts = { database, secrets, webhooks };
@@ -107,7 +107,7 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-async function mustBeFile(file: string): Promise<string> {
+async function existingFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;
   } catch (error) {
@@ -148,8 +148,8 @@ async function messagesIn(folder: string): Promise<Source[]> {
   return found.toSorted().map((name) =>
     fileSource(path.join(folder, name), name, async () => {
       const done = path.join(folder, DONE);
-      await orSay(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
-      await orSay(done, async () =>
+      await orExplain(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
+      await orExplain(done, async () =>
         rename(path.join(folder, name), await freeName(done, path.basename(name))),
       );
     }),

@@ -29,6 +29,8 @@ export function addConsent(program: Command, desk: Desk): void {
   addAccept(consent, desk);
 }
 
+const ERRORS_SHOWN = 100;
+
 const ADVICE =
   'Something other than this site changed the database. Keep it unchanged, and compare it with an older backup. ' +
   'Once you know what happened, accept the errors with "consent accept".';
@@ -127,8 +129,6 @@ function addAccept(consent: Command, desk: Desk): void {
       );
     });
 }
-
-const ERRORS_SHOWN = 100;
 
 const watching = (desk: Desk): Watching => ({
   signal: desk.signal,

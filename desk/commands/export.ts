@@ -11,7 +11,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import { orSay, writeWhole } from '#desk/commands/output-file.ts';
+import { orExplain, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
   describePeople,
@@ -95,8 +95,8 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
-      /** Number of leads of an earlier export that stay in the file. */
-      let left = 0;
+      /** Number of leads in an earlier file, which is then not replaced; otherwise 0. */
+      let keptLeads = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         const options = {
           format,
@@ -121,7 +121,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
       // Remembered last, so that after a failure the next export repeats these leads.
-      if (sinceLast !== undefined && left === 0) await rememberAll(exported, sinceLast);
+      if (sinceLast !== undefined && keptLeads === 0) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
           `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing, because they are now suppressed or excluded by your options.`,
@@ -134,13 +134,13 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
           `The file has no answers to ${missing.join(', ')}. To add them, name a property of ${format} in form.yaml (docs/customising.md).`,
         );
       const people = describePeople(count, state);
-      if (left === 0) desk.note(`${people}${out === undefined ? '' : ` in ${out}`}.`);
+      if (keptLeads === 0) desk.note(`${people}${out === undefined ? '' : ` in ${out}`}.`);
       else {
         desk.note(
           count === 0 ? `${people}.` : `${people} ${count === 1 ? 'is' : 'are'} left for the next export.`,
         );
         desk.note(
-          `${out} was not changed and still contains ${describePeople(left, state)} of an earlier export. Import this file, ${count === 0 ? 'then delete it' : 'delete it, then run this command again'}.`,
+          `${out} was not changed and still contains ${describePeople(keptLeads, state)} of an earlier export. Import this file, ${count === 0 ? 'then delete it' : 'delete it, then run this command again'}.`,
         );
       }
 
@@ -150,16 +150,16 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
        */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
-        const held = before === null ? 0 : await countRows(file, headRowsOf(format));
-        if (before === null || held === 0) return true;
-        if (count < held) {
-          left = held;
+        const leadsBefore = before === null ? 0 : await countRows(file, headRowsOf(format));
+        if (before === null || leadsBefore === 0) return true;
+        if (count < leadsBefore) {
+          keptLeads = leadsBefore;
           return false;
         }
         const { dir, name, ext } = path.parse(file);
         const when = isoTime(Math.trunc(before.mtimeMs)).replaceAll(':', '-');
         const kept = path.join(dir, `${name}-${when}${ext}`);
-        await orSay(kept, () => copyFile(file, kept));
+        await orExplain(kept, () => copyFile(file, kept));
         desk.note(
           `The leads of an earlier export were kept in ${kept}. Delete this file once you have imported it.`,
         );
@@ -169,19 +169,19 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
       /** Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased. */
       function describeExport(): string {
         const { flag, news } = selection;
-        const said = { format, state, flag, news, sinceLast, again };
+        const named = { format, state, flag, news, sinceLast, again };
         return [
           'export',
-          ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
+          ...Object.entries(named).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
           ...(source === undefined ? [] : ['of a source']),
           ...(campaignName === undefined ? [] : ['of a campaign']),
         ].join(', ');
       }
 
-      async function rememberAll(pages: readonly string[], name: string): Promise<void> {
+      async function rememberAll(pagesOfIds: readonly string[], name: string): Promise<void> {
         // All rows share one time, which identifies the export.
         const now = clock();
-        for (const page of pages) {
+        for (const page of pagesOfIds) {
           const leadIds = page.split(' ').filter(Boolean);
           await rememberExported(database.db, { name, leadIds, now });
         }

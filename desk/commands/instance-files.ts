@@ -75,8 +75,12 @@ const dkimPlaceOf = ({ config: { mail } }: Settings): string | null =>
 export type Part = 'database' | 'settings' | 'words';
 
 /** A file or folder that does not yet have the content of the backup. */
-export type Wanted = { readonly place: string; readonly files: readonly BackupFile[]; readonly kind: Wish };
-type Wish = 'settings' | 'secret' | 'dkim key' | 'words';
+export type PlaceToRestore = {
+  readonly place: string;
+  readonly files: readonly BackupFile[];
+  readonly kind: Kind;
+};
+type Kind = 'settings' | 'secret' | 'dkim key' | 'words';
 
 /** Returns the text of .env if it is to be restored. */
 export const settingsIn = (files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined =>
@@ -109,13 +113,13 @@ function textIn(files: readonly BackupFile[], wanted: string): string | undefine
 }
 
 /** @param instance with the settings that will be in force */
-export function wantedFrom(
+export function placesToRestore(
   files: readonly BackupFile[],
   { parts, instance }: { parts: ReadonlySet<Part>; instance: Settings },
-): readonly Wanted[] {
+): readonly PlaceToRestore[] {
   const one = (name: string) => files.filter((file) => file.name === name);
   const words = files.filter(({ name }) => name.startsWith(WORDS));
-  const places: readonly (readonly [Wish, Part, string | null, readonly BackupFile[]])[] = [
+  const places: readonly (readonly [Kind, Part, string | null, readonly BackupFile[]])[] = [
     ['secret', 'database', secretPlaceOf(instance), one(SECRET)],
     ['settings', 'settings', path.join(instance.folder, '.env'), one(SETTINGS)],
     ['dkim key', 'settings', dkimPlaceOf(instance), one(DKIM_KEY)],
@@ -123,8 +127,8 @@ export function wantedFrom(
   ];
   return places.flatMap(([kind, part, named, content]) => {
     if (named === null || content.length === 0 || !parts.has(part)) return [];
-    const wanted = { kind, place: withoutLinks(named), files: content };
-    return isAlready(wanted) ? [] : [wanted];
+    const toRestore = { kind, place: withoutLinks(named), files: content };
+    return hasThisContent(toRestore) ? [] : [toRestore];
   });
 }
 
@@ -132,7 +136,7 @@ export function wantedFrom(
 export const withoutLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
 
 /** Finds paths that lead out of the campaign folder. */
-export const strangeName = (files: readonly BackupFile[]): string | undefined =>
+export const unexpectedName = (files: readonly BackupFile[]): string | undefined =>
   files
     .map(({ name }) => name)
     .find((name) =>
@@ -141,7 +145,7 @@ export const strangeName = (files: readonly BackupFile[]): string | undefined =>
         : ![SETTINGS, SECRET, DKIM_KEY].includes(name),
     );
 
-function isAlready({ kind, place, files }: Wanted): boolean {
+function hasThisContent({ kind, place, files }: PlaceToRestore): boolean {
   if (kind === 'words') {
     const present = new Map(wordFiles(place).map(({ name, content }) => [name, content]));
     return (
@@ -157,7 +161,7 @@ function isAlready({ kind, place, files }: Wanted): boolean {
 const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
   one !== undefined && other !== undefined && Buffer.compare(one, other) === 0;
 
-export function stage({ kind, files }: Wanted, staged: string): void {
+export function stage({ kind, files }: PlaceToRestore, staged: string): void {
   if (kind !== 'words') {
     makePrivateFolder(path.dirname(staged));
     for (const { content } of files) writeFileSync(staged, content, { mode: 0o600, flag: 'wx' });

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { Client } from 'pg';
 
-import { mustBeAlone } from '#desk/commands/move.ts';
+import { mustHaveNoOtherClients } from '#desk/commands/move.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { deskIn, refused } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -54,7 +54,7 @@ describe('moving the database', () => {
     const client = new Client({ connectionString: url });
     await client.connect();
     const end = setTimeout(300).then(() => client.end());
-    await mustBeAlone({ engine: 'postgres', url });
+    await mustHaveNoOtherClients({ engine: 'postgres', url });
     await end;
   });
 

@@ -9,7 +9,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -55,8 +55,8 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
             ? 'The database is already PostgreSQL. Use pg_dump and pg_restore to move it.'
             : 'The database is already a file. Use npm run -s desk -- backup to copy it.',
         );
-      if (from.engine === 'sqlite') await mustRest(desk, from);
-      else await mustBeAlone(from);
+      if (from.engine === 'sqlite') await mustNotBeInUse(desk, from);
+      else await mustHaveNoOtherClients(from);
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
       // Opening the service migrates the source.
       const { database: source } = await desk.service();
@@ -79,10 +79,10 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
     });
 }
 
-const LEAVING_TRIES = 10;
-const LEAVING_PAUSE_MS = 100;
+const CLOSING_CHECKS = 10;
+const CLOSING_PAUSE_MS = 100;
 
-async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
+async function mustNotBeInUse(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
     throw new CommandFailure(
@@ -96,13 +96,13 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
     );
 }
 
-export async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
+export async function mustHaveNoOtherClients(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
     let others = await otherConnections(alone.db);
     // PostgreSQL ends the connections of a site that just stopped a moment later.
-    for (let tries = 0; others > 0 && tries < LEAVING_TRIES; tries += 1) {
-      await setTimeout(LEAVING_PAUSE_MS);
+    for (let tries = 0; others > 0 && tries < CLOSING_CHECKS; tries += 1) {
+      await setTimeout(CLOSING_PAUSE_MS);
       others = await otherConnections(alone.db);
     }
     if (others > 0)
@@ -153,12 +153,12 @@ async function toFile<Result>(
     throw new CommandFailure(
       'A database in memory is lost when the command ends. Name a file, such as file:./data/leads.db.',
     );
-  const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
+  const place = await orExplain(address.file, () => filePlace(address.file, 'a database'));
   for (const name of databaseFiles(place))
     if (existsSync(name)) throw new CommandFailure(`${name} already exists. Name a new file.`);
-  const beside = besideOf(place);
+  const temporary = temporaryNameFor(place);
   try {
-    const target = openDatabase({ engine: 'sqlite', file: beside }, () => {});
+    const target = openDatabase({ engine: 'sqlite', file: temporary }, () => {});
     let result: Result;
     try {
       await migrate(target);
@@ -166,10 +166,10 @@ async function toFile<Result>(
     } finally {
       await target.close();
     }
-    await orSay(place, () => rename(beside, place));
+    await orExplain(place, () => rename(temporary, place));
     return result;
   } finally {
-    for (const name of databaseFiles(beside)) await rm(name, { force: true });
+    for (const name of databaseFiles(temporary)) await rm(name, { force: true });
   }
 }
 

@@ -25,17 +25,17 @@ export async function writeWhole(
   const place = await placeOf(file);
   if (place.type === 'stream') return writeStream(file, place.path, write);
   if (await isDatabase(place.path)) throw cannotWrite(file, 'it is a database. Name another file.');
-  const beside = besideOf(place.path);
+  const temporary = temporaryNameFor(place.path);
   try {
     {
-      await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
-      await gather(write, (text) => orSay(file, () => handle.appendFile(text)));
-      await orSay(file, () => handle.sync());
+      await using handle = await orExplain(file, () => open(temporary, 'wx', 0o600));
+      await gather(write, (text) => orExplain(file, () => handle.appendFile(text)));
+      await orExplain(file, () => handle.sync());
     }
-    if (await mayReplace(place.path)) await orSay(file, () => rename(beside, place.path));
-    else await rm(beside);
+    if (await mayReplace(place.path)) await orExplain(file, () => rename(temporary, place.path));
+    else await rm(temporary);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }
@@ -61,9 +61,9 @@ async function writeStream(
 ): Promise<void> {
   // Appends, because /dev/stdout may be redirected to a file with ">>".
   const flags = constants.O_WRONLY | constants.O_APPEND | (isOpenFile(place) ? 0 : constants.O_NOFOLLOW);
-  await using handle = await orSay(file, () => open(place, flags));
-  refuseForeignPipe(file, place, await orSay(file, () => handle.stat()));
-  await gather(write, (text) => orSay(file, () => handle.appendFile(text)));
+  await using handle = await orExplain(file, () => open(place, flags));
+  refuseForeignPipe(file, place, await orExplain(file, () => handle.stat()));
+  await gather(write, (text) => orExplain(file, () => handle.appendFile(text)));
 }
 
 async function gather(
@@ -87,8 +87,8 @@ const isOpenFile = (file: string): boolean =>
   [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
 
 async function placeOf(file: string): Promise<Target> {
-  const place = await orSay(file, () => withoutLinks(file));
-  const found = await orSay(file, () =>
+  const place = await orExplain(file, () => withoutLinks(file));
+  const found = await orExplain(file, () =>
     (isOpenFile(place) ? stat(place) : lstat(place)).catch((error: unknown) => {
       if (isMissing(error)) return null;
       throw error;
@@ -117,17 +117,17 @@ export async function filePlace(file: string, what: string): Promise<string> {
 const MOST_LINKS = 40;
 
 async function withoutLinks(file: string): Promise<string> {
-  const left = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
+  const remaining = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
   let place = '/';
-  for (let links = 0; left.length > 0;) {
-    const name = left.shift()!;
+  for (let links = 0; remaining.length > 0;) {
+    const name = remaining.shift()!;
     const next = path.join(place, name);
-    if (left.length === 0 && isOpenFile(next)) return next;
+    if (remaining.length === 0 && isOpenFile(next)) return next;
     const found = await lstat(next).catch((error: unknown) => {
       if (isMissing(error)) return null;
       throw error;
     });
-    if (found === null) return path.join(next, ...left);
+    if (found === null) return path.join(next, ...remaining);
     if (!found.isSymbolicLink()) {
       place = next;
       continue;
@@ -136,7 +136,7 @@ async function withoutLinks(file: string): Promise<string> {
     if (links > MOST_LINKS) throw cannotWrite(file, 'its symbolic links form a loop. Name another file.');
     await refuseForeignLink(file, next, found);
     const target = await readlink(next);
-    left.unshift(...namesIn(target));
+    remaining.unshift(...namesIn(target));
     if (path.isAbsolute(target)) place = '/';
   }
   return place;
@@ -171,13 +171,13 @@ async function isDatabase(file: string): Promise<boolean> {
 }
 
 /** Returns a random name in the same folder, and therefore on the same disk. */
-export const besideOf = (file: string): string =>
+export const temporaryNameFor = (file: string): string =>
   path.join(path.dirname(file), `desk-${randomBytes(4).toString('hex')}.part`);
 
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-export async function orSay<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
+export async function orExplain<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {

@@ -25,13 +25,13 @@ import {
   secretInSettings,
   settingsIn,
   stage,
-  strangeName,
-  wantedFrom,
+  unexpectedName,
+  placesToRestore,
   type Part,
-  type Wanted,
+  type PlaceToRestore,
 } from '#desk/commands/instance-files.ts';
-import { copyRows, mustBeAlone, toPostgres } from '#desk/commands/move.ts';
-import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { copyRows, mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
+import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
@@ -90,8 +90,11 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
       const live = parts.has('database') ? placeOfCopy(settings) : null;
       if (live !== null) mustNotBeLive(file, live);
       const place = live === null ? null : await privatePlace(live);
-      const wanted = wantedFrom(files, { parts, instance: settings });
-      const existing = [...wanted.map((one) => one.place), ...(database.engine === 'sqlite' ? [place] : [])]
+      const toRestore = placesToRestore(files, { parts, instance: settings });
+      const existing = [
+        ...toRestore.map((one) => one.place),
+        ...(database.engine === 'sqlite' ? [place] : []),
+      ]
         .filter((name) => name !== null)
         .filter((name) => existsSync(name));
       if (existing.length > 0 && !replace)
@@ -99,16 +102,16 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
           `Nothing was changed, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
         );
       const time = isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '');
-      const replacements = wanted.map((one): Replacement => replacementOf(one.place, time));
+      const replacements = toRestore.map((one): Replacement => replacementOf(one.place, time));
       const copy = place === null ? null : replacementOf(place, time);
       try {
-        for (const [index, one] of wanted.entries())
-          await orSay(one.place, async () => stage(one, replacements[index]!.staged));
-        const instance = trialOf(settings, { wanted, replacements });
+        for (const [index, one] of toRestore.entries())
+          await orExplain(one.place, async () => stage(one, replacements[index]!.staged));
+        const instance = trialOf(settings, { toRestore, replacements });
         const restored = copy === null ? null : await tryCopy(desk, { file, copy, instance });
         // A running site uses the present settings.
-        if (present.type === 'settings') mustRest(present.config.database);
-        mustRest(database);
+        if (present.type === 'settings') mustNotBeInUse(present.config.database);
+        mustNotBeInUse(database);
         if (parts.has('settings') && copy === null) await mustKnowSecret(settings);
         desk.signal.throwIfAborted();
         const kept = new Set(
@@ -116,7 +119,7 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
             existsSync(one.place),
           ),
         );
-        await orSay(live ?? settings.folder, () =>
+        await orExplain(live ?? settings.folder, () =>
           database.engine === 'sqlite'
             ? takePlaces([...(copy ? [copy] : []), ...replacements])
             : takePlaces(replacements, () => fillPostgres(desk, database, copy)),
@@ -126,14 +129,14 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
             `${sourceOf(database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
           );
         if (copy && kept.has(copy)) desk.note(`The previous database was kept as ${copy.kept}.`);
-        for (const [index, one] of wanted.entries()) {
+        for (const [index, one] of toRestore.entries()) {
           desk.note(`${one.place} was restored.`);
           const previous = replacements[index]!;
           if (kept.has(previous)) desk.note(`The previous version was kept as ${previous.kept}.`);
         }
-        if (!restored && wanted.length === 0)
+        if (!restored && toRestore.length === 0)
           desk.note('Nothing was changed, because everything is as in the backup.');
-        if (wanted.length > 0) desk.note('Build the site (npm run build) before you start it.');
+        if (toRestore.length > 0) desk.note('Build the site (npm run build) before you start it.');
         if (restored?.hadAccess)
           desk.note(
             'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
@@ -190,12 +193,12 @@ const placeOfCopy = ({ config: { database }, folder }: Settings): string =>
 
 /** A new machine may not have this folder. */
 async function privatePlace(live: string): Promise<string> {
-  await orSay(live, async () => makePrivateFolder(path.dirname(live)));
+  await orExplain(live, async () => makePrivateFolder(path.dirname(live)));
   return filePlace(live, 'a database');
 }
 
 const replacementOf = (place: string, time: string): Replacement => ({
-  staged: besideOf(place),
+  staged: temporaryNameFor(place),
   place,
   kept: freeName(`${place}.before-${time}`),
 });
@@ -203,11 +206,11 @@ const replacementOf = (place: string, time: string): Replacement => ({
 /** Returns the instance as it will be, but with files that are not yet in their places. */
 function trialOf(
   settings: Settings,
-  { wanted, replacements }: { wanted: readonly Wanted[]; replacements: readonly Replacement[] },
+  { toRestore, replacements }: { toRestore: readonly PlaceToRestore[]; replacements: readonly Replacement[] },
 ): Instance {
-  const stagedOf = (kind: Wanted['kind']): string | undefined =>
-    replacements[wanted.findIndex((one) => one.kind === kind)]?.staged;
-  const secret = wanted.find(({ kind }) => kind === 'secret')?.files[0];
+  const stagedOf = (kind: PlaceToRestore['kind']): string | undefined =>
+    replacements[toRestore.findIndex((one) => one.kind === kind)]?.staged;
+  const secret = toRestore.find(({ kind }) => kind === 'secret')?.files[0];
   const privateKeyFile = stagedOf('dkim key');
   const { config } = settings;
   const { mail } = config;
@@ -228,7 +231,7 @@ function trialOf(
   return instance;
 }
 
-function mustRest(database: Settings['config']['database']): void {
+function mustNotBeInUse(database: Settings['config']['database']): void {
   if (database.engine === 'sqlite' && isInUse(database))
     throw new CommandFailure(`${database.file} is in use, so nothing was changed. Stop the site first.`);
 }
@@ -253,15 +256,15 @@ async function mustBeFit(copy: string, file: string): Promise<Fit> {
   const found = await inspectDatabase(copy);
   if (found.type !== 'fit')
     throw new CommandFailure(`${file} ${describeUnfit(found)}. ${ADVICE[found.type]}`);
-  refuseStrangeFiles(file, found.files);
+  refuseUnexpectedFiles(file, found.files);
   return found;
 }
 
-function refuseStrangeFiles(file: string, files: readonly BackupFile[]): void {
-  const strange = strangeName(files);
-  if (strange !== undefined)
+function refuseUnexpectedFiles(file: string, files: readonly BackupFile[]): void {
+  const unexpected = unexpectedName(files);
+  if (unexpected !== undefined)
     throw new CommandFailure(
-      `${file} contains a file with an unexpected name (${printable(strange)}). ${NAME_BACKUP}`,
+      `${file} contains a file with an unexpected name (${printable(unexpected)}). ${NAME_BACKUP}`,
     );
 }
 
@@ -277,14 +280,14 @@ async function tryCopy(
 ): Promise<Restored> {
   desk.progress(`Copying ${file} …`);
   // copyFile would give the copy the permissions of the backup.
-  await orSay(place, () =>
+  await orExplain(place, () =>
     pipeline(createReadStream(file), createWriteStream(staged, { flags: 'wx', mode: 0o600 })),
   );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
   removeFiles(staged);
   const { warnings, access } = await bringUpToDate(desk, staged, instance);
-  await orSay(place, async () => {
+  await orExplain(place, async () => {
     await using handle = await open(staged, 'r+');
     await handle.sync();
   });
@@ -301,7 +304,7 @@ async function fillPostgres(
   copy: Replacement | null,
 ): Promise<void> {
   if (copy === null) return;
-  await mustBeAlone(address);
+  await mustHaveNoOtherClients(address);
   const source = openDatabase({ engine: 'sqlite', file: copy.staged }, () => {});
   try {
     await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));

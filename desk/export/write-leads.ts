@@ -30,15 +30,15 @@ export async function* selectLeads<Lead>(
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
-  let left = limit;
+  let remaining = limit;
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
   for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
-    const chosen = page.values().filter(isFromThere).take(left);
+    const chosen = page.values().filter(isFromThere).take(remaining);
     yield chosen.map((record) => {
-      left -= 1;
+      remaining -= 1;
       return { id: record.id, lead: make(record) };
     });
-    if (left <= 0) return;
+    if (remaining <= 0) return;
   }
 }
 

@@ -89,8 +89,8 @@ function readAnswer(
     );
   }
   // A stored choice stays valid after the form drops it.
-  const stands = [held[id]?.answer ?? []].flat();
-  const offered = field.options && { options: [...field.options, ...stands] };
+  const stored = [held[id]?.answer ?? []].flat();
+  const offered = field.options && { options: [...field.options, ...stored] };
   const result = answerSchema({ ...field, ...offered, required: false }, messages).safeParse(
     field.kind === 'choices' ? splitChoices(text) : text,
   );

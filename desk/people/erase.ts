@@ -57,11 +57,11 @@ export async function erasePerson(
   let mailFiles = 0;
   await orLog(
     async () => {
-      const { deleted, left } = await mail.deleteFilesAbout(email);
+      const { deleted, undeleted } = await mail.deleteFilesAbout(email);
       mailFiles = deleted;
-      if (left.length > 0)
+      if (undeleted.length > 0)
         failures.push(
-          `Some e-mails to or about the person could not be deleted. Delete ${left.join(', ')} as a user with permission.`,
+          `Some e-mails to or about the person could not be deleted. Delete ${undeleted.join(', ')} as a user with permission.`,
         );
     },
     `e-mails to or about the person may remain in ${mail.folder}`,
@@ -92,9 +92,9 @@ export async function describeWhatIsErased(
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
   const mailFiles = (await mail.filesAbout(email)).length;
-  const said = describeCounts({ ...counts, mailFiles });
-  if (said === '') throw nothingHeld(email);
-  return said;
+  const description = describeCounts({ ...counts, mailFiles });
+  if (description === '') throw nothingHeld(email);
+  return description;
 }
 
 const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several: string]>> = {

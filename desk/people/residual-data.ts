@@ -15,7 +15,7 @@ export async function removeRemains(database: Config['database']): Promise<Remai
   if (rewriting.type === 'rewritten') return null;
   // PostgreSQL's column samples belong to the database owner, who may be another user.
   const isForTheOwner =
-    rewriting.type === 'left' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
+    rewriting.type === 'remaining' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
   const isFailure = rewriting.type !== 'too large' && !isForTheOwner;
   return { isFailure, sentence: describeRemains(rewriting) };
 }
@@ -26,7 +26,7 @@ export function describeRemains(rewriting: Exclude<Rewriting, { type: 'rewritten
       return `The database is larger than ${describeBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
     case 'in use':
       return `The database files may contain traces of deleted data, because an earlier export, backup or shell still uses them (on PostgreSQL, also a transaction in another database of the server). Wait until it ends, and then run: ${COMPACT}`;
-    case 'left':
+    case 'remaining':
       return `The database files may contain traces of deleted data, because ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, run as the owner of the database: ${COMPACT}`;
     case 'no room':
       return `The disk has too little space to rewrite the database, so its files may contain traces of deleted data. Free ${describeBytes(rewriting.neededBytes)}, and then run: ${COMPACT}`;

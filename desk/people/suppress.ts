@@ -124,10 +124,10 @@ function nothingToRemove(
 ): CommandFailure {
   if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is suppressed: ${listEntries(entries, config)}.`;
+  const state = `${email} is suppressed: ${listEntries(entries, config)}.`;
   return new CommandFailure(
     noted === undefined
-      ? `${stands} This was the person’s own decision, so only a newly verified consent can lift the suppression.`
-      : `${stands} You noted that the person unsubscribed, so a newly verified consent lifts the suppression. If your note was a mistake, explain why with --reason "…".`,
+      ? `${state} This was the person’s own decision, so only a newly verified consent can lift the suppression.`
+      : `${state} You noted that the person unsubscribed, so a newly verified consent lifts the suppression. If your note was a mistake, explain why with --reason "…".`,
   );
 }

@@ -13,6 +13,7 @@ type Happening = Omit<TimelineEntry, 'at' | 'details'> & {
   readonly details?: Readonly<Record<string, string | number | null | undefined>>;
 };
 
+/** The order of entries with the same time, by the beginnings of their texts. */
 const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
 export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
@@ -156,8 +157,8 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
 }
 
 const rank = ({ what }: Happening): number => {
-  const place = ORDER.findIndex((word) => what.startsWith(word));
-  return place < 0 ? ORDER.length : place;
+  const index = ORDER.findIndex((beginning) => what.startsWith(beginning));
+  return index < 0 ? ORDER.length : index;
 };
 
 function answersBefore(

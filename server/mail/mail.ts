@@ -142,18 +142,18 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** `left` lists each file with its error: `data/mail/1.eml (EACCES)` */
-export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
+/** `undeleted` lists each file with its error: `data/mail/1.eml (EACCES)` */
+export type DeletedFiles = { readonly deleted: number; readonly undeleted: readonly string[] };
 
 export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {
   const found = await emlFilesAbout(folder, email);
-  const left: string[] = [];
+  const undeleted: string[] = [];
   for (const file of found)
     // Unlike rm, unlink doesn't mistake an undeletable file for a folder.
     await unlink(file).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') left.push(`${file} (${errorCode(error)})`);
+      if (errorCode(error) !== 'ENOENT') undeleted.push(`${file} (${errorCode(error)})`);
     });
-  return { deleted: found.length - left.length, left };
+  return { deleted: found.length - undeleted.length, undeleted };
 }
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;

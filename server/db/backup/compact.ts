@@ -19,7 +19,7 @@ export type Rewriting =
   /** An earlier transaction may still read deleted rows, or SQLite's file was always in use. */
   | { readonly type: 'in use' }
   /** Tables that this user may not rewrite, or that were always in use. */
-  | { readonly type: 'left'; readonly tables: readonly string[] }
+  | { readonly type: 'remaining'; readonly tables: readonly string[] }
   | { readonly type: 'no room'; readonly neededBytes: number };
 
 const TRY_EVERY_MS = 100;
@@ -107,14 +107,14 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
     return { type: 'too large' };
   }
   if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
-  const left: string[] = [];
+  const remaining: string[] = [];
   for (const table of tables) {
-    if (!(await until(() => rewriteTable(db, table)))) left.push(table);
+    if (!(await until(() => rewriteTable(db, table)))) remaining.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
   if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
-  if (!(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
-  return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
+  if (!(await rewriteTable(db, PLANNER_SAMPLES))) remaining.push(PLANNER_SAMPLES);
+  return remaining.length === 0 ? { type: 'rewritten' } : { type: 'remaining', tables: remaining };
 }
 
 /**
