@@ -39,7 +39,7 @@ const { service } = opening;
 // The site's process sends the mail from the outbox.
 let isStopping = false;
 const app = await buildDeskApp(service, {
-  door: { kind: 'people', ...desk },
+  access: { kind: 'people', ...desk },
   files: found.type === 'unusable' ? null : path.join(found.release.folder, 'desk'),
   isStopping: () => isStopping,
 });

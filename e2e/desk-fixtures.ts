@@ -1,7 +1,7 @@
 import { request, type Page } from '@playwright/test';
 
 import type { Answer } from '#desk/endpoints/endpoint.ts';
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import type { doctor } from '#desk/endpoints/figures.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -22,7 +22,7 @@ export const PEOPLE = {
 } as const;
 
 /** Over plain http, the tests' desk accepts a header instead of a cookie. */
-type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
+type SessionHeader = { readonly [COOKIE_HEADERS.session]: string };
 
 export type DeskSite = {
   readonly site: Site;
@@ -155,7 +155,7 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
     const code = await newestCode(email).catch((error: unknown) => {
       throw new Error(`${String(error)} The log of the site:\n${site.output()}`);
     });
-    const { signIn: name, session } = KEPT_BY_BROWSER;
+    const { signIn: name, session } = COOKIE_HEADERS;
     const headers = { [name]: asked.headers()[name] ?? '' };
     const entered = await browser.post('/api/sign-in/code', { data: { code }, headers });
     if (!entered.ok()) throw new Error(`${email} could not sign in: ${await entered.text()}`);

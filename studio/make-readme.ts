@@ -307,7 +307,7 @@ async function makeDesk(browser: Browser): Promise<void> {
     const url = `http://127.0.0.1:${port}`;
     const link = createLink(server.now());
     const app = await buildDeskApp(server.service, {
-      door: { kind: 'link', url, link, sessions: createMemorySessions() },
+      access: { kind: 'link', url, link, sessions: createMemorySessions() },
       files: path.join(release.release.folder, 'desk'),
       isStopping: () => false,
     });

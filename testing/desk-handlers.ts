@@ -1,6 +1,6 @@
-import { createAnswers, type Handlers } from '#desk/server/handlers/all-handlers.ts';
+import { createHandlers, type Handlers } from '#desk/server/handlers/all-handlers.ts';
 import type { DeskAction } from '#desk/endpoints/auth.ts';
-import type { DeskContext, FileAnswer } from '#desk/server/handler.ts';
+import type { DeskContext, FileResponse } from '#desk/server/handler.ts';
 import { AT_THE_MACHINE, logAction } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -15,13 +15,13 @@ export type AskedDesk = {
   readonly file: (
     path: string,
     query: Readonly<Record<string, string>>,
-  ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
+  ) => Promise<(Omit<FileResponse, 'body'> & { readonly text: string }) | null>;
   readonly warmUp: () => Promise<void>;
   readonly noted: () => Promise<readonly Noted[]>;
 };
 
 export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
-  const { handlers, calls, files, warmUp } = createAnswers(service);
+  const { handlers, calls, files, warmUp } = createHandlers(service);
   const actor = { who: AT_THE_MACHINE, from: '' };
   const note: DeskContext['note'] = (deed, about, details) =>
     logAction(service, { ...actor, deed, about, details });

@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { buildDeskApp, type DeskAppOptions } from '#desk/server/desk-app.ts';
 import type { Engine } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -13,7 +13,7 @@ export const DESK_SETTINGS = {
   TRUST_PROXY: '1',
 };
 
-function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['door'] {
+function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['access'] {
   if (desk === null) throw new Error('This server has no DESK_URL. Add DESK_SETTINGS.');
   return { kind: 'people', ...desk };
 }
@@ -23,7 +23,7 @@ async function openTestDesk(
   options: Partial<DeskAppOptions> = {},
 ): Promise<FastifyInstance> {
   const app = await buildDeskApp(service, {
-    door: options.door ?? peopleOf(service),
+    access: options.access ?? peopleOf(service),
     files: null,
     dnsServers: ['127.0.0.1:9'],
     isStopping: () => false,
@@ -80,7 +80,7 @@ export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): 
       cookies: { ...Object.fromEntries(cookies), ...options.cookies },
       headers: { ...Object.fromEntries(kept), ...options.headers },
     });
-    for (const name of Object.values(KEPT_BY_BROWSER)) {
+    for (const name of Object.values(COOKIE_HEADERS)) {
       const value = response.headers[name];
       if (value === '') kept.delete(name);
       else if (typeof value === 'string') kept.set(name, value);

@@ -557,7 +557,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'the desk: only listed users',
     fault: 'keep the sessions of a removed user',
     file: 'desk/server/desk-app.ts',
-    find: "  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);\n",
+    find: "  if (access.kind === 'people') await deleteDeskAccess(database.db, [...access.people.keys()]);\n",
     replace: '',
     tests: ['desk/server/auth/auth.test.ts'],
   },

@@ -38,7 +38,7 @@ export function addOpen(program: Command, desk: Desk): void {
       const sessions = createMemorySessions();
       let isStopping = false;
       const app = await buildDeskApp(service, {
-        door: { kind: 'link', url, link, sessions },
+        access: { kind: 'link', url, link, sessions },
         files: path.join(release.release.folder, 'desk'),
         dnsServers: desk.dnsServers,
         isStopping: () => isStopping,

@@ -8,7 +8,7 @@ const NOTHING = z.object({});
  * Headers that replace cookies on plain http, where other ports of the host would receive cookies. The browser stores their
  * values in sessionStorage; an empty value deletes the stored one.
  */
-export const KEPT_BY_BROWSER = {
+export const COOKIE_HEADERS = {
   session: 'x-desk-session',
   signIn: 'x-desk-sign-in',
   passkey: 'x-desk-passkey',

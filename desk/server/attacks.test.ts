@@ -283,7 +283,7 @@ it('the desk neither sets nor accepts cookies over plain http', () =>
     const enterByLink = async (browser: DeskBrowser) => [
       await browser.post('/api/sign-in/link', { token: byLink.link.token }),
     ];
-    for (const [door, enter] of [
+    for (const [access, enter] of [
       [{ kind: 'people', ...server.config.desk!, url } as const, enterByCode],
       [byLink, enterByLink],
     ] as const)
@@ -309,7 +309,7 @@ it('the desk neither sets nor accepts cookies over plain http', () =>
               undefined,
             );
         },
-        { door },
+        { access },
       );
   }));
 
@@ -322,8 +322,8 @@ describe('links from "desk open"', () => {
     during: (app: FastifyInstance, token: string, server: ServerUnderTest) => Promise<void>,
   ) =>
     withServer({ engine: 'sqlite' }, async (server) => {
-      const door = open(server);
-      await withDesk(server, async (app) => during(app, door.link.token, server), { door });
+      const access = open(server);
+      await withDesk(server, async (app) => during(app, access.link.token, server), { access });
     });
 
   it('a link from "desk open" works once, even if opened twice in parallel', () =>
@@ -344,7 +344,7 @@ describe('links from "desk open"', () => {
       await withDesk(
         server,
         async (next) => assert.equal((await next.inject({ url: '/api/me', headers })).statusCode, 401),
-        { door: open(server) },
+        { access: open(server) },
       );
       assert.equal(await server.countRows('desk_sessions'), 0);
       const log = await server.database.db.selectFrom('desk_log').select(['who', 'deed']).execute();

@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { createAnswers } from '#desk/server/handlers/all-handlers.ts';
+import { createHandlers } from '#desk/server/handlers/all-handlers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/server/app-files.ts';
 import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
-import { addAuthRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
-import { createKeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
+import { addAuthRoutes, type AddRoute, type Access } from '#desk/server/auth/auth-routes.ts';
+import { createDeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import { createStoredSessions, type OpenSession, type Place } from '#desk/server/auth/sessions.ts';
-import type { FileAnswer } from '#desk/server/handler.ts';
+import type { FileResponse } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
 import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
@@ -20,7 +20,7 @@ import type { Service } from '#server/startup/service.ts';
 import type { Errors } from '#shared/campaign-schema.ts';
 
 export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
-  readonly door: Door;
+  readonly access: Access;
   /** The release's desk/; null serves only the API. */
   readonly files: string | null;
   readonly dnsServers?: readonly string[] | undefined;
@@ -51,27 +51,14 @@ const MAX_BROWSER_LENGTH = 200;
 /** Status used by nginx if the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Valid input is never nested this deeply. */
-const MOST_LEVELS = 20;
-
-/** PostgreSQL cannot store NUL in text. */
-function holdsNul(value: unknown, levels = 0): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === MOST_LEVELS) return true;
-  return Object.entries(value)
-    .flat()
-    .some((part) => holdsNul(part, levels + 1));
-}
-
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
   const { config, campaign, secrets, database, clock } = service;
-  const { door, files, dnsServers } = options;
-  const secure = door.url.startsWith('https:');
+  const { access, files, dnsServers } = options;
+  const secure = access.url.startsWith('https:');
   const http = await createHttp(
     {
       ...service,
-      config: { ...config, publicUrl: door.url, basePath: '', secure },
+      config: { ...config, publicUrl: access.url, basePath: '', secure },
       campaign: {
         ...campaign,
         errors: { ...campaign.errors, ...SENTENCES },
@@ -83,15 +70,15 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       ...options,
       loadLimits: options.loadLimits ?? PATIENT,
       release: null,
-      urlSetting: door.kind === 'people' ? 'DESK_URL' : null,
+      urlSetting: access.kind === 'people' ? 'DESK_URL' : null,
     },
   );
   const { app, visitorAddress, sendError } = http;
-  const kept = createKeptByBrowser(secrets, door.url);
-  const sessions = door.kind === 'people' ? createStoredSessions(database.db, secrets) : door.sessions;
+  const cookies = createDeskCookies(secrets, access.url);
+  const sessions = access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.sessions;
 
   // Someone who returns to DESK_PEOPLE must not regain an old session or passkey.
-  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);
+  if (access.kind === 'people') await deleteDeskAccess(database.db, [...access.people.keys()]);
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', NO_STORE);
@@ -100,20 +87,20 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
 
   app.addHook('preValidation', async (request, reply) => {
-    if (holdsNul(request.query) || holdsNul(request.body)) return sendError(reply, 'invalid-input');
+    if (containsNul(request.query) || containsNul(request.body)) return sendError(reply, 'invalid-input');
   });
 
-  const found = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
+  const signedIn = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
 
   const findSignedIn = async (
     request: FastifyRequest,
   ): Promise<{ session: OpenSession; role: Role } | null> => {
-    const token = kept.session.read(request);
+    const token = cookies.session.read(request);
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
-    if (door.kind === 'link') return { session, role: 'all' };
+    if (access.kind === 'link') return { session, role: 'all' };
     // Removal from DESK_PEOPLE also ends open sessions.
-    const role = session.email === null ? undefined : door.people.get(session.email);
+    const role = session.email === null ? undefined : access.people.get(session.email);
     return role === undefined ? null : { session, role };
   };
 
@@ -123,7 +110,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     const person = await findSignedIn(request);
     if (person === null) return refuse(reply, 'no-session', NO_SESSION);
     if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);
-    found.set(request, person);
+    signedIn.set(request, person);
   };
 
   const fromOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
@@ -146,7 +133,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   };
 
   const contextOf = (request: FastifyRequest, reply: FastifyReply): AuthContext => {
-    const person = found.get(request);
+    const person = signedIn.get(request);
     if (person === undefined) throw new Error('The browser disconnected before the response.');
     const { session, role } = person;
     const gone = new AbortController();
@@ -164,7 +151,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     };
   };
 
-  const answerFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
+  const sendFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
     if (error instanceof CommandFailure)
       return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
     if (reply.raw.destroyed && error instanceof Error && error.name === 'AbortError')
@@ -188,7 +175,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
           if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {
-          return answerFailure(error, reply);
+          return sendFailure(error, reply);
         }
       },
     });
@@ -196,8 +183,8 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
 
   const stopAuth = addAuthRoutes({
     service,
-    door,
-    kept,
+    access,
+    cookies,
     route,
     contextOf,
     placeOf,
@@ -206,41 +193,26 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
   app.addHook('onClose', stopAuth);
 
-  const answers = createAnswers(service);
-  for (const { call, handle } of answers.calls)
+  const handlers = createHandlers(service);
+  for (const { call, handle } of handlers.calls)
     route(call, (request, reply, asked) => handle(contextOf(request, reply), asked));
 
-  for (const { path, needs, handle } of answers.files)
+  for (const { path, needs, handle } of handlers.files)
     app.get<{ Querystring: Record<string, unknown> }>(
       path,
       { onRequest: checkPerson(needs), exposeHeadRoute: false },
       async (request, reply) => {
         try {
           const file = await handle(contextOf(request, reply), request.query);
-          return file === null ? await sendError(reply, 'not-found') : await sendFile(reply, file);
+          return file === null ? await sendError(reply, 'not-found') : await sendFile(reply, file, secure);
         } catch (error) {
-          return answerFailure(error, reply);
+          return sendFailure(error, reply);
         }
       },
     );
 
-  const sendFile = (reply: FastifyReply, { type, fileName, headers, styles, body }: FileAnswer) => {
-    void reply.type(type).headers(headers ?? {});
-    if (fileName !== undefined)
-      void reply.header(
-        'content-disposition',
-        `attachment; filename="${fileName.replaceAll(/[^\w.-]/g, '-')}"`,
-      );
-    if (styles !== undefined)
-      void reply.header(
-        'content-security-policy',
-        contentSecurityPolicy({ scripts: [], styles: styles.map(hashOf) }, secure),
-      );
-    return reply.send(typeof body === 'string' ? body : Readable.from(body));
-  };
-
   app.server.once('listening', () => {
-    answers.warmUp().catch((error: unknown) => {
+    handlers.warmUp().catch((error: unknown) => {
       service.logger.warn(
         { err: error },
         'Past days could not be counted in advance, so the first report on them will be slow.',
@@ -248,6 +220,38 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     });
   });
   serveDeskFiles(app, { folder: files, secure, accent: service.campaign.site.colors?.accent, ...http });
-  http.completeWithoutPage([...paths, ...answers.files.map(({ path }) => path)]);
+  http.completeWithoutPage([...paths, ...handlers.files.map(({ path }) => path)]);
   return app;
+}
+
+/** Valid input is never nested this deeply. */
+const MOST_LEVELS = 20;
+
+/** PostgreSQL cannot store NUL in text. */
+function containsNul(value: unknown, levels = 0): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === MOST_LEVELS) return true;
+  return Object.entries(value)
+    .flat()
+    .some((part) => containsNul(part, levels + 1));
+}
+
+function sendFile(
+  reply: FastifyReply,
+  { type, fileName, headers, styles, body }: FileResponse,
+  secure: boolean,
+): FastifyReply {
+  void reply.type(type).headers(headers ?? {});
+  if (fileName !== undefined)
+    void reply.header(
+      'content-disposition',
+      `attachment; filename="${fileName.replaceAll(/[^\w.-]/g, '-')}"`,
+    );
+  if (styles !== undefined)
+    void reply.header(
+      'content-security-policy',
+      contentSecurityPolicy({ scripts: [], styles: styles.map(hashOf) }, secure),
+    );
+  return reply.send(typeof body === 'string' ? body : Readable.from(body));
 }

@@ -32,7 +32,7 @@ export type DeskContext = {
  */
 export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
 
-export type FileAnswer = {
+export type FileResponse = {
   readonly type: string;
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,4 +48,4 @@ export type FileAnswer = {
 export type FileHandler = (
   context: DeskContext,
   query: Readonly<Record<string, unknown>>,
-) => Promise<FileAnswer | null>;
+) => Promise<FileResponse | null>;

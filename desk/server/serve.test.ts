@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { it } from 'node:test';
 
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { API } from '#shared/api.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -55,10 +55,10 @@ it('the desk process waits for its port, restarts after a crash and ends with th
     const entered = await post(
       `${env.DESK_URL}/api/sign-in/code`,
       { code },
-      keptOf(asked, KEPT_BY_BROWSER.signIn),
+      keptOf(asked, COOKIE_HEADERS.signIn),
     );
     assert.equal(entered.status, 200);
-    const headers = keptOf(entered, KEPT_BY_BROWSER.session);
+    const headers = keptOf(entered, COOKIE_HEADERS.session);
     const [first] = desksIn(site.output());
     assert.ok(first !== undefined && first !== site.child.pid);
 

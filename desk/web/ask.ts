@@ -1,5 +1,5 @@
 import type { Call } from '#desk/endpoints/endpoint.ts';
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
 /** A doctor run takes up to half a minute. */
@@ -28,7 +28,7 @@ export const isSignedOut = (error: unknown): boolean =>
 export async function fetchFromDesk(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   if (location.protocol !== 'http:') return fetch(url, { ...init, ...(headers && { headers }) });
   const sent = new Headers(headers);
-  const names = Object.values(KEPT_BY_BROWSER);
+  const names = Object.values(COOKIE_HEADERS);
   for (const name of names) {
     const value = sessionStorage.getItem(name);
     if (value !== null) sent.set(name, value);

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import type { PeoplePage } from '#desk/endpoints/people.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import { peakBytes } from '#stress/harness/consumption.ts';
@@ -55,7 +55,7 @@ let bytes = 0;
 let begun = false;
 process.once('SIGTERM', () => process.stdout.write(String(bytes), () => process.exit()));
 for (;;) {
-  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { '${KEPT_BY_BROWSER.session}': session } });
+  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { '${COOKIE_HEADERS.session}': session } });
   if (!ok) throw new Error('An export was answered ' + status);
   for await (const part of body) {
     if (!begun) process.stderr.write('begun\\n');
@@ -291,12 +291,12 @@ async function measureBesideExport({ trial, rows, engine, site }: Measuring, sin
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
-  const { signIn } = KEPT_BY_BROWSER;
+  const { signIn } = COOKIE_HEADERS;
   const asked = await send('/api/sign-in', { email: ADA });
   const code = await sink.codeFor(ADA);
   const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
   trial.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
-  const session = entered.headers.get(KEPT_BY_BROWSER.session) ?? '';
+  const session = entered.headers.get(COOKIE_HEADERS.session) ?? '';
 
   const client = createClient(url, sink);
   const { flow, abandon } = client;

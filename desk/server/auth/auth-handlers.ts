@@ -12,11 +12,11 @@ export type AuthContext = DeskContext & {
   readonly sessions: Sessions;
 };
 
-type DoorHandler<Of> = (context: AuthContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+type AuthHandler<Of> = (context: AuthContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
 
 const LOG_PAGE = 100;
 
-export const me: DoorHandler<typeof calls.me> = async ({ service, person, session }) => ({
+export const me: AuthHandler<typeof calls.me> = async ({ service, person, session }) => ({
   ...person,
   title: service.campaign.site.title,
   publicUrl: service.config.publicUrl,
@@ -33,7 +33,7 @@ export const me: DoorHandler<typeof calls.me> = async ({ service, person, sessio
   timeZone: service.config.timeZone,
 });
 
-export const sessions: DoorHandler<typeof calls.sessions> = async ({
+export const sessions: AuthHandler<typeof calls.sessions> = async ({
   service,
   person,
   session,
@@ -49,7 +49,7 @@ export const sessions: DoorHandler<typeof calls.sessions> = async ({
   })),
 });
 
-export const endSession: DoorHandler<typeof calls.endSession> = async (
+export const endSession: AuthHandler<typeof calls.endSession> = async (
   { person, sessions: all, noteDone },
   { id },
 ) => {
@@ -58,7 +58,7 @@ export const endSession: DoorHandler<typeof calls.endSession> = async (
   return {};
 };
 
-export const log: DoorHandler<typeof calls.log> = async ({ service }, { after = null }) => {
+export const log: AuthHandler<typeof calls.log> = async ({ service }, { after = null }) => {
   const rows = await deskLogPage(service.database.db, { order: 'newest', after, limit: LOG_PAGE + 1 });
   const entries = rows.slice(0, LOG_PAGE).map(logEntryOf);
   return { entries, next: rows.length > LOG_PAGE ? (entries.at(-1)?.id ?? null) : null };

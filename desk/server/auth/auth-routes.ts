@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
-import * as answers from '#desk/server/auth/auth-handlers.ts';
+import * as handlers from '#desk/server/auth/auth-handlers.ts';
 import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
-import type { KeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
+import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
 import type { MemorySessions, Place } from '#desk/server/auth/sessions.ts';
@@ -17,7 +17,7 @@ import type { Http } from '#server/http/http.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 
-export type Door =
+export type Access =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
 
@@ -31,10 +31,10 @@ export type AddRoute = <What, Answer>(
   ) => Promise<Answer | FastifyReply | null>,
 ) => void;
 
-export type Doorway = Pick<Http, 'sendError'> & {
+export type AuthParts = Pick<Http, 'sendError'> & {
   readonly service: Service;
-  readonly door: Door;
-  readonly kept: KeptByBrowser;
+  readonly access: Access;
+  readonly cookies: DeskCookies;
   readonly route: AddRoute;
   readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
   readonly placeOf: (request: FastifyRequest) => Place;
@@ -46,23 +46,23 @@ const ONLY_BY_LINK =
 
 export function addAuthRoutes({
   service,
-  door,
-  kept,
+  access,
+  cookies,
   route,
   contextOf,
   placeOf,
   noteBy,
   sendError,
-}: Doorway): () => Promise<void> {
-  const signIn = door.kind === 'people' ? createSignIn(service, door) : null;
-  const passkeys = door.kind === 'people' ? createPasskeys(service, door) : null;
+}: AuthParts): () => Promise<void> {
+  const signIn = access.kind === 'people' ? createSignIn(service, access) : null;
+  const passkeys = access.kind === 'people' ? createPasskeys(service, access) : null;
 
   async function letIn(
     request: FastifyRequest,
     reply: FastifyReply,
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Record<string, never>> {
-    kept.session.set(reply, token);
+    cookies.session.set(reply, token);
     // A read-only database must not prevent signing in, because the user may want to investigate it.
     await noteBy(request, email).noteDone('signed-in', null, details);
     return {};
@@ -70,17 +70,17 @@ export function addAuthRoutes({
 
   route(calls.askCode, async (request, reply, { email }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const browserId = kept.browserId.read(request) ?? randomUUID();
+    const browserId = cookies.browserId.read(request) ?? randomUUID();
     const { from } = placeOf(request);
     const outcome = await signIn.ask(email, { browserId, from });
     if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
-    kept.browserId.set(reply, browserId);
+    cookies.browserId.set(reply, browserId);
     return { resendSeconds: outcome.resendSeconds };
   });
 
   route(calls.enterCode, async (request, reply, { code }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const browserId = kept.browserId.read(request);
+    const browserId = cookies.browserId.read(request);
     const outcome = await signIn.enter(code, { ...placeOf(request), browserId });
     switch (outcome.type) {
       case 'too many':
@@ -94,31 +94,31 @@ export function addAuthRoutes({
           'This code is wrong or has expired. Enter the code from the newest e-mail, or request a new code.',
         );
       case 'in':
-        kept.browserId.clear(reply);
+        cookies.browserId.clear(reply);
         return letIn(request, reply, outcome);
     }
   });
 
   route(calls.enterLink, async (request, reply, asked) => {
     const now = service.clock();
-    if (door.kind !== 'link' || !door.link.take(asked.token, now))
+    if (access.kind !== 'link' || !access.link.take(asked.token, now))
       return refuse(
         reply,
         'no-session',
         'This link has already been used or is more than ten minutes old. Run "npm run desk -- open" again.',
       );
-    const token = door.sessions.begin(placeOf(request), now);
+    const token = access.sessions.begin(placeOf(request), now);
     return letIn(request, reply, { email: null, token, details: 'link of desk open' });
   });
 
-  route(calls.me, (request, reply, asked) => answers.me(contextOf(request, reply), asked));
-  route(calls.sessions, (request, reply, asked) => answers.sessions(contextOf(request, reply), asked));
-  route(calls.endSession, (request, reply, asked) => answers.endSession(contextOf(request, reply), asked));
-  route(calls.log, (request, reply, asked) => answers.log(contextOf(request, reply), asked));
+  route(calls.me, (request, reply, asked) => handlers.me(contextOf(request, reply), asked));
+  route(calls.sessions, (request, reply, asked) => handlers.sessions(contextOf(request, reply), asked));
+  route(calls.endSession, (request, reply, asked) => handlers.endSession(contextOf(request, reply), asked));
+  route(calls.log, (request, reply, asked) => handlers.log(contextOf(request, reply), asked));
   route(calls.signOut, async (request, reply) => {
     const { session, sessions, noteDone } = contextOf(request, reply);
     await sessions.end(session);
-    kept.session.clear(reply);
+    cookies.session.clear(reply);
     await noteDone('signed-out', null);
     return {};
   });
@@ -132,15 +132,15 @@ export function addAuthRoutes({
     const { email } = contextOf(request, reply).person;
     if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const { options, signed } = await passkeys.beginAdding(email);
-    kept.challenge.set(reply, signed);
+    cookies.challenge.set(reply, signed);
     return options;
   });
 
   route(passkeyCalls.addPasskey, async (request, reply, asked) => {
     const { person, noteDone } = contextOf(request, reply);
     if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const given = { ...asked, signed: kept.challenge.read(request) };
-    kept.challenge.clear(reply);
+    const given = { ...asked, signed: cookies.challenge.read(request) };
+    cookies.challenge.clear(reply);
     if (!(await passkeys.add(person.email, given)))
       return refuse(
         reply,
@@ -162,15 +162,15 @@ export function addAuthRoutes({
   route(passkeyCalls.askPasskey, async (_request, reply) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const { options, signed } = await passkeys.beginEntering();
-    kept.challenge.set(reply, signed);
+    cookies.challenge.set(reply, signed);
     return options;
   });
 
   route(passkeyCalls.enterPasskey, async (request, reply, asked) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const signed = kept.challenge.read(request);
+    const signed = cookies.challenge.read(request);
     const outcome = await passkeys.enter({ ...placeOf(request), ...asked, signed });
-    kept.challenge.clear(reply);
+    cookies.challenge.clear(reply);
     switch (outcome.type) {
       case 'too many':
         return sendError(reply, 'too-many-requests', outcome);

@@ -3,30 +3,30 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
-type Kept = {
-  /** Null if missing or not signed by us. */
+type DeskCookie = {
+  /** Null if missing; for the browser ID, also if not signed by us. */
   readonly read: (request: FastifyRequest) => string | null;
   readonly set: (reply: FastifyReply, value: string) => void;
   readonly clear: (reply: FastifyReply) => void;
 };
 
-export type KeptByBrowser = {
-  readonly session: Kept;
-  readonly browserId: Kept;
-  readonly challenge: Kept;
+export type DeskCookies = {
+  readonly session: DeskCookie;
+  readonly browserId: DeskCookie;
+  readonly challenge: DeskCookie;
 };
 
 const PURPOSE = 'desk-sign-in:';
 
-export function createKeptByBrowser(secrets: Secrets, url: string): KeptByBrowser {
-  const keep = url.startsWith('https:') ? inCookie : inHeader;
-  const browser = keep('signIn');
+export function createDeskCookies(secrets: Secrets, url: string): DeskCookies {
+  const cookie = url.startsWith('https:') ? inCookie : inHeader;
+  const browser = cookie('signIn');
   return {
-    session: keep('session', DESK_SESSION_MS / 1000),
+    session: cookie('session', DESK_SESSION_MS / 1000),
     browserId: {
       ...browser,
       read: (request) => {
@@ -35,7 +35,7 @@ export function createKeptByBrowser(secrets: Secrets, url: string): KeptByBrowse
       },
       set: (reply, browserId) => browser.set(reply, sign(secrets, PURPOSE + browserId)),
     },
-    challenge: keep('passkey'),
+    challenge: cookie('passkey'),
   };
 }
 
@@ -45,7 +45,7 @@ const COOKIE_NAMES = {
   passkey: '__Host-desk-passkey',
 } as const;
 
-function inCookie(what: keyof typeof COOKIE_NAMES, maxAge?: number): Kept {
+function inCookie(what: keyof typeof COOKIE_NAMES, maxAge?: number): DeskCookie {
   const name = COOKIE_NAMES[what];
   const attributes: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'strict', secure: true };
   return {
@@ -56,8 +56,8 @@ function inCookie(what: keyof typeof COOKIE_NAMES, maxAge?: number): Kept {
   };
 }
 
-function inHeader(what: keyof typeof KEPT_BY_BROWSER): Kept {
-  const name = KEPT_BY_BROWSER[what];
+function inHeader(what: keyof typeof COOKIE_HEADERS): DeskCookie {
+  const name = COOKIE_HEADERS[what];
   return {
     read: ({ headers }) => {
       const value = headers[name];

@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
             const asked = await optionsOf(outside, ENTER);
             assert.equal(await enter(key.get(asked), outside), 'wrong-passkey', 'taken off DESK_PEOPLE');
           },
-          { door: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
+          { access: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
         );
         const putBack = await enter(key.get(await optionsOf(browser, ENTER)));
         assert.equal(putBack, 'wrong-passkey', 'put back on DESK_PEOPLE');

@@ -36,14 +36,14 @@ type HandlersOf<Module> = {
 };
 export type Handlers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
 
-export type AnsweredCall = {
+export type HandledCall = {
   readonly call: Call<unknown, unknown>;
   readonly handle: Handler<Call<unknown, unknown>>;
 };
 
-export function createAnswers(service: Service): {
+export function createHandlers(service: Service): {
   readonly handlers: Handlers;
-  readonly calls: readonly AnsweredCall[];
+  readonly calls: readonly HandledCall[];
   readonly files: readonly FileCall[];
   readonly warmUp: () => Promise<void>;
 } {
@@ -84,8 +84,8 @@ export function createAnswers(service: Service): {
   return {
     handlers,
     calls: Object.entries(handlers).map(([name, handler]) => ({
-      call: modules[name] as AnsweredCall['call'],
-      handle: handler as AnsweredCall['handle'],
+      call: modules[name] as HandledCall['call'],
+      handle: handler as HandledCall['handle'],
     })),
     files: [exported, createProof(), createReportFile(gather)],
     warmUp: async () => {

@@ -1,6 +1,6 @@
 // Caches slow results for a limited time. Parallel callers share one computation.
 
-export type Kept<Value> = {
+export type Cache<Value> = {
   readonly get: (
     name: string,
     make: () => Promise<Value>,
@@ -9,26 +9,26 @@ export type Kept<Value> = {
   readonly newest: (name: string) => Value | undefined;
 };
 
-export function createKept<Value>({
-  keptMs,
+export function createCache<Value>({
+  maxAgeMs,
   most,
   clock,
 }: {
-  readonly keptMs: number;
+  readonly maxAgeMs: number;
   readonly most: number;
   readonly clock: () => number;
-}): Kept<Value> {
-  const kept = new Map<string, { readonly value: Value; readonly at: number }>();
+}): Cache<Value> {
+  const entries = new Map<string, { readonly value: Value; readonly at: number }>();
   const making = new Map<string, Promise<Value>>();
 
-  async function makeAndKeep(name: string, make: () => Promise<Value>): Promise<Value> {
+  async function makeAndStore(name: string, make: () => Promise<Value>): Promise<Value> {
     try {
       const value = await make();
-      kept.delete(name);
-      kept.set(name, { value, at: clock() });
-      for (const oldest of kept.keys()) {
-        if (kept.size <= most) break;
-        kept.delete(oldest);
+      entries.delete(name);
+      entries.set(name, { value, at: clock() });
+      for (const oldest of entries.keys()) {
+        if (entries.size <= most) break;
+        entries.delete(oldest);
       }
       return value;
     } finally {
@@ -38,13 +38,13 @@ export function createKept<Value>({
 
   return {
     get: async (name, make, { again = false } = {}) => {
-      const found = kept.get(name);
+      const found = entries.get(name);
       // The absolute difference limits the age even if the clock is set back.
-      if (!again && found !== undefined && Math.abs(clock() - found.at) < keptMs) return found.value;
-      const running = making.get(name) ?? makeAndKeep(name, make);
+      if (!again && found !== undefined && Math.abs(clock() - found.at) < maxAgeMs) return found.value;
+      const running = making.get(name) ?? makeAndStore(name, make);
       making.set(name, running);
       return running;
     },
-    newest: (name) => kept.get(name)?.value,
+    newest: (name) => entries.get(name)?.value,
   };
 }

@@ -1,7 +1,7 @@
 import type { choices as choicesCall } from '#desk/endpoints/people.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE } from '#desk/export/export-columns.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
-import { createKept } from '#desk/server/handlers/cache.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
 import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
@@ -16,9 +16,9 @@ type Origins = { readonly sources: readonly string[]; readonly campaigns: readon
 export type FindOrigins = (service: Pick<Service, 'database'>) => Promise<Origins>;
 
 export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigins {
-  const kept = createKept<Origins>({ keptMs: MINUTE_MS, most: 1, clock });
+  const cache = createCache<Origins>({ maxAgeMs: MINUTE_MS, most: 1, clock });
   return ({ database }) =>
-    kept.get('', async () => {
+    cache.get('', async () => {
       const sources = new Map<string, number>();
       const campaigns = new Map<string, number>();
       for await (const groups of newestAttributions(database.db, LOOK_MS / 2))

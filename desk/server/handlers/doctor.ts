@@ -1,12 +1,12 @@
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { doctor as doctorCall } from '#desk/endpoints/figures.ts';
 import { examine } from '#desk/doctor/doctor.ts';
-import { createKept } from '#desk/server/handlers/cache.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
-const KEPT_MS = 10 * MINUTE_MS;
+const MAX_AGE_MS = 10 * MINUTE_MS;
 
 type Examination = Answer<typeof doctorCall>;
 
@@ -14,10 +14,10 @@ export function createDoctor({ clock }: Pick<Service, 'clock'>): {
   readonly doctor: Handler<typeof doctorCall>;
   readonly last: () => Examination | undefined;
 } {
-  const kept = createKept<Examination>({ keptMs: KEPT_MS, most: 1, clock });
+  const cache = createCache<Examination>({ maxAgeMs: MAX_AGE_MS, most: 1, clock });
   return {
     doctor: ({ service: { config, folder, warnings, campaign }, dnsServers }, { again }) =>
-      kept.get(
+      cache.get(
         '',
         async () => {
           const now = clock();
@@ -34,6 +34,6 @@ export function createDoctor({ clock }: Pick<Service, 'clock'>): {
         },
         { again: again === 'yes' },
       ),
-    last: () => kept.newest(''),
+    last: () => cache.newest(''),
   };
 }

@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 
 import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
 import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
-import { createKept } from '#desk/server/handlers/cache.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -363,19 +363,19 @@ it('parallel requests share one doctor run, whose problems appear on the overvie
 it('the cache computes a value once for parallel requests and again after a failure', async () => {
   let now = 0;
   let made = 0;
-  const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });
+  const cache = createCache<number>({ maxAgeMs: 1_000, most: 2, clock: () => now });
   const make = async () => (made += 1);
-  assert.deepEqual(await Promise.all([kept.get('a', make), kept.get('a', make)]), [1, 1]);
+  assert.deepEqual(await Promise.all([cache.get('a', make), cache.get('a', make)]), [1, 1]);
   now = 999;
-  assert.equal(await kept.get('a', make), 1);
-  assert.equal(await kept.get('a', make, { again: true }), 2);
+  assert.equal(await cache.get('a', make), 1);
+  assert.equal(await cache.get('a', make, { again: true }), 2);
   now = 1_999;
-  assert.equal(await kept.get('a', make), 3);
+  assert.equal(await cache.get('a', make), 3);
   await assert.rejects(
-    kept.get('b', () => Promise.reject(new Error('no'))),
+    cache.get('b', () => Promise.reject(new Error('no'))),
     /no/,
   );
-  assert.equal(await kept.get('b', make), 4);
-  await kept.get('c', make);
-  assert.deepEqual([kept.newest('a'), kept.newest('b'), kept.newest('c')], [undefined, 4, 5]);
+  assert.equal(await cache.get('b', make), 4);
+  await cache.get('c', make);
+  assert.deepEqual([cache.newest('a'), cache.newest('b'), cache.newest('c')], [undefined, 4, 5]);
 });

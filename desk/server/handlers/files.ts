@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 
 import type { Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import type { FileAnswer, FileHandler } from '#desk/server/handler.ts';
+import type { FileResponse, FileHandler } from '#desk/server/handler.ts';
 
 export type FileCall = {
   readonly path: `/api/${string}`;
@@ -21,7 +21,7 @@ export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): Wha
 }
 
 /** @param fileName absent if the browser should display the page */
-export const pageAnswer = (html: string, fileName?: string): FileAnswer => ({
+export const pageResponse = (html: string, fileName?: string): FileResponse => ({
   type: 'text/html; charset=utf-8',
   ...(fileName !== undefined && { fileName }),
   styles: [...html.matchAll(/<style[^>]*>([^<]*)<\/style>/g)].map(([, styles = '']) => styles),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 import { PROOF_PATH } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { pageAnswer, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
+import { pageResponse, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
 import { addressOfPerson } from '#server/db/contacts/people.ts';
 
@@ -36,7 +36,7 @@ export function createProof(): FileCall {
         );
       });
       await note('exported', email, 'proof of consent');
-      return pageAnswer(page);
+      return pageResponse(page);
     },
   };
 }

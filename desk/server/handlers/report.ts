@@ -3,8 +3,8 @@ import { REPORT_FILE_PATH, ReportAsked } from '#desk/endpoints/figures.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/server/handlers/choices.ts';
-import { createKept } from '#desk/server/handlers/cache.ts';
-import { pageAnswer, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
+import { pageResponse, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import type { DeskContext, Handler } from '#desk/server/handler.ts';
 import { readPeriod } from '#desk/report/period.ts';
 import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts';
@@ -20,7 +20,7 @@ type Gather = (context: DeskContext, asked: ReportAsked) => Promise<Report>;
 
 /** Caches each report for a minute. A report continues even if its browser disconnects. */
 export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
-  const kept = createKept<Report>({ keptMs: MINUTE_MS, most: 20, clock });
+  const cache = createCache<Report>({ maxAgeMs: MINUTE_MS, most: 20, clock });
   return async ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
     const period = readPeriod(name, clock(), service.config.timeZone);
     if (period === null) throw new CommandFailure(PERIODS, 2);
@@ -29,7 +29,7 @@ export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
       campaign: campaign || undefined,
       variant: variant || undefined,
     };
-    return kept.get(JSON.stringify([name, wanted]), async () => {
+    return cache.get(JSON.stringify([name, wanted]), async () => {
       const { signal } = new AbortController();
       const { report } = await reportOn(service, period, { wanted, dnsServers, signal });
       return report;
@@ -51,7 +51,7 @@ export const createReportFile = (gather: Gather): FileCall => ({
   handle: async (context, query) => {
     const report = await gather(context, readQuery(ReportAsked, query));
     await context.note('downloaded-report', null, report.period.name);
-    return pageAnswer(fileOf(report, context.service), fileNameOf(report));
+    return pageResponse(fileOf(report, context.service), fileNameOf(report));
   },
 });
 

@@ -1,5 +1,5 @@
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
-import { createKept } from '#desk/server/handlers/cache.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { counted } from '#desk/printable.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
@@ -18,11 +18,11 @@ const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
   Math.min(6 * MINUTE_MS, 0.6 * codeTtlSeconds * 1000);
 
 /** Reading the words takes 100 ms, and they rarely change. */
-const SAMPLE_KEPT_MS = MINUTE_MS;
+const SAMPLE_MAX_AGE_MS = MINUTE_MS;
 
 export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' | 'clock'>) {
-  const kept = createKept<readonly string[]>({ keptMs: SAMPLE_KEPT_MS, most: 1, clock });
-  return () => kept.get('', async () => sampleOnPage(campaign.folder));
+  const cache = createCache<readonly string[]>({ maxAgeMs: SAMPLE_MAX_AGE_MS, most: 1, clock });
+  return () => cache.get('', async () => sampleOnPage(campaign.folder));
 }
 
 export type ToDoParts = {
