@@ -63,6 +63,7 @@ test('the code screen reports a refused mail once and offers to correct the e-ma
   await expect(page.getByText(sentence)).toHaveCount(0);
   await page.clock.fastForward(3_000);
   await expect(page.getByRole('status').filter({ hasText: sentence })).toBeVisible();
+  await expect(page.getByText('Your code is in our newest email')).toHaveCount(0);
   const asked = asks.length;
   await expect(page.getByRole('link', { name: 'Open Yahoo' })).toHaveCount(0);
   await page.clock.fastForward(200_000);

@@ -15,7 +15,7 @@ import {
 
 const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
-const AT_BOXES = /^Wrong code\. The one you need has the reference [A-Z]{3}\.$/;
+const AT_BOXES = /^Wrong or expired code\. Use the one with the reference [A-Z]{3}, or ask for another\.$/;
 
 async function startAtRefusal(visitor: Visitor): Promise<void> {
   await visitor.startAtCode();
@@ -46,10 +46,9 @@ test('the error about a refused code and its toast cover nothing and stay until 
   await expect.poll(async () => overlap(await boxOf(visitor.toast), await boxOf(toggle))).toBe(false);
 
   const sentence = page.getByRole('main').getByText(AT_BOXES);
-  const [reference = ''] = /[A-Z]{3}(?=\.$)/.exec(await sentence.innerText()) ?? [];
-  await expect(
-    page.getByText(`Your code is in our newest email, with the reference ${reference}.`),
-  ).toBeVisible();
+  const [reference = ''] = /[A-Z]{3}(?=,)/.exec(await sentence.innerText()) ?? [];
+  const newestMail = page.getByText(`Your code is in our newest email, with the reference ${reference}.`);
+  await expect(newestMail).toHaveCount(0);
   await expect(page.getByRole('main').getByText(REFUSAL)).toHaveCount(0);
   for (const number of [1, 6]) {
     await expect(visitor.box(number)).toHaveAccessibleDescription(AT_BOXES);
@@ -58,6 +57,7 @@ test('the error about a refused code and its toast cover nothing and stay until 
   await visitor.box(1).focus();
   await page.keyboard.type('1');
   await expect(sentence).toHaveCount(0);
+  await expect(newestMail).toBeVisible();
   await expect(visitor.toast).toHaveCount(0);
   const marked = await visitor.box(6).evaluate((box) => getComputedStyle(box, '::selection').backgroundColor);
   expect(marked).toBe('rgba(0, 0, 0, 0)');
@@ -79,7 +79,27 @@ test('the error about a refused code and its toast cover nothing and stay until 
   await expect(failure).toHaveCount(0);
 });
 
-// A phone in portrait, with an open keyboard and in landscape; a laptop at 400 % zoom; a tablet; a desktop.
+test('once all attempts are used up, a new code can be requested at once', async ({ page, visitor }) => {
+  await visitor.startAtCode();
+  const wrong = wrongFor(await visitor.mailedCode());
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await visitor.enterCode(wrong);
+    await expect(visitor.toast).toContainText('400: ');
+  }
+  await expect(page.getByText(/^Resend in \d+ seconds$/)).toBeVisible();
+  await visitor.enterCode(wrong);
+  await expect(visitor.toast).toContainText('429: Too many wrong codes were entered.');
+  await page.keyboard.press('1');
+  await expect(page.getByText('Your code is in our newest email')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Resend Code' }).click();
+  await expect(visitor.toast).toContainText('Success!');
+  await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
+  await expect(page.getByText('Your code is in our newest email')).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode(2));
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+// A phone in portrait, with an open keyboard and in landscape; a laptop at 400 % zoom; a tablet; a desktop; a laptop's low window.
 const SIZES = [
   [375, 667],
   [375, 430],
@@ -87,6 +107,7 @@ const SIZES = [
   [320, 256],
   [768, 1024],
   [1280, 800],
+  [1366, 600],
 ] as const;
 
 const overlap = (one: Box, other: Box): boolean =>
@@ -113,6 +134,7 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
       expect(box.y + box.height, where).toBeLessThanOrEqual(height + 1);
     }
     expect(overlap(focused, header), `${where}: header over the focus`).toBe(false);
+    if (width >= 960) expect(overlap(toast, header), `${where}: toast over the header`).toBe(false);
   }).toPass();
 }
 

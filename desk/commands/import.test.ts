@@ -569,7 +569,7 @@ describe('import files', () => {
   it('an import lists unused columns and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
-        'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed,SMS opt-out\nada@example.com,2024-03-04,,vip,,\neve@example.com,,2024-03-05,,no,\ngus@example.com,,,,,\n';
+        'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed,SMS opt-out,Email\nada@example.com,2024-03-04,,vip,,,\neve@example.com,,2024-03-05,,no,,\ngus@example.com,,,,,,\n';
       const { out, notes } = await importFile(server, file, '--json');
       assert.partialDeepStrictEqual(JSON.parse(out), {
         columnsUsed: ['Email', 'OPTIN_TIME', 'CONFIRM_TIME', 'Unsubscribed'],
@@ -577,7 +577,7 @@ describe('import files', () => {
         withoutConsentTime: 1,
       });
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "CONFIRM_TIME", "Unsubscribed"\.$/m);
-      assert.match(notes, /^Columns read only for words such as "unsubscribed": "Tags"\.$/m);
+      assert.match(notes, /^Columns read only for words such as "unsubscribed": "Tags", "Email"\.$/m);
       assert.match(notes, /^Columns not used: "SMS opt-out"\.$/m);
       assert.match(
         notes,

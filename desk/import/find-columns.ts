@@ -74,7 +74,10 @@ export function findColumns(
   });
   for (const status of statuses) if (isAboutPermission(status)) used.add(status.index);
   const searched = new Set(statuses.map(({ index }) => index));
-  const rest = headings.filter((heading, index) => heading !== '' && !used.has(index));
+  const restOf = (isSearched: boolean) =>
+    headings.filter(
+      (heading, index) => heading !== '' && !used.has(index) && searched.has(index) === isSearched,
+    );
   return {
     columns: {
       email,
@@ -85,8 +88,8 @@ export function findColumns(
       statuses,
     },
     used: [...used].map((index) => headings[index]!),
-    searched: rest.filter((heading) => searched.has(headings.indexOf(heading))),
-    unused: rest.filter((heading) => !searched.has(headings.indexOf(heading))),
+    searched: restOf(true),
+    unused: restOf(false),
   };
 }
 

@@ -87,12 +87,12 @@ async function* decode(file: FileHandle, encoding: string): AsyncGenerator<strin
   yield text + decoder.decode();
 }
 
-/** Detects the encoding. Without a byte order mark, zero bytes reveal UTF-16. */
 async function isZip(file: FileHandle): Promise<boolean> {
   const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
   return buffer.toString('latin1') === 'PK\u0003\u0004';
 }
 
+/** Detects the encoding. Without a byte order mark, zero bytes reveal UTF-16. */
 async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf-16be'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
   if (bytesRead < 2) return 'utf-8';

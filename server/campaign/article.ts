@@ -140,9 +140,14 @@ function withContents(html: string, title: string): string {
 const withPlainArrows = (html: string): string =>
   html.replaceAll('class="data-footnote-backref">↩', 'class="data-footnote-backref">↑');
 
-/** Tables wider than a phone scroll horizontally, also by keyboard. */
+/** Tables wider than a phone scroll horizontally, also by keyboard. Screen readers name them by their headings. */
 const withScrollingTables = (html: string): string =>
-  html.replaceAll('<table>', '<div tabindex="0"><table>').replaceAll('</table>', '</table></div>');
+  html.replaceAll(/<table>[^]*?<\/table>/g, (table) => {
+    const headings = Array.from(table.matchAll(/<th\b[^>]*>(.*?)<\/th>/g), ([, heading = '']) =>
+      heading.replaceAll(/<[^>]*>/g, '').replaceAll('"', '&quot;'),
+    );
+    return `<div tabindex="0" role="group" aria-label="${headings.filter(Boolean).join(', ')}">${table}</div>`;
+  });
 
 /** Reserves space for a picture whose name ends with its size, such as chart-640x280.webp, while it loads. */
 const withPictureSizes = (html: string): string =>

@@ -30,10 +30,19 @@ export type OnCodeSentAgain = (lead: LeadForm, consentVersion: string, answer: C
 type ResendAreaProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
   readonly mayStillCome: boolean;
+  /** Ends the countdown, because the server would mail a new code at once. */
+  readonly mayResendNow: boolean;
   readonly onPressed: () => void;
 };
 
-export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSentAgain }: ResendAreaProps) {
+export function ResendArea({
+  lead,
+  challenge,
+  mayStillCome,
+  mayResendNow,
+  onPressed,
+  onCodeSentAgain,
+}: ResendAreaProps) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
@@ -47,7 +56,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
     ? [pressedAt, resendAt(pressedAt)]
     : [challenge.askedAt, challenge.resendAt];
   // The last tick may be older than the press, which would show 61.
-  const seconds = secondsLeft(until, Math.max(now, startedAt));
+  const seconds = mayResendNow && !waiting ? 0 : secondsLeft(until, Math.max(now, startedAt));
 
   return (
     <div className={styles.resend}>

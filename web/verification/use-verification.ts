@@ -16,9 +16,13 @@ type Verification = {
   readonly failure: string | null;
   /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
   readonly unchecked: string | null;
+  /** No code of this challenge is accepted any longer. */
+  readonly isUsedUp: boolean;
   readonly verify: (code: string) => void;
   readonly forgetUnchecked: () => void;
   readonly forgetFailure: () => void;
+  /** Call it when another code has been sent. */
+  readonly startOver: () => void;
 };
 
 export function useVerification({
@@ -33,6 +37,7 @@ export function useVerification({
   const [failure, setFailure] = useState<string | null>(null);
   const failureToastId = useRef('');
   const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
+  const [isUsedUp, setUsedUp] = useState(false);
 
   const verification = useMutation({
     mutationFn: async (code: string) => {
@@ -56,12 +61,19 @@ export function useVerification({
     setFailure(isDead ? (wrongCode(error, challenge) ?? toast.description) : null);
     if (isDead) setRefusals((count) => count + 1);
     setUnchecked(isDead ? null : { code, of: challenge.id });
+    if (failedWith(error, 'too-many-tries')) setUsedUp(true);
+  };
+  const forgetUnchecked = () => setUnchecked(null);
+  const forgetFailure = () => {
+    setFailure(null);
+    toasts.dismiss(failureToastId.current);
   };
   return {
     isPending: verification.isPending,
     refusals,
     failure,
     unchecked: unchecked?.of === challenge.id ? unchecked.code : null,
+    isUsedUp,
     verify: (code) => {
       if (verification.isPending) return;
       // Callbacks of the call end with the stage, unlike those of the mutation.
@@ -76,10 +88,12 @@ export function useVerification({
         onError: onRefused,
       });
     },
-    forgetUnchecked: () => setUnchecked(null),
-    forgetFailure: () => {
-      setFailure(null);
-      toasts.dismiss(failureToastId.current);
+    forgetUnchecked,
+    forgetFailure,
+    startOver: () => {
+      forgetFailure();
+      forgetUnchecked();
+      setUsedUp(false);
     },
   };
 }

@@ -41,6 +41,7 @@ export function VerificationStage({
   const boxes = useRef<HTMLDivElement>(null);
   const verification = useVerification({ lead, challenge, onVerified, onOpenAlready });
   const { isPending, unchecked } = verification;
+  const mayStillCome = status !== 'refused' && status !== 'delayed' && !verification.isUsedUp;
 
   useEffect(() => {
     window.scrollTo(0, 0);
@@ -79,7 +80,8 @@ export function VerificationStage({
       <p className={styles.status} role="status">
         {isPending ? words.verifying : ''}
       </p>
-      {challenge.reference && (
+      {/* The error at the boxes names the reference itself. */}
+      {challenge.reference && mayStillCome && verification.failure === null && (
         <p className={styles.reference}>
           <NoBreak text={fill(words.reference, { reference: challenge.reference })} />
         </p>
@@ -93,13 +95,13 @@ export function VerificationStage({
       <ResendArea
         lead={lead}
         challenge={challenge}
-        mayStillCome={status !== 'refused' && status !== 'delayed'}
+        mayStillCome={mayStillCome}
+        mayResendNow={verification.isUsedUp}
         // The button is about to disappear, so the first box gets the focus, or the heading while a check has
         // the boxes disabled.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {
-          verification.forgetFailure();
-          verification.forgetUnchecked();
+          verification.startOver();
           onCodeSentAgain(...asked);
         }}
       />
