@@ -16,10 +16,8 @@ const DATABASE = [
 const VISITORS = [
   'server/leads/article',
   'server/funnel/funnel',
-  'server/leads/consent',
   'server/leads/leads',
   'server/leads/news-consent',
-  'server/leads/own-answers',
   'server/leads/races',
   'server/leads/attempts',
   'server/leads/variants',
@@ -33,7 +31,6 @@ const MAIL_AND_EVENTS = [
   'server/limits/breaker',
   'server/limits/limits',
   'server/bounces/mail-events',
-  'server/mail/templates/guide-mail',
   'server/mail/templates/new-lead-mail',
   'server/jobs/mail-jobs',
   'server/mail/mail-worker',
@@ -44,7 +41,6 @@ const MAIL_AND_EVENTS = [
 
 const DESK = [
   'desk/commands/backup',
-  'desk/commands/bounce',
   'desk/commands/erase',
   'desk/commands/import',
   'desk/commands/leads-as-json',
