@@ -13,6 +13,9 @@ export function keepCompiled(): void {
 
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
+/** Within a copy of the project, because in our node_modules/ its compiled code would stay forever. */
+export const keptCompiledIn = (project: string) => ({ NODE_COMPILE_CACHE: path.join(project, 'compiled') });
+
 /**
  * Replaces this process's environment until disposed. Everything running meanwhile sees it. @example using _ = environment({
  * PORT: 'http' });

@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
+import { KEPT_COMPILED, keptCompiledIn } from '#testing/environment.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -47,8 +47,7 @@ export async function startSiteProcess(
       PORT: '0',
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
-      // A copy's compiled code would stay in our node_modules/ forever.
-      ...(project !== PROJECT_FOLDER && { NODE_DISABLE_COMPILE_CACHE: '1' }),
+      ...(project !== PROJECT_FOLDER && keptCompiledIn(project)),
       ...campaign,
       ...env,
     },

@@ -33,6 +33,7 @@ import {
 } from '#server/http/releases.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
+import { keptCompiledIn } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
@@ -265,7 +266,11 @@ async function visit(url: string, signal: AbortSignal): Promise<number> {
 }
 
 const startBuild = (project: string): ChildProcess =>
-  spawn(process.execPath, [path.join(project, 'build', 'build.ts')], { cwd: project, stdio: 'inherit' });
+  spawn(process.execPath, [path.join(project, 'build', 'build.ts')], {
+    cwd: project,
+    env: { ...process.env, ...keptCompiledIn(project) },
+    stdio: 'inherit',
+  });
 
 async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -287,7 +292,11 @@ it(
       return startSiteProcess({ LOG_LEVEL: 'fatal' }, folder, project);
     };
     const refusal = () =>
-      spawnSync(process.execPath, [main], { cwd: project, encoding: 'utf8', env: { PORT: '0' } });
+      spawnSync(process.execPath, [main], {
+        cwd: project,
+        encoding: 'utf8',
+        env: { PORT: '0', ...keptCompiledIn(project) },
+      });
     const stops: (() => Promise<unknown>)[] = [];
     try {
       assert.match(
