@@ -134,7 +134,7 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
       expect(box.y + box.height, where).toBeLessThanOrEqual(height + 1);
     }
     expect(overlap(focused, header), `${where}: header over the focus`).toBe(false);
-    if (width >= 960) expect(overlap(toast, header), `${where}: toast over the header`).toBe(false);
+    if (width >= 1024) expect(overlap(toast, header), `${where}: toast over the header`).toBe(false);
   }).toPass();
 }
 

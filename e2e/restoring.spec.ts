@@ -114,6 +114,7 @@ test('a first script that fails to load is reported, with a link to try again, u
   visitor,
   expectedErrors,
 }) => {
+  await page.clock.install();
   expectedErrors.push(/assets\/app-/);
   const failures = requestsTo(page, /assets\/app-/);
   await page.route('**/assets/app-*', (route) => route.abort());
@@ -130,7 +131,27 @@ test('a first script that fails to load is reported, with a link to try again, u
   await page.unroute('**/assets/app-*');
   await button.click();
   await expect(visitor.form).toBeVisible();
+  // No failed attempt reports itself later.
+  await page.clock.fastForward(15_000);
   await expect(alert).toBeHidden();
+});
+
+test('a key pressed while the code screen reloads does not start the application twice', async ({
+  page,
+  visitor,
+}) => {
+  await visitor.startAtCode();
+  await page.addInitScript(() => {
+    document.addEventListener('readystatechange', () => {
+      if (document.readyState === 'interactive') document.dispatchEvent(new KeyboardEvent('keydown'));
+    });
+  });
+  const styleSheets = () => page.evaluate(() => document.adoptedStyleSheets.length);
+  const before = await styleSheets();
+  await page.reload();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await page.evaluate(() => fetch('/api/live'));
+  expect(await styleSheets()).toBe(before);
 });
 
 test('the code screen survives a failed reload', async ({ page, visitor, context, expectedErrors }) => {

@@ -103,6 +103,7 @@ async function begin(): Promise<void> {
       await wait(pause);
     }
   }
+  clearTimeout(patience);
   started = false;
   pressed = -1;
   for (const button of buttons()) button.ariaBusy = null;
@@ -133,7 +134,7 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
 };
 
 /** The visitor counter waits for the fonts. */
-const faces: Promise<unknown>[] | null = analytics ? [] : null;
+const faces: Promise<unknown>[] = [];
 
 let meeting: Meeting | '' = '';
 
@@ -164,10 +165,10 @@ const loadTheRest = () => {
       },
       () => {},
     );
-    if (analytics) faces?.push(loaded);
+    if (analytics) faces.push(loaded);
   }
   if (analytics && counterUrl)
-    void Promise.all(faces ?? [])
+    void Promise.all(faces)
       .then(() => import(/* @vite-ignore */ counterUrl))
       .catch(() => {});
 };
@@ -193,7 +194,8 @@ if (variants && variant && location.hash !== '#guide') {
   // Hides the page (base.css) until the other variant replaces it.
   if (meeting === 'leaving') root.dataset['restoring'] = '';
 }
-// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts).
+// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `meetVariant` has
+// already set the state of a visitor who arrived from another variant.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
@@ -204,5 +206,5 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   root.dataset['restoring'] = '';
   addLink('modulepreload', secondFileUrl);
-  document.addEventListener('DOMContentLoaded', () => void begin());
+  document.addEventListener('DOMContentLoaded', () => started || void begin());
 }

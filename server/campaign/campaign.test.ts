@@ -200,7 +200,10 @@ describe('words of the campaign', () => {
 
   it('the article can contain strikethrough and tables, which scroll by keyboard if wide', () => {
     const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
-    assert.match(article?.html ?? '', /^<div tabindex="0" role="group" aria-label="a, b"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
+    assert.match(
+      article?.html ?? '',
+      /^<div tabindex="0" role="group" aria-label="a, b"><table>\n<thead>\n<tr>\n<th>a<\/th>/,
+    );
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
