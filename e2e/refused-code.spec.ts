@@ -91,7 +91,9 @@ test('once all attempts are used up, a new code can be requested at once', async
   await expect(visitor.toast).toContainText('429: Too many wrong codes were entered.');
   await page.keyboard.press('1');
   await expect(page.getByText('Your code is in our newest email')).toHaveCount(0);
-  await page.getByRole('button', { name: 'Resend Code' }).click();
+  const resend = page.getByRole('button', { name: 'Resend Code' });
+  expect((await boxOf(resend)).height, 'not stretched').toBeLessThan(60);
+  await resend.click();
   await expect(visitor.toast).toContainText('Success!');
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await expect(page.getByText('Your code is in our newest email')).toBeVisible();
