@@ -320,5 +320,14 @@ for (const engine of ENGINES) {
         assert.equal((await screen()).statusCode, 204, 'a code that has had its time opens nothing');
         assert.equal((await enter(visitor, code)).statusCode, 400);
       }));
+
+    it("entering another browser's new code uses up no attempt of a verified browser", () =>
+      withServer({ engine, env: { CODE_ATTEMPTS: '1' } }, async (server) => {
+        const { visitor, code } = await askForCode(server);
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+        await ask(createVisitor(server, '203.0.113.2'));
+        assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+      }));
   });
 }

@@ -88,9 +88,12 @@ export async function verifyCode(
   if (code !== null)
     return withAddressLocked(db, email, async (tx) => {
       const outcome = await enter(tx, code, counted, visitor, now, parts);
-      // The shared attempt was counted against the live codes, or against none.
-      if (outcome.type === 'verified' && counted.by === 'address')
+      // A right code uses up no attempt.
+      if (outcome.type === 'verified' && counted.by === 'address') {
+        // mayCompare tells which counter countSharedAttempt has used: attempts at live codes, or at none.
         await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
+        if (counted.countedOnVerified !== undefined) await giveAttemptBack(tx, counted.countedOnVerified.id);
+      }
       return outcome;
     });
 
@@ -123,6 +126,8 @@ type Counted = {
       readonly by: 'address';
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
+      /** The browser's verified challenge, if it has had an attempt left for this entry. */
+      readonly countedOnVerified: Challenge | undefined;
     }
 );
 
@@ -200,15 +205,17 @@ async function countForAddress(
       ? undefined
       : await findChallenge(tx, 'verified', { browserId, email, now });
   const most = limits.attemptsPerChallenge;
-  const entered =
+  const countedOnVerified =
     verified !== undefined && (await countAttemptAt(tx, 'submissions', { id: verified.id, most }))
-      ? codeEnteredFor(codes, verified)
+      ? verified
       : undefined;
+  const entered = countedOnVerified && codeEnteredFor(codes, countedOnVerified);
   return {
     type: 'counted',
     by: 'address',
     challenge: open ?? verified,
     mayCompare,
+    countedOnVerified,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
     ifWrong:
       limit.type === 'exceeded'
@@ -269,8 +276,7 @@ async function enterAgain(
   if (challenge === undefined || challenge.verified_at === null) return WRONG_CODE;
   const leadId = await findLeadId(tx, code.email);
   if (leadId === undefined) return WRONG_CODE;
-  // A right code uses up no attempt.
-  if (by === 'challenge' || code.used_at !== null) await giveAttemptBack(tx, challengeId);
+  if (by === 'challenge') await giveAttemptBack(tx, challengeId);
   return { type: 'verified', leadId, afterMs, isReadingNoted: false };
 }
 
