@@ -123,19 +123,22 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * @param attempts to give back: the right one, if counted here
- * @param of its e-mail address, as suppressions store it
+ * @param which attemptsToGiveBack: the right one, if counted here; listedAddress: as suppressions store it
  * @returns undefined if closed or erased meanwhile
  */
 export const closeChallenge = (
   tx: Db,
-  { id, attempts, of }: { readonly id: string; readonly attempts: 0 | 1; readonly of: ListedAddress },
+  {
+    id,
+    attemptsToGiveBack,
+    listedAddress,
+  }: { readonly id: string; readonly attemptsToGiveBack: 0 | 1; readonly listedAddress: ListedAddress },
   now: number,
 ): Promise<(Challenge & { readonly is_suppressed: boolean }) | undefined> =>
   tx
     .updateTable('submissions')
-    .set((eb) => ({ verified_at: now, wrong_attempts: eb('wrong_attempts', '-', attempts) }))
+    .set((eb) => ({ verified_at: now, wrong_attempts: eb('wrong_attempts', '-', attemptsToGiveBack) }))
     .where('id', '=', id)
     .where('verified_at', 'is', null)
-    .returning([...columnsOf('submissions'), isListed(of).as('is_suppressed')])
+    .returning([...columnsOf('submissions'), isListed(listedAddress).as('is_suppressed')])
     .executeTakeFirst();

@@ -116,9 +116,9 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
   await lockNames(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   // A challenge without attempts is replaced, not continued.
-  const exhausted = open !== undefined && limits.isExhausted(open) ? open : undefined;
+  const exhausted = limits.isExhausted(open) ? open : undefined;
   const challenge = exhausted === undefined ? open : undefined;
-  const codes = await limits.codesOfAddress(tx, email, now);
+  const codes = await limits.readCodesSent(tx, email, now);
   const recent =
     exhausted === undefined
       ? await findRecentCode(tx, { codes, challenge, email, clientAddress }, limits, now)
@@ -132,7 +132,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
 
   const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
   if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
-  const ofAddress = limits.sendToAddress(codes, now);
+  const ofAddress = limits.checkCodesSent(codes, now);
   if (ofAddress.type === 'exceeded') return { ...ofAddress, type: 'refused', error: 'too-many-codes' };
 
   if (exhausted !== undefined) {

@@ -7,7 +7,6 @@ import {
   findChallenge,
   findChallengeById,
   giveAttemptBack,
-  hasCodeOfItsOwn,
   type Challenge,
 } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
@@ -160,10 +159,11 @@ async function countEntry(
       ifWrong: WRONG_CODE,
     };
   }
-  // A browser's own attempt is counted by one statement. Shared attempts depend on the address's live codes, so they need the lock.
+  // A browser's own attempt is counted by one statement. Shared attempts depend on the live codes of the e-mail address, so
+  // they need the lock.
   await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  return hasCodeOfItsOwn(open) && limits.isExhausted(open)
+  return limits.isExhausted(open)
     ? refuseForAttempts(tx, open, now, limits)
     : countForAddress(tx, email, { browserId, open }, now, limits);
 }
@@ -178,7 +178,7 @@ async function refuseForAttempts(
   now: number,
   limits: Limits,
 ): Promise<Refused> {
-  const nextCode = limits.sendToAddress(await limits.codesOfAddress(tx, email, now), now);
+  const nextCode = limits.checkCodesSent(await limits.readCodesSent(tx, email, now), now);
   const newCodeInSeconds = nextCode.type === 'exceeded' ? nextCode.retryAfterSeconds : 0;
   return {
     type: 'refused',
@@ -231,50 +231,56 @@ async function countForAddress(
 }
 
 /**
- * Completes a challenge, with the address locked. The first entry creates or updates the lead and adds the receipt; later ones
- * find the lead.
+ * Completes a challenge, with the e-mail address locked:
+ * - The browser has an open challenge: that one, even if the code was mailed for another browser's.
+ * - It has none, or has verified its own and enters a new code: the challenge that the code was mailed for.
+ * - The code has been entered before, or the challenge is no longer open: nothing is completed (enterAgain).
+ * The first entry creates or updates the lead and adds the receipt; later ones find the lead.
  */
 async function enter(
   tx: Db,
   code: Code,
-  { by, challenge: ofBrowser }: Pick<Counted, 'by' | 'challenge'>,
+  { by, challenge: browsersChallenge }: Pick<Counted, 'by' | 'challenge'>,
   visitor: Visitor,
   now: number,
   parts: VerifyParts,
 ): Promise<Verified | Refused> {
-  // A browser that has verified completes another form with a new code: the one that the code was mailed for.
-  const hasVerified = ofBrowser !== undefined && ofBrowser.verified_at !== null;
-  const challenge = hasVerified && code.used_at === null ? undefined : ofBrowser;
-  const challengeId = challenge?.id ?? code.submission_id;
+  const entersNewCode =
+    browsersChallenge !== undefined && browsersChallenge.verified_at !== null && code.used_at === null;
+  const isForBrowser = browsersChallenge !== undefined && !entersNewCode;
+  const idToClose = isForBrowser ? browsersChallenge.id : code.submission_id;
   // The person was erased.
-  if (challengeId === null) return WRONG_CODE;
-  // Another tab may have entered this code a moment ago.
-  const again = (id: string, afterMs: number | null) => enterAgain(tx, code, id, by, afterMs);
-  if (await acceptCode(tx, 'codes', code.id, now)) {
-    const listed = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
-    const attempts = by === 'challenge' ? 1 : 0;
-    const closed = await closeChallenge(tx, { id: challengeId, attempts, of: listed }, now);
-    const isOnlyCode = closed?.codes_sent === 1 && closed.id === code.submission_id;
-    if (code.submission_id !== null && !isOnlyCode)
-      await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
-    const afterMs = now - code.created_at;
-    if (closed === undefined) return again(ofBrowser?.id ?? challengeId, afterMs);
-    if (closed.is_suppressed) await liftSuppressions(tx, listed);
-    return { ...(await openLead(tx, closed, challenge !== undefined, visitor, now, parts)), afterMs };
+  if (idToClose === null) return WRONG_CODE;
+  if (!(await acceptCode(tx, 'codes', code.id, now))) {
+    // This browser entered the code before and its response was lost, or another tab entered it a moment ago.
+    return browsersChallenge === undefined
+      ? WRONG_CODE
+      : enterAgain(tx, code.email, browsersChallenge.id, by, null);
   }
-  return ofBrowser === undefined ? WRONG_CODE : again(ofBrowser.id, null);
+  const listedAddress = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
+  const attemptsToGiveBack = by === 'challenge' ? 1 : 0;
+  const closed = await closeChallenge(tx, { id: idToClose, attemptsToGiveBack, listedAddress }, now);
+  const isOnlyCode = closed?.codes_sent === 1 && closed.id === code.submission_id;
+  if (code.submission_id !== null && !isOnlyCode)
+    await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
+  const afterMs = now - code.created_at;
+  // Another tab completed the challenge a moment ago, with another of its codes.
+  if (closed === undefined) return enterAgain(tx, code.email, idToClose, by, afterMs);
+  if (closed.is_suppressed) await liftSuppressions(tx, listedAddress);
+  return { ...(await openLead(tx, closed, isForBrowser, visitor, now, parts)), afterMs };
 }
 
+/** Finds the lead again, if the challenge is verified. */
 async function enterAgain(
   tx: Db,
-  code: Code,
+  email: string,
   challengeId: string,
   by: Counted['by'],
   afterMs: number | null,
 ): Promise<Verified | Refused> {
   const challenge = await findChallengeById(tx, challengeId);
   if (challenge === undefined || challenge.verified_at === null) return WRONG_CODE;
-  const leadId = await findLeadId(tx, code.email);
+  const leadId = await findLeadId(tx, email);
   if (leadId === undefined) return WRONG_CODE;
   if (by === 'challenge') await giveAttemptBack(tx, challengeId);
   return { type: 'verified', leadId, afterMs, isReadingNoted: false };
@@ -289,6 +295,7 @@ async function openLead(
   { campaign, config, webhooks }: VerifyParts,
 ): Promise<Omit<Verified, 'afterMs'>> {
   const newId = newIdAt(now);
+  // firstReadAt is stored only for a new lead. A known lead keeps the time that it has, or null.
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
     verifiedFromAddress: clientAddress,

@@ -78,7 +78,7 @@ const storeCode = (db: Db, { email, at, livesMs }: { email: string; at: number; 
   });
 
 const sendTo = async (limits: CountedLimits, db: Db, email: string, now: number) =>
-  limits.sendToAddress(await limits.codesOfAddress(db, email, now), now);
+  limits.checkCodesSent(await limits.readCodesSent(db, email, now), now);
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets = SECRETS) =>

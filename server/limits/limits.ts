@@ -26,12 +26,12 @@ const ALLOWED: LimitOutcome = { type: 'allowed' };
 export type CountedLimits = {
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /** Returns the newest codes first, including codes from before an erasure. */
-  readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
+  readonly readCodesSent: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
    * A code counts until 24 hours after its expiry, so at most a day's number of codes is live in any 24 hours.
-   * @param codes from {@link codesOfAddress}
+   * @param codes from {@link readCodesSent}
    */
-  readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
+  readonly checkCodesSent: (codes: readonly Code[], now: number) => LimitOutcome;
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
    * Counts an attempt of a browser that has no challenge itself. All such browsers share the attempts for an e-mail address:
@@ -54,7 +54,7 @@ export type CountedLimits = {
   readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
   /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
-  readonly isExhausted: (challenge: Challenge) => boolean;
+  readonly isExhausted: (challenge: Challenge | undefined) => challenge is Challenge;
   /** Asking again within this time gets the same response and sends nothing. */
   readonly resendQuietMs: number;
 };
@@ -97,7 +97,7 @@ export function createCountedLimits(
     askFromNetwork: (db, clientAddress, now) =>
       countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
 
-    codesOfAddress: (db, email, now) =>
+    readCodesSent: (db, email, now) =>
       codesOfAddress(
         db,
         [email, ...pseudonymsOf(secrets, email)],
@@ -105,7 +105,7 @@ export function createCountedLimits(
         now,
       ),
 
-    sendToAddress: (codes, now) => {
+    checkCodesSent: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const sent = codes.filter((code) => !isFromFuture(code, now)).slice(0, leadsPerEmailPerDay);
       const lastOfHour = sent[leadsPerEmailPerHour - 1];
@@ -149,7 +149,7 @@ export function createCountedLimits(
     },
 
     attemptsPerChallenge: codeAttempts,
-    isExhausted: (challenge) =>
+    isExhausted: (challenge): challenge is Challenge =>
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_attempts >= codeAttempts,
     resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE_SHARE),
   };
