@@ -50,8 +50,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'a resend does not reset the attempts',
     fault: 'reset them when another code is mailed',
     file: 'server/codes/challenges.ts',
-    find: "await tx.updateTable('submissions').set(sent)",
-    replace: "await tx.updateTable('submissions').set({ ...sent, wrong_attempts: 0 })",
+    find: "await tx.updateTable('submissions').set(changes)",
+    replace: "await tx.updateTable('submissions').set({ ...changes, wrong_attempts: 0 })",
     tests: [ATTEMPTS],
   },
   {
@@ -94,7 +94,7 @@ export const FAULTS: readonly PlantedFault[] = [
     replace: `
   const atLiveCodes = live.length > 0;
   if (live[0]?.submission_id)
-    await countAttemptAt(tx, 'submissions', { id: live[0].submission_id, most: limits.attemptsPerChallenge });
+    await countAttemptById(tx, 'submissions', { id: live[0].submission_id, mostAttempts: limits.attemptsPerChallenge });
 `,
     tests: [ATTEMPTS],
   },

@@ -1,5 +1,7 @@
 // A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
 // so a stranger cannot use up a visitor's.
+// If a live code was just requested from the same IP address, a second browser's challenge shares it instead of getting its own
+// code. Then codes_sent is 0, and its attempts count against the e-mail address (countEntry in verify-code.ts).
 import type { Selectable, Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -14,7 +16,7 @@ export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is 
 
 type OfBrowser = { readonly browserId: string; readonly now: number };
 
-const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
+const newestUnexpired = (db: Db, { browserId, now }: OfBrowser) =>
   db
     .selectFrom('submissions')
     .where('browser_id', '=', browserId)
@@ -26,9 +28,9 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
-  { id, email, ...of }: OfBrowser & { readonly id?: string | undefined; readonly email?: string },
+  { id, email, ...browser }: OfBrowser & { readonly id?: string | undefined; readonly email?: string },
 ): Promise<Challenge | undefined> =>
-  unexpired(db, of)
+  newestUnexpired(db, browser)
     .select(columnsOf('submissions'))
     .where('verified_at', state === 'open' ? 'is' : 'is not', null)
     .$if(id !== undefined, (query) => query.where('id', '=', id!))
@@ -48,11 +50,12 @@ export async function insertChallenge(
 export async function updateChallenge(
   tx: Db,
   id: string,
-  sent: Updateable<Schema['submissions']>,
+  changes: Updateable<Schema['submissions']>,
 ): Promise<void> {
-  await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
+  await tx.updateTable('submissions').set(changes).where('id', '=', id).execute();
 }
 
+/** Extends the code's own challenge and those that share the code, so none ends before it. Revives no challenge. */
 export async function prolongChallenges(
   tx: Db,
   code: { submission_id: string | null; email: string; created_at: number },
@@ -73,22 +76,28 @@ export async function prolongChallenges(
     .execute();
 }
 
-/**
- * Uses one statement, so parallel attempts cannot exceed the limit.
- * @param most attempts per row; 0 for no limit
- */
-const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: number) =>
+type AttemptLimit = {
+  /** 0 means no limit. */
+  readonly mostAttempts: number;
+};
+
+/** Uses one statement, so parallel attempts cannot exceed the limit. */
+const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', { mostAttempts }: AttemptLimit) =>
   tx
     .updateTable(table as 'submissions')
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
-    .$if(most > 0, (query) => query.where('wrong_attempts', '<', most));
+    .$if(mostAttempts > 0, (query) => query.where('wrong_attempts', '<', mostAttempts));
 
-export const countAttempt = (
+/** @returns undefined if the browser has no open challenge with its own code and an attempt left */
+export const countAttemptOfBrowser = (
   tx: Db,
-  { email, most, ...of }: OfBrowser & { readonly email: string; readonly most: number },
+  { email, mostAttempts, ...browser }: OfBrowser & AttemptLimit & { readonly email: string },
 ): Promise<Challenge | undefined> => {
-  const open = unexpired(tx, of).select('id').where('email', '=', email).where('verified_at', 'is', null);
-  return countingAttempt(tx, 'submissions', most)
+  const open = newestUnexpired(tx, browser)
+    .select('id')
+    .where('email', '=', email)
+    .where('verified_at', 'is', null);
+  return countingAttempt(tx, 'submissions', { mostAttempts })
     .where('id', '=', open)
     .where('codes_sent', '>', 0)
     .where('verified_at', 'is', null)
@@ -96,12 +105,13 @@ export const countAttempt = (
     .executeTakeFirst();
 };
 
-export async function countAttemptAt(
+/** @returns false if no attempt was left */
+export async function countAttemptById(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
-  { id, most }: { readonly id: string; readonly most: number },
+  { id, mostAttempts }: AttemptLimit & { readonly id: string },
 ): Promise<boolean> {
-  return hasChanged(countingAttempt(tx, table, most).where('id', '=', id));
+  return hasChanged(countingAttempt(tx, table, { mostAttempts }).where('id', '=', id));
 }
 
 export async function giveAttemptBack(tx: Db, id: string): Promise<void> {

@@ -33,13 +33,13 @@ export async function acceptCode(tx: Db, table: CodeTable, id: string, now: numb
 export async function endCodes(
   tx: Db,
   table: CodeTable,
-  of: { readonly submission_id: string } | { readonly browser_id: string; readonly address_key?: string },
+  owner: { readonly submission_id: string } | { readonly browser_id: string; readonly address_key?: string },
   now: number,
 ): Promise<void> {
   await tx
     .updateTable(table)
     .set({ expires_at: now })
-    .where((eb) => eb.and(of))
+    .where((eb) => eb.and(owner))
     .where('expires_at', '>', now)
     .where('used_at', 'is', null)
     .execute();
@@ -60,7 +60,7 @@ const newestUnexpiredAt = (db: Db, at: number, limit = MOST_READ) =>
 export async function codesOfChallenge(
   db: Db,
   challengeId: string,
-  unexpiredAt: number,
+  { unexpiredAt }: { readonly unexpiredAt: number },
   now: number,
 ): Promise<readonly Code[]> {
   const newest = newestUnexpiredAt(db, unexpiredAt);

@@ -9,7 +9,7 @@ import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { leadPages } from '#server/db/contacts/people.ts';
-import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
+import { countAttemptOfBrowser, findChallenge } from '#server/codes/challenges.ts';
 import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import { listEvents } from '#server/db/tables/webhook-events.ts';
@@ -88,7 +88,7 @@ const STORIES: readonly {
   },
   {
     what: 'a browser enters a code',
-    work: ({ db }) => countAttempt(db, { browserId: 'b', email: 'e', most: 5, now }),
+    work: ({ db }) => countAttemptOfBrowser(db, { browserId: 'b', email: 'e', mostAttempts: 5, now }),
     never: /SCAN/,
     once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
   },

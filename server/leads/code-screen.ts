@@ -57,7 +57,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
   const { id, email, codes_sent: ownCodes } = challenge;
   const codes =
     ownCodes > 0
-      ? await codesOfChallenge(db, id, 0, now)
+      ? await codesOfChallenge(db, id, { unexpiredAt: 0 }, now)
       : await codesOfAddress(db, [email], { unexpiredAt: now }, now);
   return codeFor(codes, challenge, challenge.client_address, now);
 }

@@ -2,8 +2,8 @@
 // opens the lead.
 import {
   closeChallenge,
-  countAttempt,
-  countAttemptAt,
+  countAttemptById,
+  countAttemptOfBrowser,
   findChallenge,
   findChallengeById,
   giveAttemptBack,
@@ -147,10 +147,11 @@ async function countEntry(
 ): Promise<Counted | Refused> {
   const network = await limits.verifyFromNetwork(tx, clientAddress, now);
   if (network.type === 'exceeded') return { ...network, type: 'refused', error: 'too-many-requests' };
-  const most = limits.attemptsPerChallenge;
-  const own = browserId === null ? undefined : await countAttempt(tx, { browserId, email, most, now });
+  const mostAttempts = limits.attemptsPerChallenge;
+  const own =
+    browserId === null ? undefined : await countAttemptOfBrowser(tx, { browserId, email, mostAttempts, now });
   if (own !== undefined) {
-    const codes = await codesOfChallenge(tx, own.id, now, now);
+    const codes = await codesOfChallenge(tx, own.id, { unexpiredAt: now }, now);
     return {
       type: 'counted',
       by: 'challenge',
@@ -204,9 +205,9 @@ async function countForAddress(
     browserId === null || open !== undefined
       ? undefined
       : await findChallenge(tx, 'verified', { browserId, email, now });
-  const most = limits.attemptsPerChallenge;
+  const mostAttempts = limits.attemptsPerChallenge;
   const countedOnVerified =
-    verified !== undefined && (await countAttemptAt(tx, 'submissions', { id: verified.id, most }))
+    verified !== undefined && (await countAttemptById(tx, 'submissions', { id: verified.id, mostAttempts }))
       ? verified
       : undefined;
   const entered = countedOnVerified && codeEnteredFor(codes, countedOnVerified);

@@ -87,7 +87,7 @@ function createAttacker(server: ServerUnderTest) {
       browserId === null ? undefined : await findChallenge(db, 'open', { browserId, email: VICTIM, now });
     const own = hasCodeOfItsOwn(challenge);
     const codes = own
-      ? await codesOfChallenge(db, challenge.id, now, now)
+      ? await codesOfChallenge(db, challenge.id, { unexpiredAt: now }, now)
       : await codesOfAddress(db, [VICTIM], { unexpiredAt: now }, now);
     const live = codes.filter((code) => isLive(code, now));
     return { codes: Math.min(live.length, ACCEPTED_CODES), own };

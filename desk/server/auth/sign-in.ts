@@ -10,7 +10,7 @@ import { isRecent } from '#server/platform/time.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
-import { countAttemptAt } from '#server/codes/challenges.ts';
+import { countAttemptById } from '#server/codes/challenges.ts';
 import { acceptCode, endCodes } from '#server/codes/codes.ts';
 import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
@@ -153,9 +153,9 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
         const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
-          const hasAttempts = await countAttemptAt(tx, 'desk_sign_ins', {
+          const hasAttempts = await countAttemptById(tx, 'desk_sign_ins', {
             id: newest.id,
-            most: DESK_SIGN_IN.attempts,
+            mostAttempts: DESK_SIGN_IN.attempts,
           });
           return { type: 'counted', open, hasAttempts } as const;
         }
