@@ -31,10 +31,10 @@ export const FAULTS: readonly PlantedFault[] = [
     find: '  const counted = await db.transaction()',
     replace: `
   const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
-  const live = early && acceptedOf(await codesOfChallenge(db, early.id, now, now), now);
+  const live = early && comparableCodes(await codesOfChallenge(db, early.id, { unexpiredAt: now }, now));
   const right = live && findCode(parts.secrets, live.map((one) => ({ ...one, secretId: one.secret_id })), digits, ACCEPTED_CODES);
   if (early && right)
-    return db.transaction().execute((tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
+    return withAddressLocked(db, email, (tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
   const counted = await db.transaction()`,
     tests: [ATTEMPTS],
   },

@@ -35,6 +35,18 @@ it('two requests that enter a late code never deadlock', () =>
     assert.equal(after?.expires_at, code.expires_at);
   }));
 
+it('the right code is refused while the last wrong attempt is ending the codes', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const { visitor, code } = await askForCode(server);
+    await enterWrong(visitor, code, 4);
+    const [lastWrong, right] = await inTurnBehindLock(server.database, EMAIL, [
+      () => enter(visitor, wrongFor(code)),
+      () => enter(visitor, code),
+    ]);
+    assert.equal(lastWrong.statusCode, 400);
+    assert.equal(right.statusCode, 429);
+  }));
+
 for (const engine of ENGINES) {
   describe(`attempts on ${engine}`, () => {
     it('a challenge allows five wrong attempts, which a resend does not reset', () =>
