@@ -25,6 +25,12 @@ export const lanesOf = (network: string, recipient: string): Lanes => ({
   domain: domainOf(recipient).toLowerCase(),
 });
 
+/**
+ * The network of guides, which share this lane: they delay each other but never a code. Notices have neither a network nor a
+ * domain in the queue (null), so they are in no lane.
+ */
+export const NETWORK_OF_GUIDES = '';
+
 export type NewMail = {
   readonly id: string;
   readonly kind: string;
@@ -120,15 +126,16 @@ export async function findTurn(
       sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as(
         'last_of_network',
       ),
-      // Without guides, which have no network and are put off (guide-mail.ts).
+      // Without guides, whose turns are minutes later (guide-mail.ts).
       sql<
         number | null
-      >`max(case when attempts = 0 and network <> '' and recipient_domain = ${domain} then turn_at end)`.as(
+      >`max(case when attempts = 0 and network <> ${NETWORK_OF_GUIDES} and recipient_domain = ${domain} then turn_at end)`.as(
         'last_of_domain',
       ),
     ])
     .where(isQueued)
     .executeTakeFirstOrThrow();
+  // Both comparisons with the number of waiting mails only save a query.
   if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
@@ -162,16 +169,26 @@ const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * B
 /** Estimates how long a new mail would wait. */
 async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): Promise<number> {
   const networks = await waitingByNetwork(db, domain, now);
-  const ahead = mailsAhead(networks, network);
+  const deferredNetworks = networks.filter((one) => one.deferred > 0).length;
+  const areManyDeferred = deferredNetworks >= MANY_DEFERRED;
+  const ahead = dueAhead(networks, network) + (areManyDeferred ? deferredNetworks : 0);
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  return (ahead / (await mailsPerSecond(db, whenQueueBecameBusy(networks, now), now))) * 1000;
+  const busySince = oldestWaitingSince(networks, { areManyDeferred }, now);
+  return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
+
+/**
+ * Mail waiting for another attempt delays new mail only if it comes from this many networks: then our mail server accepts a few
+ * mails and defers the rest. For fewer, recipients' servers are the likelier reason. The number is an estimate, not a
+ * measurement.
+ */
+const MANY_DEFERRED = 50;
 
 type WaitingOfNetwork = {
   readonly network: string | null;
   readonly due: number;
   /** Mail that waits for another attempt. */
-  readonly put_off: number;
+  readonly deferred: number;
   readonly since: number;
   readonly untried_since: number | null;
 };
@@ -183,7 +200,7 @@ function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingO
     .select([
       'network',
       sql<number>`sum(case when due_at <= ${now} then 1 else 0 end)`.as('due'),
-      sql<number>`sum(case when due_at > ${now} then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when due_at > ${now} then 1 else 0 end)`.as('deferred'),
       sql<number>`min(created_at)`.as('since'),
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried_since'),
     ])
@@ -199,36 +216,27 @@ function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingO
 }
 
 /**
- * Counts the mails before a new one. Networks take turns, so of each other network at most one mail more than ours has waiting
- * goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead.
+ * Counts the due mails before a new one. Networks take turns, so of each other network at most one mail more than ours has
+ * waiting goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead.
  */
-function mailsAhead(networks: readonly WaitingOfNetwork[], ownNetwork: string): number {
+function dueAhead(networks: readonly WaitingOfNetwork[], ownNetwork: string): number {
   const own = networks.find(({ network }) => network === ownNetwork)?.due ?? 0;
-  const due = networks.reduce(
+  return networks.reduce(
     (sum, other) => sum + (other.network === ownNetwork ? own : Math.min(other.due, own + 1)),
     0,
   );
-  return areManyPutOff(networks) ? due + putOffNetworks(networks) : due;
 }
 
-/** The time since which the pace of deliveries is that of a queue. */
-const whenQueueBecameBusy = (networks: readonly WaitingOfNetwork[], now: number): number => {
-  const untriedOnly = !areManyPutOff(networks);
-  return Math.min(now, ...networks.map((one) => (untriedOnly ? (one.untried_since ?? now) : one.since)));
-};
-
 /**
- * Mail waiting for another attempt delays new mail only if it comes from this many networks: then our mail server accepts a few
- * mails and puts off the rest. For fewer, recipients' servers are the likelier reason. The number is an estimate, not a
- * measurement.
+ * Returns the time since which a mail has been waiting; now if none is. Deliveries since then show how fast mail is sent;
+ * earlier ones may only show how fast forms arrived. Deferred mail counts only if it delays new mail.
  */
-const MANY_PUT_OFF = 50;
-
-const putOffNetworks = (networks: readonly WaitingOfNetwork[]): number =>
-  networks.filter((one) => one.put_off > 0).length;
-
-const areManyPutOff = (networks: readonly WaitingOfNetwork[]): boolean =>
-  putOffNetworks(networks) >= MANY_PUT_OFF;
+const oldestWaitingSince = (
+  networks: readonly WaitingOfNetwork[],
+  { areManyDeferred }: { readonly areManyDeferred: boolean },
+  now: number,
+): number =>
+  Math.min(now, ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))));
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
@@ -239,6 +247,7 @@ async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<n
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
+  // A few deliveries in a longer time show a slow pace. None shows nothing: mailStandsStill decides whether there is an outage.
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
   // Excludes an earlier outage, which says nothing about the current pace.
   const from = isEnough ? Math.min(...sentAt) : since;

@@ -13,7 +13,7 @@ import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { addMail, lanesOf } from '#server/jobs/mail-jobs.ts';
+import { addMail, lanesOf, NETWORK_OF_GUIDES } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
   type Block,
@@ -41,8 +41,7 @@ export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  // Guides share the lane of an empty network, so they delay each other but never a code.
-  const place = { ...lanesOf('', recipient), turnAt: now + GIVES_WAY_MS };
+  const place = { ...lanesOf(NETWORK_OF_GUIDES, recipient), turnAt: now + GIVES_WAY_MS };
   await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
 }
 
