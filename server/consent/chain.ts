@@ -52,6 +52,8 @@ export const sha256 = (text: string): string => hashOf('sha256', text);
 
 /** The salt is erased with the content. Without the salt, nobody can guess the content from the hash. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
+
+/** Covers the whole entry except sealed_at, which only tells a reader of the table when the entry was appended. */
 export const hashOfEntry = ({
   previous,
   position,
@@ -69,6 +71,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   const head = await db
     .selectFrom('consent_chain')
     .select(['position', 'hash'])
+    // Forged entries at 0 or below are reported as errors, and nothing continues them.
     .where('position', '>', 0)
     .orderBy('position', 'desc')
     .limit(1)
@@ -95,15 +98,14 @@ export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead |
   if (row === undefined) return null;
   const { position, hash, signature, signed_at: signedAt } = row;
   const { sign, verifies } = signerOf(secrets, 'consent chain');
-  const [isGenuine, isByNewestSecret] = [
-    verifies(signedTextOf(row), signature),
-    signature === sign(signedTextOf(row)),
-  ];
+  const isGenuine = verifies(signedTextOf(row), signature);
+  const isByNewestSecret = signature === sign(signedTextOf(row));
   return { position, hash, isGenuine, isByNewestSecret, signedAt };
 }
 
 export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> {
-  const [newest, signed] = [await chainHead(db), await signedHead(db, secrets)];
+  const newest = await chainHead(db);
+  const signed = await signedHead(db, secrets);
   return signed !== null && signed.isGenuine && signedTextOf(signed) === signedTextOf(newest);
 }
 
@@ -183,6 +185,7 @@ export const erasurePosition = sql<number | null>`(
  */
 export const createProofEraser =
   (secrets: Secrets, now: number) =>
+  /** @param isAbout selects the person's entries, by column names without a table */
   async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
     await lockChain(tx);
     const erased = await tx
@@ -205,10 +208,14 @@ export const createProofEraser =
     );
   };
 
+/** Limits an entry's content to about 300 kB, because each entry of a long chain may have an error. */
 const ERRORS_PER_ENTRY = 1_000;
 const acceptanceId = (number: number): string => `acceptance-${number}`;
 
-/** Accepts errors and signs the whole chain. */
+/**
+ * Records in the chain that the operator knows these errors, so verifyChain no longer counts them. Signs the new head even if
+ * the previous one was unsigned, so the signature covers the chain in its current state.
+ */
 export async function acceptErrors(
   db: Db,
   { errors, secrets, now }: { errors: readonly ChainError[]; secrets: Secrets; now: number },
@@ -227,6 +234,7 @@ export async function acceptErrors(
   });
 }
 
+/** One query each, because they are few and found by the index on row_id. No index finds entries by kind. */
 export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (;;) {
