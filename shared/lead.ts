@@ -16,7 +16,7 @@ import {
   isSingleLine,
   LOCAL_PART,
   tidyEmail,
-  tidyLine,
+  tidyText,
   visibleLength,
 } from '#shared/typed-input.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
@@ -33,7 +33,7 @@ const INVALID: OtherFieldError = 'invalid';
 /** Accepts one line, tidied, of 2 to 200 visible characters, such as a name. */
 const lineOfText = (tooShort: FieldError, tooLong: FieldError, notOneLine: FieldError) =>
   z.string({ error: typeErrorOf }).check(
-    z.overwrite(tidyLine),
+    z.overwrite(tidyText),
     z.refine((text) => visibleLength(text) >= NAME_MIN_LENGTH, { error: tooShort, abort: true }),
     z.maxLength(NAME_MAX_LENGTH, { error: tooLong, abort: true }),
     z.refine(isSingleLine, { error: notOneLine }),

@@ -5,7 +5,7 @@ import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts
 import { LeadForm, type TypedAnswers } from '#shared/lead.ts';
 import { longestAnswer } from '#shared/limits.ts';
 import { orNull } from '#shared/or-null.ts';
-import { isSingleLine, tidyLine } from '#shared/typed-input.ts';
+import { isSingleLine, tidyText } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 
 declare const URL: new (url: string) => {
@@ -28,13 +28,15 @@ function isWebAddress(text: string): boolean {
   );
 }
 
+type TextKind = Exclude<OwnField['kind'], 'choice' | 'choices'>;
+
 type TextRule = {
   readonly fits?: (text: string) => boolean;
   readonly messageKey?: keyof FormMessages;
   readonly tidy?: (text: string) => string;
 };
 
-const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'>, TextRule>> = {
+const TEXT_RULES: Readonly<Record<TextKind, TextRule>> = {
   text: {},
   telephone: { fits: (text) => TELEPHONE.test(text), messageKey: 'telephone' },
   number: {
@@ -88,7 +90,7 @@ export function answerSchema(
     z.string({ error }).check(
       // Checked before the regular expressions, so that they never run on long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
-      z.overwrite(tidyLine),
+      z.overwrite(tidyText),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
       isGiven,
       z.maxLength(maximum, tooLong),
@@ -191,13 +193,11 @@ export const formerAnswersText = (fields: readonly OwnField[], answers: OwnAnswe
     .map(([, { label, answer }]) => labelAndAnswer(label, displayedAnswer(answer)))
     .join('; ');
 
-const SAMPLES: Readonly<Record<OwnField['kind'], string>> = {
+const SAMPLES: Readonly<Record<TextKind, string>> = {
   text: 'Sample',
   telephone: '+44 20 7946 0018',
   number: '42',
   url: 'https://example.com',
-  choice: '',
-  choices: '',
   'long text': 'A first line.\nA second line.',
 };
 

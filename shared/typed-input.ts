@@ -11,7 +11,7 @@ export const singleLine = (text: string): string => text.replace(FORBIDDEN, '');
  * Removes characters that programs add to copied text: direction marks from phones and address books, tabs from spreadsheets,
  * line breaks from Word.
  */
-export const tidyLine = (text: string): string =>
+export const tidyText = (text: string): string =>
   text
     .replace(/[\u202A-\u202D\u2066-\u2069]/g, '')
     .replace(/[\t\v]/g, ' ')

@@ -26,9 +26,6 @@ export type ReportOutcome =
   /** The report isn't stored, because nothing is stored about the e-mail address. */
   | 'unknown';
 
-/** A complaint is a withdrawal. */
-export type ReportParts = WithdrawalParts;
-
 export type Once = {
   readonly key: string;
   /** When the call becomes too old to be accepted. */
@@ -36,7 +33,7 @@ export type Once = {
 };
 
 export async function takeReport(
-  parts: ReportParts,
+  parts: WithdrawalParts,
   report: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
@@ -50,7 +47,7 @@ export async function takeReport(
  * @returns null if the key was used before
  */
 export async function takeReportsOnce(
-  parts: ReportParts,
+  parts: WithdrawalParts,
   { reports, once: { key, until } }: { readonly reports: readonly MailReport[]; readonly once: Once },
   now: number,
 ): Promise<readonly ReportOutcome[] | null> {
@@ -66,7 +63,7 @@ export async function takeReportsOnce(
 
 async function takeIn(
   tx: Db,
-  parts: ReportParts,
+  parts: WithdrawalParts,
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
@@ -90,8 +87,6 @@ async function takeIn(
   return 'suppressed';
 }
 
-// Accepts bounces and complaints sent by mail. They must identify one of our mails by Message-ID or signed return path.
-// Otherwise anyone could suppress any e-mail address.
 export type MessageOutcome =
   | { readonly type: 'no report' }
   | { readonly type: 'unreadable report'; readonly program: string }
@@ -105,7 +100,15 @@ export type MessageOutcome =
       readonly note: string | null;
     };
 
-export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
+/**
+ * Accepts a bounce or complaint sent by mail. It must identify one of our mails by Message-ID or signed return path. Otherwise
+ * anyone could suppress any e-mail address.
+ */
+export async function takeMessage(
+  parts: WithdrawalParts,
+  raw: Uint8Array,
+  now: number,
+): Promise<MessageOutcome> {
   const message = await readReturnedMessage(raw);
   if (message.type === 'other') return { type: 'no report' };
   if (message.type === 'unreadable report') return message;
@@ -138,7 +141,7 @@ const whyNot = (action: string, meaning: AnswerMeaning): string =>
 const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;
 
 async function findNamedMail(
-  { database, secrets }: ReportParts,
+  { database, secrets }: WithdrawalParts,
   { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
 ): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
   const ids = [

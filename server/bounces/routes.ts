@@ -10,11 +10,11 @@ import {
   takeReportsOnce,
   type MailReport,
   type ReportOutcome,
-  type ReportParts,
 } from '#server/bounces/accept-report.ts';
+import type { WithdrawalParts } from '#server/consent/withdraw.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
-type MailEventParts = ReportParts & {
+type MailEventParts = WithdrawalParts & {
   readonly config: Config['mailEvents'];
   readonly clock: () => number;
   readonly fetch: Fetch;
@@ -27,7 +27,7 @@ const RETRY_AFTER_SECONDS = 60;
 
 /** One transaction for a batch of thousands would block the database. */
 async function takeEach(
-  parts: ReportParts,
+  parts: WithdrawalParts,
   reports: readonly MailReport[],
   now: number,
 ): Promise<readonly ReportOutcome[]> {

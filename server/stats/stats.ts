@@ -46,7 +46,7 @@ export const countOf = (step: Step): number => ('people' in step ? step.people :
 export type Figures = {
   /** ISO 8601; null if codes are known for the whole span. */
   readonly codesFrom: string | null;
-  /** The same for mail. */
+  /** ISO 8601; null unless mail is known for a shorter part of the span than codes. */
   readonly mailFrom: string | null;
   /** Set only if other data goes back further. */
   readonly viewsFrom: string | null;
@@ -111,9 +111,7 @@ export async function gatherFigures(
   for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
-  const views = areViewsWanted
-    ? await readPageViews(db, days, { sourcesLimit: SOURCES_COUNTED, source: only.source })
-    : null;
+  const views = areViewsWanted ? await readPageViews(db, days, only.source) : null;
   if (views !== null) addViews(count, views);
 
   const areViewsKnown = views !== null && views.firstDay <= days.last;
@@ -215,11 +213,8 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
   if (people === 0) return null;
   const quantile = (share: number): number => {
     let reached = 0;
-    for (const [seconds, count] of sorted) {
-      reached += count;
-      if (reached >= share * people) return seconds;
-    }
-    return 0;
+    const [seconds] = sorted.find(([, count]) => (reached += count) >= share * people)!;
+    return seconds;
   };
   const countIn = (from: number, below: number) =>
     sorted.reduce((sum, [seconds, count]) => (seconds >= from && seconds < below ? sum + count : sum), 0);
@@ -231,21 +226,21 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
 }
 
 /**
- * @param options source: counts only views from this source. sourcesLimit: maximum number of sources; further ones are
- * counted as OTHERS
+ * Counts views from the smallest sources as OTHERS.
+ * @param source counts only views from this source
  * @returns null if no view was ever counted
  */
 async function readPageViews(
   db: Db,
   { first, last }: Days,
-  { sourcesLimit, source }: { readonly sourcesLimit: number; readonly source?: string | undefined },
+  source: string | undefined,
 ): Promise<PageViews | null> {
   const firstDay = await firstFunnelDay(db);
   if (firstDay === null) return null;
   const { days, sources } = await funnelSums(db, {
     from: first,
     last,
-    mostSources: sourcesLimit,
+    mostSources: SOURCES_COUNTED,
     source,
   });
   const byDay = new Map<number, number>();
