@@ -83,6 +83,16 @@ describe('settings in .env', () => {
     ]);
   });
 
+  it('INSTANCE_FOLDER in .env is refused each time the settings are read', () =>
+    inFolder((other) => {
+      using _environment = environment({});
+      const text = `INSTANCE_FOLDER=${other}`;
+      const first = readSettings(text);
+      assert.match(JSON.stringify(first), /\.env:1: INSTANCE_FOLDER cannot be set here/);
+      assert.deepEqual(readSettings(text), first);
+      assert.equal(process.env['INSTANCE_FOLDER'], undefined);
+    }));
+
   it('settings in the environment can be written to .env, or are named', () =>
     inFolder((folder) => {
       const INSTANCE_FOLDER = folder;

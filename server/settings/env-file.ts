@@ -47,7 +47,8 @@ export function readSettings(
   entered.clear();
   const misspelt = misspeltNames(process.env);
   for (const [setting, value] of Object.entries(read.values)) {
-    if (process.env[setting] !== undefined) continue;
+    // Although .env must not set it, this would move the folder for the next call.
+    if (setting === 'INSTANCE_FOLDER' || process.env[setting] !== undefined) continue;
     process.env[setting] = value;
     entered.set(setting, value);
   }

@@ -83,13 +83,18 @@ export function readInstance(
   return instanceFrom(readSettings(), readCampaign(campaignFolder));
 }
 
-/** Reads settings and words. While the words have mistakes, those of the last build are used, and the mistakes are warnings. */
+/**
+ * Reads settings and words. While only the words have mistakes, those of the last build are used, and the mistakes are warnings.
+ * Mistakes in the settings are always refused.
+ */
 export function readInstanceOrLastBuild(): ReturnType<typeof readInstance> {
-  const read = readInstance();
-  const release =
-    read.type === 'mistakes' ? newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder())) : null;
-  if (read.type === 'instance' || release === null) return read;
-  const built = readInstance(campaignFolderOf(release));
+  const campaignFolder = readCampaignFolder();
+  const settings = readSettings();
+  const read = instanceFrom(settings, readCampaign(campaignFolder));
+  if (read.type === 'instance' || settings.type === 'mistakes') return read;
+  const release = newestRelease(distFolder(PROJECT_FOLDER, campaignFolder));
+  if (release === null) return read;
+  const built = instanceFrom(settings, readCampaign(campaignFolderOf(release)));
   return built.type === 'mistakes' ? read : withWarnings(built, read.mistakes);
 }
 
