@@ -8,7 +8,13 @@ import { openToOthers, PROJECT_FOLDER, describeOpenToOthers } from '#server/plat
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
-import { isSettingName, SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
+import {
+  isSettingName,
+  SETTING_NAMES,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from '#server/settings/settings-table.ts';
 import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
 import { isTimeZone } from '#shared/days.ts';
 import { orNull } from '#shared/or-null.ts';
@@ -186,9 +192,6 @@ const textOf = (file: string): string =>
     .replace(/^\uFEFF/, '')
     .replaceAll(/\r\n?/g, '\n');
 
-const HOLDS_SECRETS =
-  /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL|MAIL_EVENTS_POSTMARK_LOGIN|MAIL_EVENTS_MAILGUN_KEY)\s*=\s*\S/m;
-
 const NO_ENTRIES: EnvFile = { mistakes: [], warnings: [], values: {}, lines: new Map() };
 
 function readEnvFile(file: string, name: string): EnvFile {
@@ -214,9 +217,15 @@ function readEnvFile(file: string, name: string): EnvFile {
     return { ...NO_ENTRIES, mistakes: [{ file: name, line, message }] };
   }
   const read = readEnvText(text, name);
-  const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(describeOpenToOthers) : [];
+  const open = holdsSecret(read.values) ? openToOthers([file]).map(describeOpenToOthers) : [];
   return { ...read, warnings: [...read.warnings, ...open.map((message) => ({ message }))] };
 }
+
+const holdsSecret = (values: EnvFile['values']): boolean =>
+  SETTING_NAMES.some((name) => {
+    const setting: Setting = SETTINGS[name];
+    return setting.isSecret === true && Boolean(values[name]?.trim());
+  });
 
 type EnvFile = {
   readonly mistakes: readonly Mistake[];
