@@ -297,7 +297,9 @@ function mistakeInEntry(
   if (isOurs && /^["'`]/.test(bare))
     return `has an opening quote (${bare[0]}) without a closing quote on the same line. Add the closing quote.`;
   // Without a space before it, # is probably meant as part of the value.
-  if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
+  const isCutOff = /^(?:[^#]*[^\s#])?#/.test(bare);
+  const isCommentAfterSpace = bare.startsWith('#') && /\s$/.test(sign);
+  if (isOurs && isCutOff && !isCommentAfterSpace)
     return 'is cut off at the "#", which begins a comment. Put the value in quotes or, in a URL, write %23.';
   // Node would read the next non-empty line as the value.
   if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))

@@ -84,6 +84,8 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'APP_SECRET=abc#def',
     'export APP_SECRET = abc#def # why',
     'APP_SECRET=#abc',
+    'APP_SECRET=abc, def#ghi',
+    'APP_SECRET=abc def# why',
     'PORT=1\nAPP_SECRET=a#b\n',
   ].map((text): [string, string] => [
     text,
@@ -108,6 +110,7 @@ describe('syntax of .env', () => {
       '',
       '\n  \n',
       'APP_SECRET=abc # a comment',
+      'APP_SECRET=abc, def #a comment#',
       'APP_SECRET= # nothing yet',
       'APP_SECRET=\nPORT=1',
       'APP_SECRET= \n',
