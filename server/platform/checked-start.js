@@ -1,5 +1,6 @@
 // The server and the desk run this file first. It is plain JavaScript, so even an old Node can report that it is too old.
 import { readFileSync } from 'node:fs';
+// Namespaces, because a named import of a function that an old Node lacks would fail before the check of its version.
 import * as module from 'node:module';
 import * as net from 'node:net';
 import { fileURLToPath } from 'node:url';

@@ -236,7 +236,12 @@ type EnvFile = {
 
 /**
  * One entry, as Node's parseEnv reads it; a quoted value can span lines. parseEnv ignores lines without an entry and text after
- * a closing quote.
+ * a closing quote. The alternatives and their groups:
+ *
+ * - `# a comment`: none
+ * - `export HOST = "::" # why`: name, sign (with the spaces after it), quote, quoted, after
+ * - `PORT=3000 # why`: name, sign, bare
+ * - `PORT: 3000`: other
  */
 const LINE =
   /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
