@@ -132,7 +132,8 @@ for (const engine of ENGINES) {
           await server.advance(600);
           await isOf('grace@example.com').set({ due_at: server.now() }).execute();
           server.wakeWorker();
-          await until(() => server.mailEvents.at(-1)?.type === 'dropped');
+          await until(() => server.mailEvents.length === 4);
+          assert.equal(server.mailEvents.at(-1)?.type, 'refused');
           const { db } = server.database;
           const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
           const { state, reply } = await late.executeTakeFirstOrThrow();

@@ -129,8 +129,10 @@ async function deliverMail(
   const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
   if (letter === null) {
     // Mail retried after a permanent refusal (REFUSES_US) expired because of that refusal, so it counts as refused.
-    await finish(mail.error_class === REFUSES_US ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
-    onEvent({ type: 'dropped' });
+    const isRefused = mail.error_class === REFUSES_US;
+    const reason = mail.reply ?? 'no longer valid';
+    await finish(isRefused ? 'failed' : 'dropped', reason);
+    onEvent(isRefused ? { type: 'refused', reason, errorClass: REFUSES_US } : { type: 'dropped' });
     return;
   }
   const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
