@@ -38,15 +38,16 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     `@:12: ${NOT_READ} a text that begins with * must be in quotes (there is no earlier &us).`,
   ],
   ['publisher: !us and them', `@:12: ${NOT_READ} a text must not begin with ! outside quotes. ${QUOTES}`],
-  ...(['& Us', '&us and them', '! us', '? us'] as const).map((text): Case => [
+  ...(['& Us', '? us'] as const).map((text): Case => [
     `publisher: ${text}`,
     `@:12: ${NOT_READ} a text must not begin with ${text.charAt(0)} outside quotes. ${QUOTES}`,
   ]),
+  ...(['&us and them', '! us'] as const).map((text): Case => [
+    `publisher: ${text}`,
+    `@:12: a text must not begin with ${text.charAt(0)} outside quotes. ${QUOTES}`,
+  ]),
   [`publisher: &us Us\npostalAddress: *us`],
-  [
-    'publisher: &nbsp; Us',
-    `@:19: ${NOT_READ} &nbsp; is not replaced by a character here. Type the character itself.`,
-  ],
+  ['publisher: &nbsp; Us', `@:19: &nbsp; is not replaced by a character here. Type the character itself.`],
   [
     "publisher: 'Don't stop'",
     `@:17: ${NOT_READ} a ' within '…' ends the text. Write '' instead, or put the text in "…".`,
@@ -96,14 +97,14 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
   ['    - >20 lanes compared', `@:9: ${NOT_READ} a text must not begin with > outside quotes. ${QUOTES}`],
   [
     '    -Trusted',
-    `@:5: ${NOT_READ} a space is missing after the -.`,
+    `@:5: a space is missing after the -.`,
     '@: hero.trustLines: must be a list. Begin the line of each entry with "- ".',
   ],
   ['    * Trusted', `@:5: ${NOT_READ} an entry of a list begins with a hyphen and a space: "- ".`],
-  ['    - &more leads', `@:7: ${NOT_READ} a text must not begin with & outside quotes. ${QUOTES}`],
+  ['    - &more leads', `@:7: a text must not begin with & outside quotes. ${QUOTES}`],
   [
     '    - Trusted\n      - by hundreds',
-    `@+1:1: ${NOT_READ} the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning.`,
+    `@+1:1: the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning.`,
   ],
 ];
 
@@ -123,10 +124,7 @@ const FOR_THE_BADGE: readonly Case[] = [
     `@:1: ${NOT_READ} the line begins with a character that only looks like a space. Type normal spaces.`,
   ],
   ['  badge: > 10 X', `@:12: ${NOT_READ} a text must not begin with > outside quotes. ${QUOTES}`],
-  [
-    '  badge: The #1 guide',
-    `@:13: ${NOT_READ} "#1 guide" would be left out, because # begins a comment. ${QUOTES}`,
-  ],
+  ['  badge: The #1 guide', `@:13: "#1 guide" would be left out, because # begins a comment. ${QUOTES}`],
   [
     ' badge: New',
     `@:1: ${NOT_READ} the line is not indented like the lines around it. Correct the spaces at its beginning.`,

@@ -1,6 +1,6 @@
 // Explains mistakes of YAML's syntax to people who do not program: the parser's errors, and accepted text with a probably unintended
 // meaning. Mistakes in readable entries are explained in words-mistakes.ts.
-import { visit, type Document } from 'yaml';
+import { visit, type Document, type Scalar } from 'yaml';
 
 import { misindentedLine } from '#server/campaign/yaml-indentation.ts';
 
@@ -21,7 +21,8 @@ type Place = {
 type Kind = {
   readonly matches: (place: Place) => boolean;
   readonly message: string | ((place: Place) => string);
-  readonly isIndent?: true;
+  /** Reported once per block, because the parser reports each line that follows from it. */
+  readonly isOncePerBlock?: true;
 };
 
 const IN_QUOTES = 'Put the whole text in quotes';
@@ -42,43 +43,55 @@ const NOT_A_HYPHEN = 'an entry of a list begins with a hyphen and a space: "- "'
 const NO_SPACE = 'a space is missing after the -';
 const NOT_INDENTED = 'the line is not indented like the lines around it. Correct the spaces at its beginning';
 
-/** The first kind that matches explains the error, so special kinds come first. */
+/**
+ * The first kind that matches explains the error. Kinds about the beginning of a line or a code precede kinds about a value, and
+ * the last kind matches most codes. Other pairs whose order matters are marked.
+ */
 const KINDS: readonly Kind[] = [
   {
+    // ⇥badge: New
     matches: ({ line }) => /^\s*\t/.test(line),
     message: 'the line is indented with a tab. Use spaces',
-    isIndent: true,
+    isOncePerBlock: true,
   },
   {
+    // badge: New (after two no-break spaces)
     matches: ({ line }) => /^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line),
     message: 'the line begins with a character that only looks like a space. Type normal spaces',
-    isIndent: true,
+    isOncePerBlock: true,
   },
   {
+    // * Trusted (before the line that has no name)
     matches: ({ line }) => /^\s*\* /.test(line),
     message: NOT_A_HYPHEN,
   },
   {
+    // publisher: Them (after publisher: Us)
     matches: ({ code }) => code === 'DUPLICATE_KEY',
     message: ({ rest }) => `${/^[^\s:]+/.exec(rest)?.[0] ?? 'this'} is here twice. Keep one of the two`,
   },
   {
+    // ---
     matches: ({ code }) => code === 'MULTIPLE_DOCS',
     message: '--- would begin a second file. Remove the line',
   },
   {
+    // publisher: "C:\Us"
     matches: ({ code }) => code === 'BAD_DQ_ESCAPE',
     message: String.raw`a \ within "…" must be written as \\. You can also put the text in '…'`,
   },
   {
+    // -"Trusted"
     matches: ({ name, line }) => name === undefined && /^\s*-[^\s-]/.test(line),
     message: NO_SPACE,
   },
   {
+    // publisher:Us
     matches: ({ name, line }) => name === undefined && /^\s*(?:- +)?[\w-]+:\S/.test(line),
     message: 'a space is missing after the colon',
   },
   {
+    // and them (below publisher: Us)
     matches: ({ name, line, code }) =>
       name === undefined &&
       !/:|^\s*-/.test(line) &&
@@ -87,38 +100,41 @@ const KINDS: readonly Kind[] = [
       'the line has no name with a colon. If it continues a text, indent the line further than the name of that text',
   },
   {
+    // publisher: 'Don't stop: go on' (before the colon)
     matches: ({ value }) => value.startsWith("'"),
     message: `a ' within '…' ends the text. Write '' instead, or put the text in "…"`,
   },
   {
+    // publisher: "Say "hi": now" (before the colon)
     matches: ({ value }) => value.startsWith('"'),
     message: `a " within "…" ends the text. Put the text in '…'`,
   },
   {
+    // text: [unfinished (before the sign at the beginning)
     matches: ({ value }) => /^(?:\[|\{ ?\w+:)[^\]}]*$/.test(value),
     message: ({ value: [bracket] }) =>
       `the ${bracket} has no matching ${bracket === '[' ? ']' : '}'}, or a # is not in quotes`,
   },
   {
+    // badge: [Plan: A] lanes (before the colon)
     matches: ({ value }) => /^(?:[[{*&!|>@%`]|\? )/.test(value) && !/^[|>][-+\d]*$/.test(value),
     message: ({ value: [first = ''] }) => beginMessage(first),
   },
   {
+    // badge: - New: the guide (before the colon)
     matches: ({ value }) => value.startsWith('- '),
     message: `a list begins on the next line. If this is a text, put all of it in quotes`,
   },
   {
+    // publisher: Us: the publisher
     matches: ({ value }) => value.includes(': ') || value.endsWith(':'),
     message: ({ value }) => colonMessage(value),
   },
   {
-    matches: ({ line }) => /^\s*- +[^'"[{\s].*?: .*:(?: |$)/.test(line),
-    message: ({ line }) => colonMessage(line.replace(/^\s*- +/, '')),
-  },
-  {
+    // badge: New (indented by one space instead of two)
     matches: ({ code }) => /^(?:BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|MULTILINE_IMPLICIT_KEY)$/.test(code),
     message: NOT_INDENTED,
-    isIndent: true,
+    isOncePerBlock: true,
   },
 ];
 
@@ -131,36 +147,40 @@ const FROM_INDENTATION: ReadonlySet<string> = new Set([
   'MISSING_CHAR',
 ]);
 
-/** Finds all mistakes, but only the first on each line. */
+/**
+ * Finds all mistakes, but only the first on each line. A merge conflict, a character that only looks like a colon or a space, and
+ * a hyphen without a space can cause all of the parser's errors, so then no other mistake is returned.
+ */
 export function yamlMistakes(document: Document, text: string): YamlMistake[] {
-  const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
-  if (document.errors.length > 0 && merge)
-    return [
-      {
-        at: merge.index,
-        message: 'cannot be read: the file contains two versions from a merge. Keep one of them.',
-      },
-    ];
-  if (document.errors.length > 0) {
-    const lookalike = firstOutsideTexts(document, text.matchAll(LOOKALIKE));
-    if (lookalike !== undefined)
-      return [
-        {
-          at: lookalike.index,
-          message: `cannot be read: after ${lookalike[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space.`,
-        },
-      ];
-    const missingSpace = firstOutsideTexts(document, text.matchAll(HYPHEN_WITHOUT_SPACE));
-    if (missingSpace !== undefined)
-      return [{ at: missingSpace.index, message: `cannot be read: ${NO_SPACE}.` }];
-  }
-  const found = [...indentOrParserMistakes(document, text), ...silentMistakes(document, text)].map(
-    ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
-  );
+  const cause = document.errors.length > 0 ? causeOfAll(document, text) : null;
+  if (cause !== null) return [refused(cause)];
+  const found = [
+    ...[...indentOrParserMistakes(document, text), ...unknownAliases(document)].map(refused),
+    ...acceptedMistakes(document, text).map(({ at, message }) => ({ at, message: `${message}.` })),
+  ];
   const lineStart = ({ at }: YamlMistake) => text.lastIndexOf('\n', at - 1);
   return found.filter(
     (mistake, index) => found.findIndex((other) => lineStart(other) === lineStart(mistake)) === index,
   );
+}
+
+const refused = ({ at, message }: YamlMistake): YamlMistake => ({
+  at,
+  message: `cannot be read: ${message}.`,
+});
+
+function causeOfAll(document: Document, text: string): YamlMistake | null {
+  const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
+  if (merge)
+    return { at: merge.index, message: 'the file contains two versions from a merge. Keep one of them' };
+  const lookalike = firstOutsideTexts(document, text.matchAll(LOOKALIKE));
+  if (lookalike !== undefined)
+    return {
+      at: lookalike.index,
+      message: `after ${lookalike[1] ?? ''} is a character that only looks like a colon or a space. Type a normal colon and space`,
+    };
+  const missingSpace = firstOutsideTexts(document, text.matchAll(HYPHEN_WITHOUT_SPACE));
+  return missingSpace === undefined ? null : { at: missingSpace.index, message: NO_SPACE };
 }
 
 const LOOKALIKE = /^[ \t]*(?:- +)?([\w-]+)(?:[：﹕]|:[\u00A0\u2000-\u200B\u202F\u3000])/gm;
@@ -213,7 +233,7 @@ function parserMistakes(document: Document, text: string): YamlMistake[] {
     if (kind === undefined) return isExplained ? [] : [{ at: offset, message: message.replace(/\.$/, '') }];
     isExplained = true;
     const said = typeof kind.message === 'string' ? kind.message : kind.message(place);
-    if (kind.isIndent !== true) return [{ at: offset, message: said }];
+    if (kind.isOncePerBlock !== true) return [{ at: offset, message: said }];
     // An entry without indentation begins a block.
     const block = text.slice(0, start).split(/^\w/m).length;
     if (wronglyIndented.has(block)) return [];
@@ -232,11 +252,9 @@ function openQuoteBefore(document: Document, offset: number): number | null {
   return found;
 }
 
-/** Returns mistakes that the parser accepts. */
-function silentMistakes(document: Document, text: string): YamlMistake[] {
+/** The parser accepts a `*name` without an earlier `&name`, but reading its value would throw. */
+function unknownAliases(document: Document): YamlMistake[] {
   const found: YamlMistake[] = [];
-  const aliases = new Set<string>();
-  visit(document, { Alias: (_key, { source }) => void aliases.add(source) });
   visit(document, {
     Alias: (_key, alias) => {
       if (alias.resolve(document) === undefined)
@@ -245,51 +263,80 @@ function silentMistakes(document: Document, text: string): YamlMistake[] {
           message: `a text that begins with * must be in quotes (there is no earlier &${alias.source})`,
         });
     },
-    Scalar: (_key, scalar) => {
-      const [start = 0, end = text.length] = scalar.range ?? [];
-      if (scalar.anchor?.endsWith(';'))
-        found.push({
-          at: start,
-          message: `&${scalar.anchor} is not replaced by a character here. Type the character itself`,
-        });
-      else if (scalar.anchor !== undefined && !aliases.has(scalar.anchor))
-        found.push({ at: text.lastIndexOf('&', start - 1), message: beginMessage('&') });
-      else if (scalar.tag === '!')
-        found.push({ at: text.lastIndexOf('!', start - 1), message: beginMessage('!') });
-      if (scalar.type === 'PLAIN' && /^[–—•·▪]\s/.test(text.slice(start))) {
-        found.push({ at: start, message: NOT_A_HYPHEN });
-        return;
-      }
-      const list =
-        scalar.type === 'PLAIN' && document.errors.length === 0
-          ? /\n[ \t]*- /.exec(text.slice(start, end))
-          : null;
-      if (list !== null && /^-[\p{L}\d]/u.test(text.slice(start)))
-        found.push({ at: start, message: NO_SPACE });
-      else if (list !== null)
-        found.push({
-          at: start + list.index + 1,
-          message:
-            'the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning',
-        });
-      const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
-      if (lost !== undefined && scalar.type === 'PLAIN' && typeof scalar.value === 'string')
-        found.push({
-          at: end,
-          message: `"${lost.trim()}" would be left out, because # begins a comment. ${IN_QUOTES}`,
-        });
-    },
   });
   return found;
 }
 
-/** A duplicate name does not prevent checking the rest. */
-export function isUnreadable(document: Document): boolean {
-  let hasBrokenAlias = false;
+type AcceptedText = {
+  readonly scalar: Scalar;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Finds texts that the parser accepts, but with a meaning that is probably unintended. */
+function acceptedMistakes(document: Document, text: string): YamlMistake[] {
+  const found: (YamlMistake | null)[] = [];
+  const aliases = new Set<string>();
+  visit(document, { Alias: (_key, { source }) => void aliases.add(source) });
   visit(document, {
-    Alias: (_key, alias) => {
-      hasBrokenAlias ||= alias.resolve(document) === undefined;
+    Scalar: (_key, scalar) => {
+      const [start = 0, end = text.length] = scalar.range ?? [];
+      const accepted = { scalar, text, start, end };
+      found.push(signMistake(accepted, aliases));
+      if (scalar.type !== 'PLAIN') return;
+      const hyphen = hyphenMistake(accepted);
+      if (hyphen !== null) found.push(hyphen);
+      else {
+        if (document.errors.length === 0) found.push(listMistake(accepted));
+        found.push(commentMistake(accepted));
+      }
     },
   });
-  return hasBrokenAlias || document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
+  return found.filter((mistake) => mistake !== null);
 }
+
+/** `&nbsp; Us`, `&us and them` or `! us` */
+function signMistake(
+  { scalar, text, start }: AcceptedText,
+  aliases: ReadonlySet<string>,
+): YamlMistake | null {
+  if (scalar.anchor?.endsWith(';') === true)
+    return {
+      at: start,
+      message: `&${scalar.anchor} is not replaced by a character here. Type the character itself`,
+    };
+  if (scalar.anchor !== undefined && !aliases.has(scalar.anchor))
+    return { at: text.lastIndexOf('&', start - 1), message: beginMessage('&') };
+  return scalar.tag === '!' ? { at: text.lastIndexOf('!', start - 1), message: beginMessage('!') } : null;
+}
+
+/** `– Trusted` */
+const hyphenMistake = ({ text, start }: AcceptedText): YamlMistake | null =>
+  /^[–—•·▪]\s/.test(text.slice(start)) ? { at: start, message: NOT_A_HYPHEN } : null;
+
+/** A list that became part of the text before it: `-Trusted` or `- Trusted`, with `- by hundreds` in the next line */
+function listMistake({ text, start, end }: AcceptedText): YamlMistake | null {
+  const list = /\n[ \t]*- /.exec(text.slice(start, end));
+  if (list === null) return null;
+  if (/^-[\p{L}\d]/u.test(text.slice(start))) return { at: start, message: NO_SPACE };
+  return {
+    at: start + list.index + 1,
+    message:
+      'the line begins with "- ", but is indented further than the entry above and would become part of it. Correct the spaces at its beginning',
+  };
+}
+
+/** `The #1 guide` */
+function commentMistake({ scalar, text, end }: AcceptedText): YamlMistake | null {
+  const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
+  if (lost === undefined || typeof scalar.value !== 'string') return null;
+  return {
+    at: end,
+    message: `"${lost.trim()}" would be left out, because # begins a comment. ${IN_QUOTES}`,
+  };
+}
+
+/** A duplicate name does not prevent checking the rest. */
+export const isUnreadable = (document: Document): boolean =>
+  unknownAliases(document).length > 0 || document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
