@@ -106,7 +106,7 @@ const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
-const isFolder = (place: string): boolean =>
+export const isFolder = (place: string): boolean =>
   statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
 export const variantsIn = (folder: string): string[] =>

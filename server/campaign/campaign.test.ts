@@ -26,11 +26,15 @@ const withContent = (
   });
 
 describe('campaign folder', () => {
-  it('a missing campaign folder is reported in one sentence', () => {
-    assert.deepEqual(readCampaign('/no/such/folder'), {
-      type: 'mistakes',
-      mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, which is not an existing folder. Correct the path.'],
-    });
+  it('a campaign folder that is missing or a file is reported in one sentence', () => {
+    for (const folder of ['/no/such/folder', import.meta.filename]) {
+      const mistakes = [
+        `CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`,
+      ];
+      assert.deepEqual(readCampaign(folder), { type: 'mistakes', mistakes });
+      assert.deepEqual(campaignMistakes(folder), mistakes);
+      assert.deepEqual(pageMistakes(folder), []);
+    }
   });
 
   it('the shipped, example and test campaigns have no mistakes', () => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { readArticle } from '#server/campaign/article.ts';
 import {
   brokenLink,
   filesIn,
+  isFolder,
   nameOf,
   OWN_PAGE,
   readText,
@@ -78,8 +78,9 @@ export type CampaignResult =
       readonly mistakes: readonly string[];
     };
 
+/** Reads what the server and the desk need: everything but landing.yaml and the variants' own site.yaml. */
 export function readCampaign(folder: string): CampaignResult {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+  if (!isFolder(folder))
     return {
       type: 'mistakes',
       mistakes: [`CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`],
@@ -152,9 +153,9 @@ function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
 
 const describeEach = (mistakes: readonly Mistake[]): string[] => [...new Set(mistakes.map(describeMistake))];
 
+/** Finds all mistakes: those of readCampaign and pageMistakes, and broken symbolic links. */
 export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
-  if (!existsSync(folder)) return words.type === 'mistakes' ? words.mistakes : [];
   const broken = filesIn(folder).flatMap((file) => {
     const message = brokenLink(path.join(folder, file));
     return message === null ? [] : [describeMistake({ file: nameOf(folder, file), message: `${message}.` })];
@@ -162,7 +163,9 @@ export function campaignMistakes(folder: string): readonly string[] {
   return [...(words.type === 'mistakes' ? words.mistakes : []), ...pageMistakes(folder), ...broken];
 }
 
+/** Finds mistakes that readCampaign ignores: in landing.yaml and the variants' own site.yaml. */
 export function pageMistakes(folder: string): string[] {
+  if (!isFolder(folder)) return [];
   const isSiteRight = readWords(folder, 'site.yaml', siteSchemaOf(folder)).type === 'words';
   return describeEach(
     [null, ...variantsIn(folder)].flatMap((variant) => {
