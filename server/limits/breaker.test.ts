@@ -360,6 +360,34 @@ for (const engine of ENGINES) {
         assert.deepEqual(states, [true, true, true, true]);
         assert.equal(opened.length, 1);
       }));
+
+    it('a request that arrives during the first check of the breaker waits for its result', () =>
+      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        const breaker = createBreaker({
+          db: server.database.db,
+          config: server.config,
+          clock: server.now,
+          onOpened: () => {},
+        });
+        const both = [breaker.needsProofOfWork('192.0.2.1'), breaker.needsProofOfWork('192.0.2.2')];
+        assert.deepEqual(await Promise.all(both), [true, true]);
+      }));
+
+    it('the breaker checks again after a check that failed', () =>
+      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        const breaker = createBreaker({
+          db: server.database.db,
+          config: server.config,
+          clock: server.now,
+          onOpened: () => {
+            throw new Error('A part of the check failed.');
+          },
+        });
+        await assert.rejects(breaker.needsProofOfWork('192.0.2.1'), /A part of the check failed/);
+        assert.equal(await breaker.needsProofOfWork('192.0.2.1'), true);
+      }));
   });
 }
 

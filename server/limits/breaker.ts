@@ -56,9 +56,19 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     peopleByDomain(await readCodes(from, to), networkOfCode);
 
   let lastLook = Number.NEGATIVE_INFINITY;
+  let runningLook: Promise<void> | null = null;
   let open = false;
   let strangersOf = new Map<string, number>();
   let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
+
+  /** Requests that arrive during a look wait for its result. After a failure, the next request looks again. */
+  async function lookTogether(now: number): Promise<void> {
+    runningLook ??= look(now).finally(() => {
+      runningLook = null;
+    });
+    await runningLook;
+    lastLook = now;
+  }
 
   async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
@@ -142,10 +152,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     needsProofOfWork: async (clientAddress) => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
-      if (Math.abs(now - lastLook) >= BREAKER.lookEveryMs) {
-        lastLook = now;
-        await look(now);
-      }
+      if (Math.abs(now - lastLook) >= BREAKER.lookEveryMs) await lookTogether(now);
       return open || chargeNetwork(clientAddress);
     },
   };
