@@ -78,7 +78,7 @@ export type CampaignResult =
       readonly mistakes: readonly string[];
     };
 
-/** Reads what the server and the desk need: everything but landing.yaml and the variants' own site.yaml. */
+/** Reads everything but landing.yaml and the variants' own site.yaml, which only the build needs. */
 export function readCampaign(folder: string): CampaignResult {
   if (!isFolder(folder))
     return {
