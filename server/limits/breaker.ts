@@ -25,7 +25,7 @@ export type Breaker = {
   /**
    * Returns true if a code for this visitor requires a proof of work. All processes share the general state through the
    * database. Even while the breaker is closed, a network that requests codes for many strangers must do the work. Every call
-   * that returns false counts as one more stranger of the network.
+   * that returns false counts as one more stranger of the network until the next check of the database.
    */
   readonly needsProofOfWork: (clientAddress: string) => Promise<boolean>;
 };
@@ -52,6 +52,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
+  /** Returns weighted numbers, so a network with many strangers counts as a few (strangers.ts). */
   const readPeople = async (from: number, to: number) =>
     peopleByDomain(await readCodes(from, to), networkOfCode);
 
@@ -108,8 +109,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   /**
    * Compares each domain's share of strangers with its usual one, the median of eight days. If the whole page's share were
-   * compared, attackers could stay undetected by entering 31 % to 90 % of the codes at their own domain. This way, they reach
-   * at most 250 (quiet page) to 700 (busy page) of 1,600 strangers an hour (decision 0009).
+   * compared, attackers could stay undetected by entering codes at their own domain (decision 0009).
    */
   async function areTooFewEntered(now: number): Promise<boolean> {
     // Soon after a code is mailed, only an extreme share is suspicious.
@@ -119,6 +119,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     // A recent code may still be entered, so only expired ones count.
     const expired = now - codeLifeMs;
     const recent = await readPeople(expired - HOUR_MS, expired);
+    // Usually returns, which saves reading eight days.
     if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
     return strangersAbove(recent, await usualThreshold(now, expired - HOUR_MS)) >= BREAKER.manyStrangers;
   }
@@ -135,8 +136,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   /**
    * Returns true if this network must solve a proof of work even while the breaker is closed. Without this rule, ten networks
-   * with too many strangers could open the breaker for everyone (decision 0009). If false, counts one more stranger until the next
-   * check.
+   * with too many strangers could open the breaker for everyone (decision 0009).
    */
   function chargeNetwork(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
@@ -185,6 +185,7 @@ function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Thr
     const expected = entered === 0 ? 0 : (entered * percent) / (100 - percent);
     return strangers - expected >= BREAKER.notByChance;
   });
+  // A sum of weights such as 5/6 can fall just short of the whole number.
   return Math.round(sumOf(new Map(tooMany)).strangers);
 }
 
