@@ -11,7 +11,7 @@ import {
   connectionOptions,
   createMailer,
   explainAccount,
-  rememberAddresses,
+  cacheIfOneFamilyIsSilent,
   senderAddress,
 } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -34,7 +34,7 @@ export async function examineMailAccount(
       'SMTP_URL is not set, so e-mails are written to files in data/mail/ and visitors get no codes. Set SMTP_URL to your mail account.',
     );
   const { url } = mail;
-  await rememberAddresses(url);
+  await cacheIfOneFamilyIsSilent(url);
   const transport = new SMTPTransport({
     ...connectionOptions(url, publicUrl),
     connectionTimeout: STEP_MS,

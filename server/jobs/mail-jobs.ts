@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { isQueued } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
-import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
+import { mailStandsStill, sendingTimes, STALLED } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
@@ -208,7 +208,7 @@ function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingO
     .where(
       sql<boolean>`(recipient_domain is null or recipient_domain = ${domain} or recipient_domain not in (
       select recipient_domain from outbox
-      where state = 'queued' and error_class = 'stalled' and recipient_domain is not null
+      where state = 'queued' and error_class = ${sql.lit(STALLED)} and recipient_domain is not null
     ))`,
     )
     .groupBy('network')

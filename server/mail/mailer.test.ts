@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 import {
   createMailer,
   createSmtpMailer,
-  rememberAddresses,
+  cacheIfOneFamilyIsSilent,
   type Mail,
   type Mailer,
 } from '#server/mail/mailer.ts';
@@ -101,9 +101,9 @@ it('a mail server is reached if DNS has only one address family for it', async (
     resolve4: async () => ['127.0.0.1'],
     resolve6: () => never,
     cancel: () => void (cancelled += 1),
-  } as unknown as Parameters<typeof rememberAddresses>[1];
+  } as unknown as Parameters<typeof cacheIfOneFamilyIsSilent>[1];
   using mailer = mailerFor(url);
-  await rememberAddresses(url, resolver);
+  await cacheIfOneFamilyIsSilent(url, resolver);
   assert.equal(cancelled, 1);
   assert.equal((await send(mailer)).type, 'sent');
 });

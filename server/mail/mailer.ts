@@ -10,7 +10,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import { dnsCache } from 'nodemailer/lib/shared';
 
-import { REFUSES_US } from '#server/db/tables/outbox.ts';
+import { CUT_OFF, REFUSES_US, STALLED } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
 import { bareHost } from '#server/platform/ip-addresses.ts';
@@ -58,6 +58,30 @@ export type Mailer = {
   readonly close: () => void;
 };
 
+type ReturnPathOf = (mailId: string) => string;
+
+export function createMailer(
+  config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
+  options: {
+    title: string;
+    folder: string;
+    announce: (mail: Mail, file: string) => void;
+    returnPathOf?: ReturnPathOf | undefined;
+  },
+): Mailer {
+  const { title, folder, announce, returnPathOf } = options;
+  const from = senderOf(config, title);
+  return config.mail.kind === 'smtp'
+    ? createSmtpMailer({
+        url: config.mail.url,
+        publicUrl: config.publicUrl,
+        dkim: config.mail.dkim,
+        from,
+        returnPathOf,
+      })
+    : createFileMailer(folder, from, announce);
+}
+
 /** A server that hasn't sent a greeting by then counts as unreachable. */
 const TIMEOUT_MS = 10_000;
 /** Filters inspect a message before the server accepts it. Giving up meanwhile would send it twice. */
@@ -69,7 +93,7 @@ export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
   ...greetingName(publicUrl),
   ...(needsTls(url) && { requireTLS: true }),
-  // Without authentication, a server on this port would refuse each recipient as a stranger's.
+  // Without authentication, a submission server would refuse each recipient as a stranger's.
   forceAuth: new URL(url).username !== '',
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
@@ -85,9 +109,7 @@ function greetingName(publicUrl: string): { name?: string } {
   return hostname.includes('.') && isIP(hostname) === 0 ? { name: hostname } : {};
 }
 
-type ReturnPathOf = (mailId: string) => string;
-
-/** @param options returnPathOf: by default, returns the sender's address */
+/** @param parts returnPathOf: by default, returns the sender's address */
 export function createSmtpMailer(parts: {
   url: string;
   publicUrl: string;
@@ -104,11 +126,11 @@ export function createSmtpMailer(parts: {
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** Messages whose bytes were requested, which means that connection and login had worked. */
-  const begun = new Set<unknown>();
+  /** IDs of messages whose bytes were requested, which means that connection and login had worked. */
+  const hadConnected = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     message.processFunc((bytes) => {
-      begun.add(messageId);
+      hadConnected.add(messageId);
       return bytes;
     });
     next();
@@ -117,7 +139,7 @@ export function createSmtpMailer(parts: {
     send: async (mail, signal) => {
       const message = messageOf(mail, from);
       try {
-        await rememberAddresses(url);
+        await cacheIfOneFamilyIsSilent(url);
         const { response } = await transport.sendMail({
           ...message,
           envelope: {
@@ -129,14 +151,14 @@ export function createSmtpMailer(parts: {
         });
         return { type: 'sent', reply: response };
       } catch (error) {
-        return classifyFailure(error, begun.has(message.messageId));
+        return classifyFailure(error, hadConnected.has(message.messageId));
       } finally {
-        begun.delete(message.messageId);
+        hadConnected.delete(message.messageId);
       }
     },
     tryAccount: async () => {
       try {
-        await rememberAddresses(url);
+        await cacheIfOneFamilyIsSilent(url);
         await transport.verify();
         return null;
       } catch (error) {
@@ -220,21 +242,12 @@ const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => 
 /** A 5yz reply (RFC 5321) to these is final for the recipient or message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome {
+function classifyFailure(error: unknown, hadConnected: boolean): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
   const reason = status > 0 && details.response ? details.response : reasonOf(error);
-  const errorClass =
-    status > 0
-      ? `${Math.floor(status / 100)}xx`
-      : fellSilent(details)
-        ? 'stalled'
-        : isConnected && droppedLine(details)
-          ? 'cut off'
-          : typeof details.code === 'string'
-            ? details.code
-            : 'unknown';
+  const errorClass = errorClassOf(status, details, hadConnected);
   // An error at another command concerns our account, which the operator may repair before the mail expires.
   if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
   if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
@@ -242,13 +255,16 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
   return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
-/** True if the server stopped responding, perhaps because it is waiting for the recipient's server. */
-const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
-  code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
-
-/** True if the connection was dropped, perhaps because a filter rejects this one message. */
-const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
-  code === 'ECONNECTION' || code === 'ESOCKET';
+function errorClassOf(
+  status: number,
+  { code, timeoutType }: Partial<NodemailerError>,
+  hadConnected: boolean,
+): string {
+  if (status > 0) return `${Math.floor(status / 100)}xx`;
+  if (code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT') return STALLED;
+  if (hadConnected && (code === 'ECONNECTION' || code === 'ESOCKET')) return CUT_OFF;
+  return typeof code === 'string' ? code : 'unknown';
+}
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -293,35 +309,17 @@ function inAscii(address: string): string {
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
   senderOf(config, '').address;
 
-export function createMailer(
-  config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
-  options: {
-    title: string;
-    folder: string;
-    announce: (mail: Mail, file: string) => void;
-    returnPathOf?: ReturnPathOf | undefined;
-  },
-): Mailer {
-  const { title, folder, announce, returnPathOf } = options;
-  const from = senderOf(config, title);
-  return config.mail.kind === 'smtp'
-    ? createSmtpMailer({
-        url: config.mail.url,
-        publicUrl: config.publicUrl,
-        dkim: config.mail.dkim,
-        from,
-        returnPathOf,
-      })
-    : createFileMailer(folder, from, announce);
-}
-
-// nodemailer waits for both address families, so a DNS server that answers for only one would make every delivery time out.
+/** How long the second answer may take after the first. */
 const GRACE_MS = 1_000;
 const KEPT_MS = 10_000;
 
 type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
-export async function rememberAddresses(
+/**
+ * Usually does nothing. nodemailer resolves both address families and waits for both answers, so a DNS server that answers for
+ * only one would make every delivery time out. In this case, writes the IP addresses of that one to nodemailer's cache.
+ */
+export async function cacheIfOneFamilyIsSilent(
   url: string,
   resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),
 ): Promise<void> {

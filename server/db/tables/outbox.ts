@@ -20,7 +20,13 @@ export const UNKNOWN_KIND = 'unknown kind';
  */
 export const REFUSES_US = 'refuses us';
 
-const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
+/** The server stopped responding, perhaps because it is waiting for the recipient's server. */
+export const STALLED = 'stalled';
+
+/** The server dropped the connection after the login, perhaps because a filter rejects this one message. */
+export const CUT_OFF = 'cut off';
+
+const PUT_OFF = ['4xx', CUT_OFF, REFUSES_US];
 
 export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
@@ -124,7 +130,7 @@ export async function mailStandsStill(
   db: Db,
   { now, forMs }: { now: number; forMs: number },
 ): Promise<boolean> {
-  const aboutOne = sql.join([...PUT_OFF, 'stalled', UNKNOWN_KIND]);
+  const aboutOne = sql.join([...PUT_OFF, STALLED, UNKNOWN_KIND]);
   const old = await db
     .selectFrom('outbox')
     .select([
