@@ -37,12 +37,11 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     'publisher: *us',
     `@:12: ${NOT_READ} a text that begins with * must be in quotes (there is no earlier &us).`,
   ],
-  ['publisher: !us and them', `@:12: ${NOT_READ} a text must not begin with ! outside quotes. ${QUOTES}`],
   ...(['& Us', '? us'] as const).map((text): Case => [
     `publisher: ${text}`,
     `@:12: ${NOT_READ} a text must not begin with ${text.charAt(0)} outside quotes. ${QUOTES}`,
   ]),
-  ...(['&us and them', '! us'] as const).map((text): Case => [
+  ...(['&us and them', '! us', '!us and them'] as const).map((text): Case => [
     `publisher: ${text}`,
     `@:12: a text must not begin with ${text.charAt(0)} outside quotes. ${QUOTES}`,
   ]),

@@ -154,9 +154,14 @@ const FROM_INDENTATION: ReadonlySet<string> = new Set([
 export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   const cause = document.errors.length > 0 ? causeOfAll(document, text) : null;
   if (cause !== null) return [refused(cause)];
+  const unreadable = [...indentOrParserMistakes(document, text), ...unknownAliases(document)];
+  const accepted = [
+    ...parserMistakes(document, text, document.warnings),
+    ...acceptedMistakes(document, text),
+  ];
   const found = [
-    ...[...indentOrParserMistakes(document, text), ...unknownAliases(document)].map(refused),
-    ...acceptedMistakes(document, text).map(({ at, message }) => ({ at, message: `${message}.` })),
+    ...unreadable.map(refused),
+    ...accepted.map(({ at, message }) => ({ at, message: `${message}.` })),
   ];
   const lineStart = ({ at }: YamlMistake) => text.lastIndexOf('\n', at - 1);
   return found.filter(
@@ -202,7 +207,7 @@ function firstOutsideTexts(
 }
 
 function indentOrParserMistakes(document: Document, text: string): YamlMistake[] {
-  const mistakes = parserMistakes(document, text);
+  const mistakes = parserMistakes(document, text, document.errors);
   const misindented = document.errors.some(({ code }) => FROM_INDENTATION.has(code))
     ? misindentedLine(text)
     : null;
@@ -214,10 +219,14 @@ function indentOrParserMistakes(document: Document, text: string): YamlMistake[]
   ];
 }
 
-function parserMistakes(document: Document, text: string): YamlMistake[] {
+function parserMistakes(
+  document: Document,
+  text: string,
+  reports: Document['errors'] | Document['warnings'],
+): YamlMistake[] {
   const wronglyIndented = new Set<number>();
   let isExplained = false;
-  return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
+  return reports.flatMap(({ code, pos: [offset], message }) => {
     const quote = code === 'MISSING_CHAR' ? openQuoteBefore(document, offset) : null;
     if (quote !== null)
       return [
