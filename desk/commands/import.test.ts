@@ -510,6 +510,22 @@ describe('import files', () => {
       assert.match(notes, /^1 person with the status "Opted out" seems to have left\./m);
     }));
 
+  it('an import takes only a "no" for a refusal in a column about consent', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [cells, refusal] of [
+        [['No', '0', 'FALSE', 'never'], 'unsubscribed'],
+        [['null', 'nil', 'NA', 'none', '-'], null],
+        [['[]'], null],
+      ] as const) {
+        const rows = cells.map((cell, at) => `${at}@example.com,${cell}\n`);
+        const file = `email,Newsletter consent\n${rows.join('')}`;
+        const { out } = await importFile(server, file, '--dry-run', '--json');
+        assert.partialDeepStrictEqual(JSON.parse(out), {
+          statusesLeftOut: cells.map((cell) => ({ status: `Newsletter consent: ${cell}`, refusal })),
+        });
+      }
+    }));
+
   it('an import of our exports leaves nobody out for a word in a link', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const query = 'utm_source=cleaned&utm_campaign=inactive&utm_term=a,unsubscribed&gclid=unsub';

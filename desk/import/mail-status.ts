@@ -69,10 +69,10 @@ const AGREED = keysOf([
 const words = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
 const YES = words('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
-/** In a column of opt-outs, "allowed" and "subscribed" mean that the person stayed. */
-const NO = words(
-  'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
-);
+const NO = words('no n false f 0 off nein non never unchecked');
+const NOTHING = words('none null nil na - [] {}');
+/** In a column of opt-outs, they mean that the person stayed. */
+const STAYED = words('allow allowed subscribed');
 /** Matches 0, 0.0 and 0000-00-00 after {@link headingKey}. */
 const ZERO = /^0+$/;
 /** Brevo's columns list channels, such as `[email_marketing|sms_marketing]`. */
@@ -101,7 +101,12 @@ function allowsMail(kind: StatusColumn['kind'], text: string): boolean {
     case 'consent':
       return AGREED.has(key) || YES.has(key) || DATE.test(plain) || MAIL_CHANNEL.test(plain);
     case 'optedOut':
-      return NO.has(key) || ZERO.test(key) || OTHER_CHANNELS.test(plain) || key.startsWith('http');
+      return (
+        [NO, NOTHING, STAYED].some((some) => some.has(key)) ||
+        ZERO.test(key) ||
+        OTHER_CHANNELS.test(plain) ||
+        key.startsWith('http')
+      );
     case 'state':
       return !OPT_OUT_CELL.test(plain) && !UNSURE_STATES.has(key);
     case 'other':
