@@ -97,11 +97,22 @@ describe('HTML report', () => {
   });
 
   it('the report divides new leads by views only if all views are known', () => {
-    assert.match(reportBody(REPORT), /<dd class="report-value">4\.0%<\/dd><dd>40 new leads, 1,000 views\./);
-    assert.match(
-      reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' }),
-      /<dd class="report-value">–<\/dd><dd>Not all views are known\./,
-    );
+    const otherSteps = REPORT.funnel!.filter(({ step }) => step !== 'seen');
+    const seenTimes = (times: number): Partial<Report> => ({
+      funnel: [{ step: 'seen', times }, ...otherSteps],
+    });
+    for (const [change, value, sentence] of [
+      [{}, '4.0%', '40 new leads, 1,000 views.'],
+      [seenTimes(40), '100.0%', '40 new leads, 40 views.'],
+      [seenTimes(16), '–', 'Fewer views than leads were counted.'],
+      [seenTimes(0), '–', 'No views were counted.'],
+      [{ viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
+      [{ ...seenTimes(0), viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
+      [{ funnel: otherSteps }, '–', 'Views are unknown.'],
+    ] as const) {
+      const html = reportBody({ ...REPORT, ...change });
+      assert.ok(html.includes(`<dd class="report-value">${value}</dd><dd>${sentence}`), html);
+    }
   });
 
   it('the report uses the colours of the campaign', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { fateSentence } from '#desk/report/sentences.ts';
+import { daySentence, fateSentence } from '#desk/report/sentences.ts';
 
 it('the report says in one sentence why codes were not entered', () => {
   for (const [asked, notEntered, expected] of [
@@ -40,4 +40,26 @@ it('the report says in one sentence why codes were not entered', () => {
     ],
   ] as const)
     assert.equal(fateSentence({ funnel: [{ step: 'asked', people: asked }], notEntered }), expected);
+});
+
+it('the report names the best day or week, or how many were equally good', () => {
+  for (const [days, leads, expected] of [
+    [1, [0, 0], 'No new leads in this period.'],
+    [1, [2], 'There were 2 new leads on this day.'],
+    [1, [1, 3, 2], 'The best day was Friday 20 November, with 3 new leads.'],
+    [1, [3, 3, 2], '2 days brought 3 new leads each.'],
+    [7, [1, 3], 'The best week began on Thursday 26 November, with 3 new leads.'],
+    [7, [1, 1], '2 weeks brought 1 new lead each.'],
+  ] as const) {
+    const byDay = leads.map((count, at) => ({
+      day: `2026-11-${19 + at * days}`,
+      days,
+      seen: null,
+      asked: 0,
+      entered: 0,
+      leads: count,
+    }));
+    const sum = leads.reduce<number>((all, count) => all + count, 0);
+    assert.equal(daySentence({ byDay, leads: sum }), expected);
+  }
 });

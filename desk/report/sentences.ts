@@ -1,15 +1,8 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeStatus } from '#server/db/queries/report-figures.ts';
 import { OTHERS } from '#server/attribution/attribution.ts';
-import {
-  countOf,
-  type CodeStep,
-  type Figures,
-  type Selection,
-  type Row,
-  type Step,
-} from '#server/stats/stats.ts';
-import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
+import { countOf, type Figures, type Selection, type Row, type Step } from '#server/stats/stats.ts';
+import type { Share } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -42,8 +35,6 @@ function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
   const found = funnel?.find(({ step }) => step === wanted);
   return found === undefined ? 0 : countOf(found);
 }
-
-const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
 
 export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
   funnel?.some(({ step }) => step === 'asked') ?? false;
@@ -149,10 +140,10 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   const isKnown = areCodesKnown(funnel);
   const isWhole = report.codesFrom === null && isKnown;
   const isCompared = isWhole && before.funnel !== null;
-  const asked = peopleIn(funnel, 'asked');
-  const entered = peopleIn(funnel, 'entered');
-  const askedBefore = peopleIn(before.funnel, 'asked');
-  const enteredBefore = peopleIn(before.funnel, 'entered');
+  const asked = countIn(funnel, 'asked');
+  const entered = countIn(funnel, 'entered');
+  const askedBefore = countIn(before.funnel, 'asked');
+  const enteredBefore = countIn(before.funnel, 'entered');
   const unknown = !isKnown
     ? ''
     : 'Not compared, because codes from the previous period are no longer stored.';
@@ -193,14 +184,18 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
 /** Views for the previous period are unknown, because it may end in the middle of a day. */
 function conversion(report: Report): KeyFigure {
   const name = 'Views that became leads';
-  const seen = countIn(report.funnel, 'seen');
-  if (!areViewsKnown(report.funnel) || report.viewsFrom !== null || seen === 0)
-    return {
-      name,
-      value: '–',
-      change: seen === 0 ? 'Views are unknown.' : 'Not all views are known.',
-    };
-  return { name, value: tenths(report.leads / seen), change: `${leadsOf(report.leads)}, ${viewsOf(seen)}.` };
+  const { leads } = report;
+  const seen = areViewsKnown(report.funnel) ? countIn(report.funnel, 'seen') : null;
+  const share = leadsOfViews(report, { leads, seen });
+  return seen === null || share === null
+    ? { name, value: '–', change: whyNoConversion(report, seen) }
+    : { name, value: tenths(share), change: `${leadsOf(leads)}, ${viewsOf(seen)}.` };
+}
+
+function whyNoConversion({ viewsFrom }: Report, seen: number | null): string {
+  if (seen === null) return 'Views are unknown.';
+  if (viewsFrom !== null) return 'Not all views are known.';
+  return seen === 0 ? 'No views were counted.' : 'Fewer views than leads were counted.';
 }
 
 function change(now: number, then: number, when: string): string {
@@ -211,9 +206,9 @@ function change(now: number, then: number, when: string): string {
   return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
 }
 
-type Share = { readonly part: number; readonly whole: number };
+type PartOfWhole = { readonly part: number; readonly whole: number };
 
-function changeOfShare(now: Share, then: Share, when: string): string {
+function changeOfShare(now: PartOfWhole, then: PartOfWhole, when: string): string {
   if (now.whole === 0 || then.whole === 0)
     return `Nobody asked in ${then.whole === 0 ? when : 'this period'}.`;
   const before = Math.round((100 * then.part) / then.whole);
@@ -238,18 +233,21 @@ export function funnelSentence(report: FunnelParts): string {
 }
 
 function codeSentence({ funnel }: Pick<Figures, 'funnel'>): string {
-  const asked = peopleIn(funnel, 'asked');
-  const entered = peopleIn(funnel, 'entered');
+  const asked = countIn(funnel, 'asked');
+  const entered = countIn(funnel, 'entered');
   if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
   if (asked === 0) return 'Nobody asked for a code.';
   return `${number(entered)} of ${peopleOf(asked)} who asked for a code entered it.`;
 }
 
 export function daySentence({ byDay, leads }: Pick<Figures, 'byDay' | 'leads'>): string {
-  const best = byDay.toSorted((a, b) => b.leads - a.leads)[0];
+  const [best, ...others] = byDay.toSorted((a, b) => b.leads - a.leads);
   if (leads === 0 || best === undefined) return 'No new leads in this period.';
   if (byDay.length === 1) return `There ${leads === 1 ? 'was' : 'were'} ${leadsOf(leads)} on this day.`;
   const isWeek = byDay.some(({ days }) => days > 1);
+  const equals = 1 + others.filter((other) => other.leads === best.leads).length;
+  if (equals > 1)
+    return `${number(equals)} ${isWeek ? 'weeks' : 'days'} brought ${leadsOf(best.leads)} each.`;
   return `${isWeek ? 'The best week began on' : 'The best day was'} ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
 }
 
@@ -264,7 +262,7 @@ const weekday = (iso: string): string =>
 /** @returns null if the views of the whole period are unknown, or if leads came whose views were not counted */
 export const leadsOfViews = (
   { viewsFrom }: Pick<Figures, 'viewsFrom'>,
-  { leads, seen }: Figures['bySource'][number],
+  { leads, seen }: Pick<Figures['bySource'][number], 'leads' | 'seen'>,
 ): number | null => (viewsFrom !== null || seen === null || seen === 0 || leads > seen ? null : leads / seen);
 
 export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'viewsFrom'>): string {
@@ -331,14 +329,14 @@ export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): str
 
 export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {
   const people = rows.reduce((sum, row) => sum + row.people, 0);
-  const first = rows[0];
+  const most = rows.toSorted((a, b) => b.people - a.people)[0];
   if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
-  if (first === undefined)
-    return peopleIn(funnel, 'asked') === 0
+  if (most === undefined)
+    return countIn(funnel, 'asked') === 0
       ? 'Nobody asked for a code.'
       : 'Everyone who asked for a code entered it.';
-  const [several, one = several] = FATES_IN_A_SENTENCE[first.fate];
-  return `Of ${peopleOf(people)} who did not enter a code, ${number(first.people)} ${first.people === 1 ? one : several}.`;
+  const [several, one = several] = FATES_IN_A_SENTENCE[most.fate];
+  return `Of ${peopleOf(people)} who did not enter a code, ${number(most.people)} ${most.people === 1 ? one : several}.`;
 }
 
 const FATES_IN_A_SENTENCE: Readonly<Record<keyof typeof FATES, readonly [several: string, one?: string]>> = {
@@ -355,8 +353,7 @@ const FATES_IN_A_SENTENCE: Readonly<Record<keyof typeof FATES, readonly [several
 export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** Example: 2.4 to 4.0% */
-export const interval = ({ low, high }: ShareOfViews): string =>
-  `${(100 * low).toFixed(1)} to ${tenths(high)}`;
+export const interval = ({ low, high }: Share): string => `${(100 * low).toFixed(1)} to ${tenths(high)}`;
 
 export function variantSentence({ since, until, variants, verdicts }: Comparison, timeZone: string): string {
   const [own] = variants;
@@ -384,9 +381,11 @@ export function variantSentence({ since, until, variants, verdicts }: Comparison
       case 'differ':
         return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
       case 'open':
-        return verdict.leading === null
-          ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
-          : `It is not clear${yet} which of ${own.name} and ${variant} is better (${both}).${until === null ? ` ${waitingFor(verdict.moreViews)}` : ''}`;
+        if (verdict.leading === null)
+          return until === null
+            ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
+            : `${own.name} and ${variant} brought the same number of leads (${both}).`;
+        return `It is not clear${yet} which of ${own.name} and ${variant} is better (${both}).${until === null ? ` ${waitingFor(verdict.moreViews)}` : ''}`;
     }
   });
   return [...sentences, `Counted ${counted}.`].join(' ');
@@ -460,7 +459,7 @@ function variantNotes(comparisons: readonly Comparison[]): string[] {
   ];
 }
 
-/** Examples: 15–30 s, 2–5 min, 10 min and more */
+/** Examples: below 15 s, 15 to 30 s, 30 s to 2 min, 2 to 5 min, 10 min and more */
 export function timeGroupName(belowSeconds: number | null, fromSeconds: number): string {
   if (belowSeconds === null) return `${duration(fromSeconds)} and more`;
   if (fromSeconds === 0) return `below ${duration(belowSeconds)}`;

@@ -58,7 +58,7 @@ const CASES: readonly (readonly [
     [],
     9,
     { a: [EACH, EACH], b: [EACH, EACH] },
-    'a 200/8, b 200/8. So far a and b have brought the same number of leads (a 4.0%, b 4.0%). Counted on these days: 1 November to 2 November 2026.',
+    'a 200/8, b 200/8. a and b brought the same number of leads (a 4.0%, b 4.0%). Counted on these days: 1 November to 2 November 2026.',
   ],
   [
     'leaves out a comparison finished before the period',
