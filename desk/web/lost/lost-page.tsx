@@ -44,10 +44,15 @@ export function LostPage() {
   const asked = usePagesOf(lost, span);
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;
   const people = data?.pages.flatMap((page) => page.lost) ?? [];
-  const goesOn = hasNextPage && people.length < READ_LIMIT;
+  const paging: Paging = !hasNextPage
+    ? { type: 'complete' }
+    : people.length >= READ_LIMIT
+      ? { type: 'paused', isReadingMore: isFetchingNextPage, readMore: () => void fetchNextPage() }
+      : { type: error === null ? 'reading' : 'failed' };
+  const goesOn = paging.type === 'reading';
   useEffect(() => {
-    if (goesOn && !isFetching && error === null) void fetchNextPage();
-  }, [goesOn, isFetching, error, fetchNextPage]);
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
   const move = (to: Parameters<typeof addressOfLost>) => go(addressOfLost(...to), { replace: true });
 
   return (
@@ -65,9 +70,7 @@ export function LostPage() {
           people={people}
           open={data.pages.reduce((sum, page) => sum + page.open, 0)}
           choice={choice}
-          isReading={goesOn && error === null}
-          more={hasNextPage && !goesOn ? () => void fetchNextPage() : null}
-          isReadingMore={isFetchingNextPage}
+          paging={paging}
           onChoose={(changed) => move([days, changed])}
         />
       )}
@@ -75,26 +78,28 @@ export function LostPage() {
   );
 }
 
+/** Unless `complete`, further pages may contain more people. `paused`: at the limit, until the user asks for more. */
+type Paging =
+  | { readonly type: 'complete' | 'reading' | 'failed' }
+  | { readonly type: 'paused'; readonly isReadingMore: boolean; readonly readMore: () => void };
+
 function Found({
   people,
   open,
   choice,
-  isReading,
-  more,
-  isReadingMore,
+  paging,
   onChoose,
 }: {
   readonly people: readonly Lost[];
   readonly open: number;
   readonly choice: LostChoice;
-  readonly isReading: boolean;
-  readonly more: (() => void) | null;
-  readonly isReadingMore: boolean;
+  readonly paging: Paging;
   readonly onChoose: (choice: LostChoice) => void;
 }) {
   const [limit, setLimit] = useState(SHOWN_AT_ONCE);
   const chosen = chosenLost(people, choice);
-  const isEmpty = people.length === 0 && !isReading && more === null;
+  const isComplete = paging.type === 'complete';
+  const isEmpty = people.length === 0 && isComplete;
   return (
     <>
       {!isEmpty && (
@@ -120,8 +125,8 @@ function Found({
       )}
       <p className={styles.count} role="status">
         {[
-          ...(isEmpty ? [] : [countInWords(chosen.length, people.length)]),
-          ...(isReading ? ['Still reading …'] : []),
+          ...(isEmpty ? [] : [countInWords(chosen.length, people.length, isComplete)]),
+          ...(paging.type === 'reading' ? ['Still reading …'] : []),
           ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
         ].join(' ')}
       </p>
@@ -130,7 +135,7 @@ function Found({
           title="Nobody was lost"
           text="Everyone who asked for a code in this period has entered it or still can."
         />
-      ) : chosen.length === 0 && !isReading ? (
+      ) : chosen.length === 0 && isComplete ? (
         <EmptyState title="Nobody matches these filters" text="Remove a filter.">
           <Button onClick={() => onChoose({})}>Clear the filters</Button>
         </EmptyState>
@@ -142,8 +147,12 @@ function Found({
           Show more
         </Button>
       ) : (
-        more !== null && (
-          <Button className={styles.more} aria-busy={isReadingMore || undefined} onClick={more}>
+        paging.type === 'paused' && (
+          <Button
+            className={styles.more}
+            aria-busy={paging.isReadingMore || undefined}
+            onClick={paging.readMore}
+          >
             Load more
           </Button>
         )
@@ -154,8 +163,8 @@ function Found({
 
 const FACETS = { why: 'Why', platform: 'Mail platform', source: 'Source' } as const;
 
-const countInWords = (shown: number, all: number): string =>
-  shown === all ? `${countPeople(all)}.` : `${number(shown)} of ${countPeople(all)}.`;
+const countInWords = (shown: number, all: number, isComplete: boolean): string =>
+  `${shown === all ? '' : `${number(shown)} of `}${countPeople(all)}${isComplete ? '' : ' so far'}.`;
 
 const COLUMNS: readonly Column<Lost>[] = [
   { id: 'asked', heading: 'Asked', cell: ({ askedAt }) => <DateTime at={askedAt} isShort /> },
