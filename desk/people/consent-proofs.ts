@@ -63,8 +63,8 @@ export async function consentProofs(
 ): Promise<{ readonly document: ProofDocument; readonly page: string; readonly isProved: boolean }> {
   const entries: ProvedEntry[] = [];
   const positions: number[] = [];
-  const errors: string[] = [];
-  let isProved = true;
+  const newErrors: string[] = [];
+  const acceptedErrors: string[] = [];
   await checkChain(service, watching, {
     onEntry: ({ position, kind, row_id, salt, content_hash, previous, hash, facts }, content) => {
       const isSealed = content !== null && 'email' in content && content.email === email;
@@ -76,7 +76,7 @@ export async function consentProofs(
     onError: (error, isAccepted) => {
       const [first, last] = error.unproves;
       if (!positions.some((position) => first <= position && position <= last)) return;
-      isProved &&= isAccepted;
+      const errors = isAccepted ? acceptedErrors : newErrors;
       if (errors.length < MOST_ERRORS)
         errors.push(`${isAccepted ? 'Accepted: ' : ''}${describeChainError(error)}`);
     },
@@ -87,7 +87,8 @@ export async function consentProofs(
       `${email} has not verified a consent here, so there is no proof. To see the stored data, run: show ${email}`,
     );
   }
-  const document = { email, errors, entries };
+  const isProved = newErrors.length === 0;
+  const document = { email, errors: [...newErrors, ...acceptedErrors].slice(0, MOST_ERRORS), entries };
   const page = consentPage(document, isProved, service.campaign.site, service.clock());
   return { document, page, isProved };
 }
@@ -105,7 +106,11 @@ const consentPage = (
     site,
     heading: `Proof of consent: ${email}`,
     about: `Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
-    body: [errorSection(errors, isProved), ...entries.map(sectionOf), HOW_TO_CHECK].join('\n'),
+    body: [
+      errorSection(errors, isProved),
+      ...entries.map((entry) => sectionOf(entry, isProved)),
+      HOW_TO_CHECK,
+    ].join('\n'),
   });
 
 const HOW_TO_CHECK = `<h2>How to check this</h2>
@@ -127,7 +132,8 @@ function errorSection(errors: readonly string[], isProved: boolean): string {
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 }
 
-const sectionOf = (entry: ProvedEntry): string => `${whatHappened(entry)}\n${placeInChain(entry)}`;
+const sectionOf = (entry: ProvedEntry, isProved: boolean): string =>
+  `${whatHappened(entry)}\n${placeInChain(entry, isProved)}`;
 
 function whatHappened(entry: ProvedEntry): string {
   switch (entry.kind) {
@@ -149,7 +155,10 @@ ${list([
   }
 }
 
-const placeInChain = ({ position, kind, row_id, salt, content_hash, previous, hash }: ProvedEntry): string =>
+const placeInChain = (
+  { position, kind, row_id, salt, content_hash, previous, hash }: ProvedEntry,
+  isProved: boolean,
+): string =>
   `<h3>Entry ${position} of the chain</h3>
 <div class="sealed">
 ${list([
@@ -159,22 +168,23 @@ ${list([
   ['Hash of the content', grouped(content_hash)],
   ['Salt', grouped(salt)],
 ])}
-${sealOf(hash)}
+${sealOf(hash, isProved)}
 </div>`;
 
 /** Groups of eight can be compared by eye. */
 const grouped = (hash: string | null): Hash | null =>
   hash === null ? null : { hash: hash.match(/.{1,8}/g)?.join(' ') ?? '' };
 
-/** Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. */
-function sealOf(hash: string): string {
+/** Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. Only a valid proof gets a tick. */
+function sealOf(hash: string, isProved: boolean): string {
   const spokes = Array.from(hash, (digit, at) => {
     const angle = (at / hash.length) * 2 * Math.PI;
     const point = (radius: number) =>
       `${(50 + radius * Math.sin(angle)).toFixed(1)} ${(50 - radius * Math.cos(angle)).toFixed(1)}`;
     return `M${point(25)}L${point(27 + Number.parseInt(digit, 16))}`;
   });
-  return `<svg class="seal" viewBox="0 0 100 100" role="img" aria-label="A seal drawn from the hash of this entry"><path stroke-width="1.6" d="${spokes.join('')}"/><circle cx="50" cy="50" r="47" stroke-width="1"/><circle cx="50" cy="50" r="20" stroke-width="1"/><path stroke-width="3" stroke-linejoin="round" d="M41 50.5l6.5 6.5 12-13.5"/></svg>`;
+  const tick = '<path class="tick" stroke-width="3" stroke-linejoin="round" d="M41 50.5l6.5 6.5 12-13.5"/>';
+  return `<svg class="seal" viewBox="0 0 100 100" role="img" aria-label="A seal drawn from the hash of this entry"><path stroke-width="1.6" d="${spokes.join('')}"/><circle cx="50" cy="50" r="47" stroke-width="1"/><circle cx="50" cy="50" r="20" stroke-width="1"/>${isProved ? tick : ''}</svg>`;
 }
 
 const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {

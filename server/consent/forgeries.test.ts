@@ -10,10 +10,11 @@ import { hashOfContent, hashOfEntry, type ChainEntry } from '#server/consent/cha
 import { verifyChain, type ChainReport } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -279,29 +280,6 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await history(server);
         const before = await rowsIn(server.database.db);
-        const exported = (name: string) =>
-          inFolder(async (folder) => {
-            const file = path.join(folder, name);
-            const { exitCode, notes } = await desk(server.service, [
-              'consent',
-              'export',
-              `${name}@example.com`,
-              '--out',
-              file,
-            ]);
-            const { errors, entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-              errors: string[];
-              entries: { content: { client_address: string } }[];
-            };
-            const page = readFileSync(`${file}.html`, 'utf8');
-            return {
-              exitCode,
-              notes,
-              page,
-              errors,
-              from: entries.map((one) => one.content.client_address),
-            };
-          });
         const from = ['198.51.100.7'];
         const changed = 'Entry 1: expected its consent as sealed, found different values';
         const unproved: readonly (readonly [Forging, string[], number, number])[] = [
@@ -330,22 +308,49 @@ for (const engine of ENGINES) {
         ];
         for (const [forging, errors, printed, exitOfEve] of unproved) {
           await asStranger(server, forging);
-          const ada = await exported('ada');
+          const ada = await exportedProof(server, 'ada');
           assert.deepEqual([ada.exitCode, ada.errors, ada.from], [1, errors, from.slice(0, printed)]);
           assert.match(ada.notes, /do not prove the consent of ada@example\.com/);
           assert.match(ada.page, /This proof is not valid/);
+          assert.doesNotMatch(ada.page, /class="tick"/);
           assert.doesNotMatch(ada.page, /203\.0\.113\.9/);
-          assert.equal((await exported('eve')).exitCode, exitOfEve);
+          assert.equal((await exportedProof(server, 'eve')).exitCode, exitOfEve);
           await asStranger(server, (stranger) => putBack(stranger, before));
         }
         await asStranger(server, entry(1, "salt = '<img src>'"), rechain(1, 'Browser/7', 'Browser/7'));
-        const { page } = await exported('ada');
+        const { page } = await exportedProof(server, 'ada');
         assert.match(page, /&lt;img src/);
         assert.doesNotMatch(page, /<img/);
         await asStranger(server, (stranger) => putBack(stranger, before));
-        const ada = await exported('ada');
+        const ada = await exportedProof(server, 'ada');
         assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
         assert.doesNotMatch(ada.page, /proof is not valid/);
+        assert.match(ada.page, /class="tick"/);
+      }));
+
+    it('a proof of consent names a new error before a hundred accepted ones', () =>
+      withServer({ engine }, async (server) => {
+        await agree(server, 'ada@example.com');
+        const { db } = server.database;
+        const lead = await db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
+        const ids = Array.from({ length: 101 }, (_, at) => newIdAt(server.service.clock() + at));
+        for (const id of ids)
+          await db
+            .insertInto('withdrawals')
+            .values({ id, lead_id: lead.id, way: 'page', withdrawn_at: server.service.clock() })
+            .execute();
+        await server.advance(61);
+        await sealConsents(server.service);
+        const changed = (where: string) => `update withdrawals set user_agent = 'B' where ${where}`;
+        await asStranger(server, changed(`id <> '${ids.at(-1)}'`));
+        await succeeded(desk(server.service, ['consent', 'accept', '--yes']));
+        await asStranger(server, changed('true'));
+        const { exitCode, errors } = await exportedProof(server, 'ada');
+        assert.deepEqual([exitCode, errors.length], [1, 100]);
+        assert.deepEqual(
+          errors.slice(0, 2).map((error) => error.slice(0, 15)),
+          ['Entry 102: expe', 'Accepted: Entry'],
+        );
       }));
   });
 }
@@ -360,6 +365,30 @@ async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
   assert.deepEqual([exitCode, entries, erased, errors], [0, 7, 1, []]);
   return head;
 }
+
+const exportedProof = (server: ServerUnderTest, name: string) =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, name);
+    const { exitCode, notes } = await desk(server.service, [
+      'consent',
+      'export',
+      `${name}@example.com`,
+      '--out',
+      file,
+    ]);
+    const { errors, entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+      errors: string[];
+      entries: { content: { client_address: string } }[];
+    };
+    const page = readFileSync(`${file}.html`, 'utf8');
+    return {
+      exitCode,
+      notes,
+      page,
+      errors,
+      from: entries.map((one) => one.content.client_address),
+    };
+  });
 
 async function asStranger({ database: { db, engine } }: ServerUnderTest, ...forgings: readonly Forging[]) {
   const forge = async (tx: Db) => {
