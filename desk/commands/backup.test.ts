@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, hash } from 'node:crypto';
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   cpSync,
@@ -14,9 +14,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
@@ -156,6 +157,53 @@ describe('restoring settings and words', () => {
         files.map((name) => statSync(path.join(folder, name)).mode & 0o777),
         [0o600, 0o600],
       );
+    }));
+
+  it('a restore of a part that the backup lacks is refused', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      await succeeded(run('backup', backup, '--without-secrets'));
+      const plain = path.join(folder, 'data/leads.db');
+      for (const [file, part] of [
+        [backup, 'settings'],
+        [plain, 'settings'],
+        [plain, 'words'],
+      ] as const)
+        await refused(
+          run('restore', file, '--only', part),
+          `Nothing was changed, because ${file} contains no ${part}. Name another backup.`,
+        );
+      assert.match(
+        (await succeeded(run('restore', backup, '--only', 'words'))).notes,
+        /^Nothing was changed, because everything is as in the backup\.$/m,
+      );
+    }));
+
+  it('a restore that cannot move a file or folder names it and puts everything back', () =>
+    inMachine(async ({ folder, run }, backup) => {
+      appendFileSync(path.join(folder, 'campaign/site.yaml'), '# newer\n');
+      appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
+      const before = textsIn(folder);
+      const { renameSync } = fs;
+      for (const name of ['.env', 'campaign', 'data/leads.db']) {
+        const place = path.join(folder, name);
+        mock.method(fs, 'renameSync', (from: string, to: string) => {
+          if (to === place && from.endsWith('.part'))
+            throw Object.assign(new Error('busy'), { code: 'EBUSY', syscall: 'rename', path: from });
+          renameSync(from, to);
+        });
+        syncBuiltinESMExports();
+        try {
+          await refused(
+            run('restore', backup, '--replace'),
+            `${place} cannot be written: it is in use by another program. Stop that program, and try again.`,
+          );
+        } finally {
+          mock.restoreAll();
+          syncBuiltinESMExports();
+        }
+        assert.deepEqual(textsIn(folder), before);
+        assert.deepEqual(globSync('{**/*.part,{.env,campaign,data/leads.db}.before-*}', { cwd: folder }), []);
+      }
     }));
 
   it('a restore refuses changed and added files before anything changes', () =>

@@ -82,6 +82,11 @@ export type PlaceToRestore = {
 };
 type Kind = 'settings' | 'secret' | 'dkim key' | 'words';
 
+/** Every backup contains a database. */
+export const containsPart = (files: readonly BackupFile[], part: Part): boolean =>
+  part === 'database' ||
+  files.some(({ name }) => (part === 'words' ? name.startsWith(WORDS) : [SETTINGS, DKIM_KEY].includes(name)));
+
 /** Returns the text of .env if it is to be restored. */
 export const settingsIn = (files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined =>
   parts.has('settings') ? textIn(files, SETTINGS) : undefined;

@@ -20,6 +20,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import {
+  containsPart,
   secretIdsOf,
   secretIn,
   secretInSettings,
@@ -86,6 +87,10 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
       const present = readSettings();
       const { settings, files } = readInForce(file, (await mustBeFit(file, file)).files, parts);
       const { database } = settings.config;
+      if (only !== undefined && !containsPart(files, only))
+        throw new CommandFailure(
+          `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
+        );
       if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
       const live = parts.has('database') ? placeOfCopy(settings) : null;
       if (live !== null) mustNotBeLive(file, live);
@@ -119,11 +124,9 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
             existsSync(one.place),
           ),
         );
-        await orExplain(live ?? settings.folder, () =>
-          database.engine === 'sqlite'
-            ? takePlaces([...(copy ? [copy] : []), ...replacements])
-            : takePlaces(replacements, () => fillPostgres(desk, database, copy)),
-        );
+        if (database.engine === 'sqlite')
+          await replaceAll(settings.folder, [...(copy ? [copy] : []), ...replacements]);
+        else await replaceAll(settings.folder, replacements, () => fillPostgres(desk, database, copy));
         if (restored)
           desk.note(
             `${sourceOf(database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
@@ -296,6 +299,23 @@ async function tryCopy(
     hadAccess: access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0,
     warnings,
   };
+}
+
+/** Explains a failure with the name of the file or folder that could not be replaced, or else of the instance's folder. */
+async function replaceAll(
+  folder: string,
+  replacements: readonly Replacement[],
+  lastStep?: () => Promise<void>,
+): Promise<void> {
+  try {
+    await takePlaces(replacements, lastStep);
+  } catch (error) {
+    const { path: name } = error as { readonly path?: string };
+    const failed = replacements.find(
+      ({ staged, place }) => name !== undefined && [staged, ...databaseFiles(place)].includes(name),
+    );
+    await orExplain(failed?.place ?? folder, () => Promise.reject(error));
+  }
 }
 
 async function fillPostgres(
