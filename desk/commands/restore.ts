@@ -378,7 +378,7 @@ async function bringUpToDate(
   try {
     const { warnings, close } = await desk.service(copy, instance);
     await close();
-    return { warnings, access: await deleteDeskAccess(copy.db) };
+    return { warnings, access: await deleteDeskAccess(copy.db, { except: [] }) };
   } finally {
     await copy.close();
   }

@@ -1,18 +1,15 @@
 import { Readable } from 'node:stream';
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { createHandlers } from '#desk/server/handlers/all-handlers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/server/app-files.ts';
-import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
-import { addAuthRoutes, type AddRoute, type Access } from '#desk/server/auth/auth-routes.ts';
+import { addAuthRoutes, type AddRoute } from '#desk/server/auth/auth-routes.ts';
 import { createDeskCookies } from '#desk/server/auth/desk-cookies.ts';
-import { createStoredSessions, type OpenSession, type Place } from '#desk/server/auth/sessions.ts';
+import { createDeskUsers, type Access } from '#desk/server/auth/desk-users.ts';
 import type { FileResponse } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
-import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
@@ -42,17 +39,13 @@ const SENTENCES: Partial<Errors> = {
   unavailable: 'The desk is busy, or its database is unavailable. Try again {when}.',
 };
 
-const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
-const MAY_NOT =
-  'Your role only allows viewing. To make changes, ask the operator for the role "all" in DESK_PEOPLE.';
 /** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
-const MAX_BROWSER_LENGTH = 200;
 /** Status used by nginx if the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
-  const { config, campaign, secrets, database, clock } = service;
+  const { config, campaign, secrets, database } = service;
   const { access, files, dnsServers } = options;
   const secure = access.url.startsWith('https:');
   const http = await createHttp(
@@ -75,10 +68,10 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   );
   const { app, visitorAddress, sendError } = http;
   const cookies = createDeskCookies(secrets, access.url);
-  const sessions = access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.sessions;
+  const users = createDeskUsers(service, { access, cookies, visitorAddress, dnsServers });
 
   // Someone who returns to DESK_PEOPLE must not regain an old session or passkey.
-  if (access.kind === 'people') await deleteDeskAccess(database.db, [...access.people.keys()]);
+  if (access.kind === 'people') await deleteDeskAccess(database.db, { except: [...access.people.keys()] });
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', NO_STORE);
@@ -89,67 +82,6 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   app.addHook('preValidation', async (request, reply) => {
     if (containsNul(request.query) || containsNul(request.body)) return sendError(reply, 'invalid-input');
   });
-
-  const signedIn = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
-
-  const findSignedIn = async (
-    request: FastifyRequest,
-  ): Promise<{ session: OpenSession; role: Role } | null> => {
-    const token = cookies.session.read(request);
-    const session = token === null ? null : await sessions.find(token, clock());
-    if (session === null) return null;
-    if (access.kind === 'link') return { session, role: 'all' };
-    // Removal from DESK_PEOPLE also ends open sessions.
-    const role = session.email === null ? undefined : access.people.get(session.email);
-    return role === undefined ? null : { session, role };
-  };
-
-  /** Checks the person before the body is read. */
-  const checkPerson = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
-    if (needs === null) return;
-    const person = await findSignedIn(request);
-    if (person === null) return refuse(reply, 'no-session', NO_SESSION);
-    if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);
-    signedIn.set(request, person);
-  };
-
-  const fromOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
-  const placeOf = (request: FastifyRequest): Place => ({
-    from: fromOf(request),
-    browser: (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_BROWSER_LENGTH),
-  });
-  const noteBy = (request: FastifyRequest, email: string | null) => {
-    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
-    const note: AuthContext['note'] = (deed, about, details) =>
-      logAction(service, { ...actor, deed, about, details });
-    const noteDone: AuthContext['note'] = (deed, ...more) =>
-      note(deed, ...more).catch((error: unknown) =>
-        service.logger.error(
-          { err: error, deed },
-          'An action in the desk could not be written to the audit log.',
-        ),
-      );
-    return { actor, note, noteDone };
-  };
-
-  const contextOf = (request: FastifyRequest, reply: FastifyReply): AuthContext => {
-    const person = signedIn.get(request);
-    if (person === undefined) throw new Error('The browser disconnected before the response.');
-    const { session, role } = person;
-    const gone = new AbortController();
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) gone.abort();
-    });
-    return {
-      service,
-      person: { email: session.email, role },
-      ...noteBy(request, session.email),
-      signal: gone.signal,
-      dnsServers,
-      session,
-      sessions,
-    };
-  };
 
   const sendFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
     if (error instanceof CommandFailure)
@@ -165,13 +97,13 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     app.route({
       method,
       url: path,
-      onRequest: checkPerson(needs),
+      onRequest: users.checkPerson(needs),
       handler: async (request, reply) => {
         const read = asked.safeParse((method === 'POST' ? request.body : request.query) ?? {});
         if (!read.success) return sendError(reply, 'invalid-input');
         try {
           const answer = await handle(request, reply, read.data);
-          // A reply is thenable, so it is returned without being awaited.
+          // A handler that has responded returns the reply, but awaiting a reply yields undefined.
           if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {
@@ -181,29 +113,20 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     });
   };
 
-  const stopAuth = addAuthRoutes({
-    service,
-    access,
-    cookies,
-    route,
-    contextOf,
-    placeOf,
-    noteBy,
-    sendError,
-  });
+  const stopAuth = addAuthRoutes({ service, access, cookies, route, users, sendError });
   app.addHook('onClose', stopAuth);
 
   const handlers = createHandlers(service);
   for (const { call, handle } of handlers.calls)
-    route(call, (request, reply, asked) => handle(contextOf(request, reply), asked));
+    route(call, (request, reply, asked) => handle(users.contextOf(request, reply), asked));
 
   for (const { path, needs, handle } of handlers.files)
     app.get<{ Querystring: Record<string, unknown> }>(
       path,
-      { onRequest: checkPerson(needs), exposeHeadRoute: false },
+      { onRequest: users.checkPerson(needs), exposeHeadRoute: false },
       async (request, reply) => {
         try {
-          const file = await handle(contextOf(request, reply), request.query);
+          const file = await handle(users.contextOf(request, reply), request.query);
           return file === null ? await sendError(reply, 'not-found') : await sendFile(reply, file, secure);
         } catch (error) {
           return sendFailure(error, reply);

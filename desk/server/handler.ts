@@ -16,7 +16,7 @@ export type DeskContext = {
   readonly person: SignedIn;
   readonly actor: Actor;
   /**
-   * Adds a line to the audit log.
+   * Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response.
    * @param details must not contain personal data
    */
   readonly note: Note;

@@ -6,20 +6,13 @@ import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as handlers from '#desk/server/auth/auth-handlers.ts';
-import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
-import type { Link } from '#desk/server/auth/link.ts';
+import type { Access, DeskUsers } from '#desk/server/auth/desk-users.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
-import type { MemorySessions, Place } from '#desk/server/auth/sessions.ts';
 import { createSignIn } from '#desk/server/auth/sign-in.ts';
 import { refuse } from '#desk/server/refuse.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Service } from '#server/startup/service.ts';
-import type { DeskConfig } from '#server/settings/settings.ts';
-
-export type Access =
-  | ({ readonly kind: 'people' } & DeskConfig)
-  | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
 
 export type AddRoute = <What, Answer>(
   call: Call<What, Answer>,
@@ -36,9 +29,7 @@ export type AuthParts = Pick<Http, 'sendError'> & {
   readonly access: Access;
   readonly cookies: DeskCookies;
   readonly route: AddRoute;
-  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
-  readonly placeOf: (request: FastifyRequest) => Place;
-  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<AuthContext, 'note' | 'noteDone'>;
+  readonly users: Pick<DeskUsers, 'contextOf' | 'placeOf' | 'noteBy'>;
 };
 
 const ONLY_BY_LINK =
@@ -49,9 +40,7 @@ export function addAuthRoutes({
   access,
   cookies,
   route,
-  contextOf,
-  placeOf,
-  noteBy,
+  users: { contextOf, placeOf, noteBy },
   sendError,
 }: AuthParts): () => Promise<void> {
   const signIn = access.kind === 'people' ? createSignIn(service, access) : null;

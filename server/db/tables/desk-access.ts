@@ -82,7 +82,10 @@ const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
 
 export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
 
-export async function deleteDeskAccess(db: Db, except: readonly string[] = []): Promise<DeletedAccess> {
+export async function deleteDeskAccess(
+  db: Db,
+  { except }: { readonly except: readonly string[] },
+): Promise<DeletedAccess> {
   const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
   for (const table of TABLES)
     deleted[table] = await changedRows(

@@ -1,0 +1,122 @@
+// Finds out who sends a request, whether they may, and writes their actions to the audit log.
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+
+import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
+import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
+import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
+import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
+import type { Link } from '#desk/server/auth/link.ts';
+import {
+  createStoredSessions,
+  type MemorySessions,
+  type OpenSession,
+  type Place,
+} from '#desk/server/auth/sessions.ts';
+import { refuse } from '#desk/server/refuse.ts';
+import type { Http } from '#server/http/http.ts';
+import type { DeskConfig } from '#server/settings/settings.ts';
+import type { Service } from '#server/startup/service.ts';
+
+export type Access =
+  | ({ readonly kind: 'people' } & DeskConfig)
+  | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
+
+export type DeskUsers = {
+  /** Checks the person before the body is read. */
+  readonly checkPerson: (needs: Needs) => onRequestAsyncHookHandler;
+  /** Only for requests that have passed {@link checkPerson}. */
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
+  readonly placeOf: (request: FastifyRequest) => Place;
+  readonly noteBy: (
+    request: FastifyRequest,
+    email: string | null,
+  ) => Pick<AuthContext, 'actor' | 'note' | 'noteDone'>;
+};
+
+const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
+const MAY_NOT =
+  'Your role only allows viewing. To make changes, ask the operator for the role "all" in DESK_PEOPLE.';
+const MAX_BROWSER_LENGTH = 200;
+
+export function createDeskUsers(
+  service: Service,
+  {
+    access,
+    cookies,
+    visitorAddress,
+    dnsServers,
+  }: Pick<Http, 'visitorAddress'> & {
+    readonly access: Access;
+    readonly cookies: DeskCookies;
+    readonly dnsServers: readonly string[] | undefined;
+  },
+): DeskUsers {
+  const { database, secrets, clock } = service;
+  const sessions = access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.sessions;
+  const signedIn = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
+
+  const findSignedIn = async (
+    request: FastifyRequest,
+  ): Promise<{ session: OpenSession; role: Role } | null> => {
+    const token = cookies.session.read(request);
+    const session = token === null ? null : await sessions.find(token, clock());
+    if (session === null) return null;
+    if (access.kind === 'link') return { session, role: 'all' };
+    // Removal from DESK_PEOPLE also ends open sessions.
+    const role = session.email === null ? undefined : access.people.get(session.email);
+    return role === undefined ? null : { session, role };
+  };
+
+  const fromOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
+
+  const noteBy: DeskUsers['noteBy'] = (request, email) => {
+    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
+    const note: AuthContext['note'] = (deed, about, details) =>
+      logAction(service, { ...actor, deed, about, details });
+    const noteDone: AuthContext['note'] = (deed, ...more) =>
+      note(deed, ...more).catch((error: unknown) =>
+        service.logger.error(
+          { err: error, deed },
+          'An action in the desk could not be written to the audit log.',
+        ),
+      );
+    return { actor, note, noteDone };
+  };
+
+  return {
+    checkPerson: (needs) => async (request, reply) => {
+      if (needs === null) return;
+      const person = await findSignedIn(request);
+      if (person === null) return refuse(reply, 'no-session', NO_SESSION);
+      if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);
+      signedIn.set(request, person);
+    },
+
+    contextOf: (request, reply) => {
+      const person = signedIn.get(request);
+      // If the browser disconnects during a refusal, Fastify may still call the handler, which must not act.
+      if (person === undefined) throw new Error('The browser disconnected before the response.');
+      const { session, role } = person;
+      const gone = new AbortController();
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) gone.abort();
+      });
+      return {
+        service,
+        person: { email: session.email, role },
+        ...noteBy(request, session.email),
+        signal: gone.signal,
+        dnsServers,
+        session,
+        sessions,
+      };
+    },
+
+    placeOf: (request) => ({
+      from: fromOf(request),
+      browser: (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_BROWSER_LENGTH),
+    }),
+
+    noteBy,
+  };
+}
