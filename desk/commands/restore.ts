@@ -37,7 +37,7 @@ import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { removeFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
+import { dropStoredFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
 import { lookAtDatabase } from '#server/db/health.ts';
 import {
   databaseFiles,
@@ -80,76 +80,142 @@ settings and words.
 ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2026-11-21.backup --only database --replace')}`,
     )
     .action(async (file, { only, replace = false }) => {
-      const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
       mustBeBackup(file);
       desk.progress(`Checking ${file} …`);
-      // The copy is checked again, because the settings that determine its place are in the file.
-      const present = readSettings();
-      const { settings, files } = readInForce(file, (await mustBeFit(file, file)).files, parts);
-      const { database } = settings.config;
-      if (only !== undefined && !containsPart(files, only))
-        throw new CommandFailure(
-          `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
-        );
-      if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
-      const live = parts.has('database') ? placeOfCopy(settings) : null;
-      if (live !== null) mustNotBeLive(file, live);
-      const place = live === null ? null : await privatePlace(live);
-      const toRestore = placesToRestore(files, { parts, instance: settings });
-      const existing = [
-        ...toRestore.map((one) => one.place),
-        ...(database.engine === 'sqlite' ? [place] : []),
-      ]
-        .filter((name) => name !== null)
-        .filter((name) => existsSync(name));
-      if (existing.length > 0 && !replace)
-        throw new CommandFailure(
-          `Nothing was changed, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
-        );
-      const time = isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '');
-      const replacements = toRestore.map((one): Replacement => replacementOf(one.place, time));
-      const copy = place === null ? null : replacementOf(place, time);
+      const plan = await planRestore(file, { only, replace, now: desk.clock() });
       try {
-        for (const [index, one] of toRestore.entries())
-          await orExplain(one.place, async () => stage(one, replacements[index]!.staged));
-        const instance = trialOf(settings, { toRestore, replacements });
-        const restored = copy === null ? null : await tryCopy(desk, { file, copy, instance });
-        // A running site uses the present settings.
-        if (present.type === 'settings') mustNotBeInUse(present.config.database);
-        mustNotBeInUse(database);
-        if (parts.has('settings') && copy === null) await mustKnowSecret(settings);
-        desk.signal.throwIfAborted();
-        const kept = new Set(
-          [...replacements, ...(copy && database.engine === 'sqlite' ? [copy] : [])].filter((one) =>
-            existsSync(one.place),
-          ),
-        );
-        if (database.engine === 'sqlite')
-          await replaceAll(settings.folder, [...(copy ? [copy] : []), ...replacements]);
-        else await replaceAll(settings.folder, replacements, () => fillPostgres(desk, database, copy));
-        if (restored)
-          desk.note(
-            `${sourceOf(database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
-          );
-        if (copy && kept.has(copy)) desk.note(`The previous database was kept as ${copy.kept}.`);
-        for (const [index, one] of toRestore.entries()) {
-          desk.note(`${one.place} was restored.`);
-          const previous = replacements[index]!;
-          if (kept.has(previous)) desk.note(`The previous version was kept as ${previous.kept}.`);
-        }
-        if (!restored && toRestore.length === 0)
-          desk.note('Nothing was changed, because everything is as in the backup.');
-        if (toRestore.length > 0) desk.note('Build the site (npm run build) before you start it.');
-        if (restored?.hadAccess)
-          desk.note(
-            'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
-          );
-        for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
+        const restored = await tryPlan(desk, plan);
+        const kept = await carryOut(desk, plan);
+        tell(desk, plan, { restored, kept });
       } finally {
-        for (const { staged } of copy ? [copy, ...replacements] : replacements)
-          for (const name of databaseFiles(staged)) await rm(name, { force: true, recursive: true });
+        for (const one of [plan.databaseReplacement, ...plan.fileReplacements])
+          for (const name of one === null ? [] : databaseFiles(one.staged))
+            await rm(name, { force: true, recursive: true });
       }
     });
+}
+
+function mustBeBackup(file: string): void {
+  const found = statOf(file);
+  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
+  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
+  const real = realpathSync(file);
+  // Without its log, the file is outdated or contains half a change.
+  const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
+  if (rest !== undefined)
+    throw new CommandFailure(
+      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    );
+  // An unreadable file fails here, so later failures concern the copy.
+  closeSync(openSync(file, 'r'));
+}
+
+const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
+
+type Plan = {
+  readonly file: string;
+  readonly parts: ReadonlySet<Part>;
+  /** The settings before the restore. */
+  readonly present: ReturnType<typeof readSettings>;
+  /** The settings after it. */
+  readonly settings: Settings;
+  /** Null if the database is not restored. With PostgreSQL, the staged copy is only tried and read. */
+  readonly databaseReplacement: Replacement | null;
+  readonly fileReplacements: readonly FileReplacement[];
+};
+
+type FileReplacement = PlaceToRestore & Replacement;
+
+async function planRestore(
+  file: string,
+  { only, replace, now }: { only: Part | undefined; replace: boolean; now: number },
+): Promise<Plan> {
+  const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
+  const present = readSettings();
+  // The copy is checked again, because the settings that determine its place are in the file.
+  const stored = (await mustBeFit(file, file)).files;
+  const { settings, files } = readInForce(file, stored, parts);
+  if (only !== undefined && !containsPart(files, only))
+    throw new CommandFailure(
+      `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
+    );
+  if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
+  const databasePlace = parts.has('database') ? await placeOfDatabase(settings, file) : null;
+  const placesOfFiles = placesToRestore(files, { parts, instance: settings });
+  if (!replace)
+    mustBeFree([
+      ...placesOfFiles.map(({ place }) => place),
+      ...(databasePlace !== null && settings.config.database.engine === 'sqlite' ? [databasePlace] : []),
+    ]);
+  const time = isoTime(now).replaceAll(/[-:]|\..*/g, '');
+  return {
+    file,
+    parts,
+    present,
+    settings,
+    databaseReplacement: databasePlace === null ? null : replacementOf(databasePlace, time),
+    fileReplacements: placesOfFiles.map((one) => ({ ...one, ...replacementOf(one.place, time) })),
+  };
+}
+
+async function tryPlan(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
+  const { file, parts, present, settings, databaseReplacement, fileReplacements } = plan;
+  for (const one of fileReplacements) await orExplain(one.place, async () => stage(one, one.staged));
+  const instance = trialOf(settings, fileReplacements);
+  const restored =
+    databaseReplacement === null
+      ? null
+      : await tryCopy(desk, { file, replacement: databaseReplacement, instance });
+  // A running site uses the present settings.
+  if (present.type === 'settings') mustNotBeInUse(present.config.database);
+  mustNotBeInUse(settings.config.database);
+  if (parts.has('settings') && databaseReplacement === null) await mustKnowSecret(settings);
+  desk.signal.throwIfAborted();
+  return restored;
+}
+
+/** @returns the replacements whose previous version was kept */
+async function carryOut(
+  desk: Desk,
+  { settings, databaseReplacement, fileReplacements }: Plan,
+): Promise<ReadonlySet<Replacement>> {
+  const { database } = settings.config;
+  const replacements =
+    databaseReplacement !== null && database.engine === 'sqlite'
+      ? [databaseReplacement, ...fileReplacements]
+      : fileReplacements;
+  const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
+  await replaceAll(settings.folder, replacements, async () => {
+    if (databaseReplacement !== null && database.engine === 'postgres')
+      await fillPostgres(desk, database, databaseReplacement);
+  });
+  return kept;
+}
+
+function tell(
+  desk: Desk,
+  { file, settings, databaseReplacement, fileReplacements }: Plan,
+  { restored, kept }: { restored: RestoredDatabase | null; kept: ReadonlySet<Replacement> },
+): void {
+  if (restored)
+    desk.note(
+      `${sourceOf(settings.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
+    );
+  if (databaseReplacement && kept.has(databaseReplacement))
+    desk.note(`The previous database was kept as ${databaseReplacement.kept}.`);
+  for (const one of fileReplacements) {
+    desk.note(`${one.place} was restored.`);
+    if (kept.has(one)) desk.note(`The previous version was kept as ${one.kept}.`);
+  }
+  if (!restored && fileReplacements.length === 0)
+    desk.note('Nothing was changed, because everything is as in the backup.');
+  if (fileReplacements.length > 0) desk.note('Build the site (npm run build) before you start it.');
+  if (restored?.hadAccess)
+    desk.note(
+      'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
+    );
+  for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
 }
 
 /** @returns the settings that will be in force, and the files that bring them about */
@@ -161,6 +227,7 @@ function readInForce(
   const restored = settingsIn(stored, parts);
   const settings = readSettings(restored);
   if (settings.type === 'settings') return { settings, files: stored };
+  // If a backup of SQLite is restored to PostgreSQL, its settings lack APP_SECRET, because its secret is a file.
   if (parts.has('settings')) {
     const files = secretInSettings(stored);
     const moved = readSettings(settingsIn(files, parts));
@@ -191,13 +258,26 @@ function mustHaveSecret(
 }
 
 /** A backup for PostgreSQL is tried as a file, too. */
-const placeOfCopy = ({ config: { database }, folder }: Settings): string =>
-  database.engine === 'sqlite' ? fileOf(database) : path.join(folder, 'data', 'restored.db');
+async function placeOfDatabase({ config: { database }, folder }: Settings, file: string): Promise<string> {
+  const name = database.engine === 'sqlite' ? fileOf(database) : path.join(folder, 'data', 'restored.db');
+  mustNotBeLive(file, name);
+  // A new machine may not have this folder.
+  await orExplain(name, async () => makePrivateFolder(path.dirname(name)));
+  return filePlace(name, 'a database');
+}
 
-/** A new machine may not have this folder. */
-async function privatePlace(live: string): Promise<string> {
-  await orExplain(live, async () => makePrivateFolder(path.dirname(live)));
-  return filePlace(live, 'a database');
+function mustNotBeLive(file: string, databaseName: string): void {
+  const [found, current] = [statOf(file), statOf(databaseName)];
+  if (found?.dev === current?.dev && found?.ino === current?.ino)
+    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
+}
+
+function mustBeFree(places: readonly string[]): void {
+  const existing = places.filter((place) => existsSync(place));
+  if (existing.length > 0)
+    throw new CommandFailure(
+      `Nothing was changed, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
+    );
 }
 
 const replacementOf = (place: string, time: string): Replacement => ({
@@ -206,15 +286,16 @@ const replacementOf = (place: string, time: string): Replacement => ({
   kept: freeName(`${place}.before-${time}`),
 });
 
+function freeName(name: string, number = 1): string {
+  const tried = number === 1 ? name : `${name}-${number}`;
+  return databaseFiles(tried).some((one) => existsSync(one)) ? freeName(name, number + 1) : tried;
+}
+
 /** Returns the instance as it will be, but with files that are not yet in their places. */
-function trialOf(
-  settings: Settings,
-  { toRestore, replacements }: { toRestore: readonly PlaceToRestore[]; replacements: readonly Replacement[] },
-): Instance {
-  const stagedOf = (kind: PlaceToRestore['kind']): string | undefined =>
-    replacements[toRestore.findIndex((one) => one.kind === kind)]?.staged;
-  const secret = toRestore.find(({ kind }) => kind === 'secret')?.files[0];
-  const privateKeyFile = stagedOf('dkim key');
+function trialOf(settings: Settings, fileReplacements: readonly FileReplacement[]): Instance {
+  const ofKind = (wanted: PlaceToRestore['kind']) => fileReplacements.find(({ kind }) => kind === wanted);
+  const secret = ofKind('secret')?.files[0];
+  const privateKeyFile = ofKind('dkim key')?.staged;
   const { config } = settings;
   const { mail } = config;
   const tried = {
@@ -229,7 +310,7 @@ function trialOf(
           : mail,
     },
   };
-  const instance = instanceFrom(tried, readCampaign(stagedOf('words') ?? readCampaignFolder()));
+  const instance = instanceFrom(tried, readCampaign(ofKind('words')?.staged ?? readCampaignFolder()));
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
   return instance;
 }
@@ -271,7 +352,7 @@ function refuseUnexpectedFiles(file: string, files: readonly BackupFile[]): void
     );
 }
 
-type Restored = {
+type RestoredDatabase = {
   readonly contents: Fit;
   readonly hadAccess: boolean;
   readonly warnings: readonly string[];
@@ -279,8 +360,12 @@ type Restored = {
 
 async function tryCopy(
   desk: Desk,
-  { file, copy: { staged, place }, instance }: { file: string; copy: Replacement; instance: Instance },
-): Promise<Restored> {
+  {
+    file,
+    replacement: { staged, place },
+    instance,
+  }: { file: string; replacement: Replacement; instance: Instance },
+): Promise<RestoredDatabase> {
   desk.progress(`Copying ${file} …`);
   // copyFile would give the copy the permissions of the backup.
   await orExplain(place, () =>
@@ -288,7 +373,7 @@ async function tryCopy(
   );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
-  removeFiles(staged);
+  dropStoredFiles(staged);
   const { warnings, access } = await bringUpToDate(desk, staged, instance);
   await orExplain(place, async () => {
     await using handle = await open(staged, 'r+');
@@ -300,69 +385,6 @@ async function tryCopy(
     warnings,
   };
 }
-
-/** Explains a failure with the name of the file or folder that could not be replaced, or else of the instance's folder. */
-async function replaceAll(
-  folder: string,
-  replacements: readonly Replacement[],
-  lastStep?: () => Promise<void>,
-): Promise<void> {
-  try {
-    await takePlaces(replacements, lastStep);
-  } catch (error) {
-    const { path: name } = error as { readonly path?: string };
-    const failed = replacements.find(
-      ({ staged, place }) => name !== undefined && [staged, ...databaseFiles(place)].includes(name),
-    );
-    await orExplain(failed?.place ?? folder, () => Promise.reject(error));
-  }
-}
-
-async function fillPostgres(
-  desk: Desk,
-  address: Extract<Settings['config']['database'], { engine: 'postgres' }>,
-  copy: Replacement | null,
-): Promise<void> {
-  if (copy === null) return;
-  await mustHaveNoOtherClients(address);
-  const source = openDatabase({ engine: 'sqlite', file: copy.staged }, () => {});
-  try {
-    await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));
-  } catch (error) {
-    throw databaseFailure(error, address);
-  } finally {
-    await source.close();
-  }
-}
-
-function mustBeBackup(file: string): void {
-  const found = statOf(file);
-  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
-  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
-  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
-  const real = realpathSync(file);
-  // Without its log, the file is outdated or contains half a change.
-  const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
-  if (rest !== undefined)
-    throw new CommandFailure(
-      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
-    );
-  // An unreadable file fails here, so later failures concern the copy.
-  closeSync(openSync(file, 'r'));
-}
-
-function mustNotBeLive(file: string, live: string): void {
-  const [found, current] = [statOf(file), statOf(live)];
-  if (found?.dev === current?.dev && found?.ino === current?.ino)
-    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
-}
-
-function freeName(name: string, number = 1): string {
-  const tried = number === 1 ? name : `${name}-${number}`;
-  return databaseFiles(tried).some((one) => existsSync(one)) ? freeName(name, number + 1) : tried;
-}
-
-const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
 
 /**
  * Opens the service on the copy as the next start would, so a wrong secret or a full disk fails before anything changes. Deletes the desk's
@@ -381,5 +403,38 @@ async function bringUpToDate(
     return { warnings, access: await deleteDeskAccess(copy.db, { except: [] }) };
   } finally {
     await copy.close();
+  }
+}
+
+/** Explains a failure with the name of the file or folder that could not be replaced, or else of the instance's folder. */
+async function replaceAll(
+  folder: string,
+  replacements: readonly Replacement[],
+  lastStep: () => Promise<void>,
+): Promise<void> {
+  try {
+    await takePlaces(replacements, lastStep);
+  } catch (error) {
+    const { path: name } = error as { readonly path?: string };
+    const failed = replacements.find(
+      ({ staged, place }) => name !== undefined && [staged, ...databaseFiles(place)].includes(name),
+    );
+    await orExplain(failed?.place ?? folder, () => Promise.reject(error));
+  }
+}
+
+async function fillPostgres(
+  desk: Desk,
+  address: Extract<Settings['config']['database'], { engine: 'postgres' }>,
+  { staged }: Replacement,
+): Promise<void> {
+  await mustHaveNoOtherClients(address);
+  const source = openDatabase({ engine: 'sqlite', file: staged }, () => {});
+  try {
+    await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));
+  } catch (error) {
+    throw databaseFailure(error, address);
+  } finally {
+    await source.close();
   }
 }

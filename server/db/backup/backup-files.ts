@@ -31,7 +31,7 @@ export function filesIn(database: DatabaseSync): readonly BackupFile[] | null {
 }
 
 /** Overwrites the files, so that no secret remains in the live database. */
-export function removeFiles(backup: string): void {
+export function dropStoredFiles(backup: string): void {
   using database = new DatabaseSync(backup);
   database.exec(`pragma secure_delete = on; drop table if exists ${BACKUP_FILES}`);
 }
