@@ -39,8 +39,12 @@ export async function checkChain(
   });
 }
 
-type ProvedEntry = Pick<ChainEntry, 'position' | 'row_id' | 'salt' | 'content_hash' | 'previous' | 'hash'> &
-  { readonly [Kind in RowKind]: { readonly kind: Kind; readonly content: Contents[Kind] } }[RowKind];
+type EntryOf<Kind, Content> = Pick<
+  ChainEntry,
+  'position' | 'row_id' | 'salt' | 'content_hash' | 'previous' | 'hash'
+> & { readonly kind: Kind; readonly content: Content };
+
+type ProvedEntry = { readonly [Kind in RowKind]: EntryOf<Kind, Contents[Kind]> }[RowKind];
 
 type ProofDocument = {
   readonly email: string;
@@ -52,8 +56,9 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * Checks the whole chain, because the signature at its end covers each entry. A changed row may no longer name the person, so it
- * cannot be found without its entry. Entries with a wrong hash only appear as errors.
+ * Checks the whole chain, because the signature at its end covers each entry. An entry is about the person if its sealed content or
+ * its present row names them: either may have been changed. Entries with a wrong hash have no readable content, so they only appear as
+ * errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
@@ -66,11 +71,11 @@ export async function consentProofs(
   const newErrors: string[] = [];
   const acceptedErrors: string[] = [];
   await checkChain(service, watching, {
-    onEntry: ({ position, kind, row_id, salt, content_hash, previous, hash, facts }, content) => {
-      const isSealed = content !== null && 'email' in content && content.email === email;
-      if (isSealed || facts?.email === email) positions.push(position);
-      const entry = { position, kind, row_id, content, salt, content_hash, previous, hash };
-      if (isSealed && kind !== 'erasure' && kind !== 'acceptance') entries.push(entry as ProvedEntry);
+    onEntry: ({ position, kind, row_id, salt, content_hash, previous, hash, facts: presentRow }, sealed) => {
+      const entry = { position, kind, row_id, content: sealed, salt, content_hash, previous, hash };
+      const isSealed = sealed !== null && 'email' in sealed && sealed.email === email;
+      if (isSealed || presentRow?.email === email) positions.push(position);
+      if (isSealed && isAboutRow(entry)) entries.push(entry);
     },
     // An error is reported after the entry that it is about.
     onError: (error, isAccepted) => {
@@ -92,6 +97,10 @@ export async function consentProofs(
   const page = consentPage(document, isProved, service.campaign.site, service.clock());
   return { document, page, isProved };
 }
+
+/** Erasures and acceptances have no row. */
+const isAboutRow = (entry: EntryOf<ChainEntry['kind'], object | null>): entry is ProvedEntry =>
+  entry.content !== null && entry.kind !== 'erasure' && entry.kind !== 'acceptance';
 
 export const describeChainError = ({ position, expected, found }: ChainError): string =>
   `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
