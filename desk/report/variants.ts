@@ -23,6 +23,7 @@ export type Comparison = {
   readonly since: string | null;
   /** Null while visitors are shown these variants; otherwise the end, excluded. */
   readonly until: string | null;
+  /** The campaign's own page first. */
   readonly variants: readonly ComparedVariant[];
   /** Compares each variant with the campaign's own page. */
   readonly verdicts: readonly (Verdict & { readonly variant: string })[];
@@ -32,7 +33,10 @@ type Named = Pick<ComparedVariant, 'name' | 'consentVersion'>;
 
 type VariantDay = Omit<VariantCount, 'step'>;
 
-/** @returns the comparison of the campaign's variants, and one for each removed variant seen in the period */
+/**
+ * @param variants the campaign's own page first
+ * @returns the comparison of the campaign's variants, and one for each removed variant seen in the period
+ */
 export async function compareVariants(
   db: Db,
   { from, to, timeZone }: Span & { readonly timeZone: string },
@@ -68,7 +72,11 @@ export async function compareVariants(
   return comparisons;
 }
 
-/** Skips the first day of the newest variant if visitors also saw pages of an earlier comparison on this day. */
+/**
+ * Returns the first day of the newest variant; null if a variant was never seen. If there are views from an earlier day, or of other
+ * variants on this one, the newest was added in the middle of the day, so the next day is returned.
+ * @param days ascending
+ */
 function firstWholeDay(days: readonly VariantDay[], variants: readonly Named[]): number | null {
   const names = variants.map(({ name }) => name);
   const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
@@ -80,7 +88,10 @@ function firstWholeDay(days: readonly VariantDay[], variants: readonly Named[]):
   return isMixed ? newest + 1 : newest;
 }
 
-/** @returns the day after a removed variant's last one; the last one if visitors also saw other variants on this day */
+/**
+ * @param days ascending
+ * @returns the day after a removed variant's last one; the last one if visitors also saw other variants on this day
+ */
 function endOf(days: readonly VariantDay[], name: string): number {
   const last = days.findLast(({ variant }) => variant === name)?.day ?? 0;
   const isMixed = days.some(({ day, variant }) => day === last && ![OWN_PAGE, name].includes(variant));
@@ -113,8 +124,9 @@ function compare(
     leads: leads.get(variant.name) ?? 0,
   }));
   const [own, ...others] = figures;
+  const comparisons = others.length;
   return {
     variants: figures.map((one) => ({ ...one, share: shareOf(one) })),
-    verdicts: others.map((other) => ({ variant: other.name, ...compareTwo(own!, other, others.length) })),
+    verdicts: others.map((other) => ({ variant: other.name, ...compareTwo(own!, other, comparisons) })),
   };
 }
