@@ -14,20 +14,31 @@ export type ExcludingStatus = {
 export function excludingStatuses(cells: readonly string[], { statuses }: Columns): ExcludingStatus[] {
   return statuses.flatMap(({ index, heading, kind }) =>
     (cells[index] ?? '')
+      // Only tags are separated by commas or bars, which a status, a date or Brevo's channels may contain.
       .split(kind === 'other' ? /[,;|]/ : ';')
       .map((part) => part.trim())
       .filter((text) => text !== '' && !allowsMail(kind, text))
       .map((text) => ({
-        // In a column of opt-outs, dates and reasons would identify individuals.
-        status:
-          kind === 'status' || kind === 'state'
-            ? text
-            : kind === 'optedOut'
-              ? heading
-              : `${heading}: ${text}`,
+        status: describeStatus(kind, heading, text),
         refusal: refusalIn(kind, heading, text),
       })),
   );
+}
+
+type Kind = StatusColumn['kind'];
+
+function describeStatus(kind: Kind, heading: string, text: string): string {
+  switch (kind) {
+    case 'status':
+    case 'state':
+      return text;
+    case 'optedOut':
+      // Dates and reasons in this column would identify individuals.
+      return heading;
+    case 'consent':
+    case 'other':
+      return `${heading}: ${text}`;
+  }
 }
 
 /** Returns why a person opted out, or null; a bounce counts least, because people can end it themselves. */
@@ -86,13 +97,22 @@ const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
 const OPT_OUT_STATES = 'cancell?ed|unconfirmed|unactivated|inactive|disabled|bajas?|unverified|by hand';
 /** Such as "unsubscribed", "hard bounce" or "inactive". */
 const OPT_OUT = `(?:(?:${OPT_OUT_WORDS})\\S*|(?:${OPT_OUT_STATES})\\b)`;
-/** Such as "Unsubscribed at 2024-01-01", which excludes a person in any column. */
+/**
+ * Excludes a person in any column, so the whole cell must match, such as "Unsubscribed at 2024-01-01": a company may be called
+ * "Unsubscribed Ltd".
+ */
 const OPT_OUT_CELL = new RegExp(`^${OPT_OUT}(?: (?:(?:at|on|am) )?\\d.*)?$`);
+/**
+ * Tells refusals from other statuses that exclude a person, so a part may match, such as "member unsubscribed". "Inactive" counts
+ * only as the first word.
+ */
+const OPT_OUT_ANYWHERE = new RegExp(`^${OPT_OUT}|(?:${OPT_OUT_WORDS})\\S*`);
 
 /** Kit's column "state" holds statuses. Unlike its other statuses, these are never a region of a country. */
 const UNSURE_STATES = keysOf(['pending', 'blocked', 'paused']);
 
-function allowsMail(kind: StatusColumn['kind'], text: string): boolean {
+/** {@link StatusColumn} describes the kinds. */
+function allowsMail(kind: Kind, text: string): boolean {
   const plain = plainHeading(text);
   const key = headingKey(text);
   switch (kind) {
@@ -116,10 +136,8 @@ function allowsMail(kind: StatusColumn['kind'], text: string): boolean {
 
 /** Such as "never subscribed", which does not refuse anything. */
 const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
-/** Such as "member unsubscribed". "Inactive" counts only as the first word. */
-const OPT_OUT_ANYWHERE = new RegExp(`^${OPT_OUT}|(?:${OPT_OUT_WORDS})\\S*`);
 
-function refusalIn(kind: StatusColumn['kind'], heading: string, text: string): Refusal | null {
+function refusalIn(kind: Kind, heading: string, text: string): Refusal | null {
   if (kind === 'optedOut') return refusalNamed(plainHeading(heading));
   const plain = plainHeading(text);
   if (kind === 'consent' && NO.has(headingKey(text)))
