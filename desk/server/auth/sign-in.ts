@@ -40,6 +40,7 @@ export type SignIn = {
   readonly stop: () => Promise<void>;
 };
 
+/** No network may begin more, so a browser's codes are complete as long as it stays in its network. */
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
 /** In milliseconds; random, so the load caused by queueing reveals nothing about a request. */
@@ -85,7 +86,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       tx,
       // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
-      // Without a limit, sent asks are counted too, for the same reason.
+      // Sent asks have no limit, but are counted, so both cases take the same statements.
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
     );
@@ -180,6 +181,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
             ? [{ ...signIn, deskUser, secretId: signIn.secret_id }]
             : [];
         })
+        // Not more than findCode compares at least, so its time is always the same.
         .slice(0, DESK_SIGN_IN.acceptedCodes);
       const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
       if (found === null) {
