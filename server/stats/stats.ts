@@ -34,7 +34,7 @@ import { type FunnelStep, READ_STEPS } from '#shared/funnel.ts';
 export type Row = Counts & { readonly name: string };
 type Seen = { readonly seen: number | null };
 
-export type CodeStep = 'asked' | 'mailed' | 'entered';
+type CodeStep = 'asked' | 'mailed' | 'entered';
 /** Steps that involve codes count people; the others count occurrences. */
 export type Step =
   | { readonly step: CodeStep; readonly people: number }
