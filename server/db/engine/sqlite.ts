@@ -1,5 +1,5 @@
 // node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Concurrent transactions share one
-// commit and its wait for the disk: 353 flows per second instead of 222 (decision 0018). Each transaction is a savepoint that
+// commit and its wait for the disk: 190 flows per second instead of 144 (decision 0018). Each transaction is a savepoint that
 // can fail separately, and it reports success only after the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
@@ -81,7 +81,7 @@ type Group = {
   quietTurns: number;
 };
 
-/** Measured with 32 visitors: 353 flows per second, and 293 with 3 ms and a single quiet turn. */
+/** Measured with 32 visitors: 190 flows per second, and 162 if a group is due after a single turn. */
 const GATHER_MS = 8;
 const QUIET_TURNS = 6;
 const untilNextTry = (): number => 5 + Math.random() * 10;
