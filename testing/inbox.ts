@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 
+import { freePort } from '#testing/free-port.ts';
+
 export type ReceivedMail = {
   readonly to: string;
   readonly from: string;
@@ -36,7 +38,7 @@ type OpenConnection = { readonly session: { readonly id: string }; readonly _soc
 
 const PATIENCE_MS = 10_000;
 
-export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Promise<Inbox> {
+export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number): Promise<Inbox> {
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
   const byRecipient = new Map<string, ReceivedMail[]>();
@@ -98,18 +100,17 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     },
   });
   server.on('error', () => {});
+  const port = wanted ?? (await freePort());
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
-  const address = server.server.address();
-  const actualPort = typeof address === 'object' && address !== null ? address.port : port;
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
 
   return {
-    url: `smtp://127.0.0.1:${actualPort}`,
-    port: actualPort,
+    url: `smtp://127.0.0.1:${port}`,
+    port,
     mails,
     recipientCommands,
     mailsTo,

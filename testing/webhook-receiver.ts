@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 
+import { freePort } from '#testing/free-port.ts';
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 
 export type Received = {
@@ -22,7 +22,7 @@ export type Receiver = {
 export async function startReceiver(
   answer: (received: Received, response: ServerResponse) => void = (_, response) =>
     void response.writeHead(204).end(),
-  port = 0,
+  wanted?: number,
 ): Promise<Receiver> {
   const received: Received[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
@@ -42,17 +42,17 @@ export async function startReceiver(
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy());
   });
+  const port = wanted ?? (await freePort());
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port: taken } = server.address() as AddressInfo;
   const close = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
   return {
     // Anyone who knows the path can send events, so it is secret.
-    url: `http://127.0.0.1:${taken}/a-secret-path`,
-    port: taken,
+    url: `http://127.0.0.1:${port}/a-secret-path`,
+    port,
     received,
     close,
     [Symbol.asyncDispose]: close,
