@@ -7,7 +7,6 @@ import path from 'node:path';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { KEPT_COMPILED, keptCompiledIn } from '#testing/environment.ts';
-import { freePort } from '#testing/free-port.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -45,7 +44,7 @@ export async function startSiteProcess(
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
-      PORT: String(await freePort()),
+      PORT: '0',
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
       ...(project !== PROJECT_FOLDER && keptCompiledIn(project)),

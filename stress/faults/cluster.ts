@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
+import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startBalancer } from '#stress/harness/balancer.ts';
@@ -34,7 +35,9 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', RESEND_SECONDS: '0' },
   });
   const { inbox } = site;
-  const servers = await Promise.all(Array.from({ length: PROCESSES }, () => site.start()));
+  const servers = await Promise.all(
+    Array.from({ length: PROCESSES }, async () => site.start({ PORT: String(await freePort()) })),
+  );
   const form = (process: number, email: string) =>
     post(`${servers[process % PROCESSES]?.url}${API.leads}`, filledForm({ email }));
   report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');

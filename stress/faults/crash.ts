@@ -8,6 +8,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { derivedWebhookSecrets, deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
+import { freePort } from '#testing/free-port.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
@@ -51,7 +52,7 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
       env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: keeper.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
       inbox: { onMessage: someDelay },
     });
-    let server = await site.start();
+    let server = await site.start({ PORT: String(await freePort()) });
     const { url, port } = server;
     const walkers = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
     const ledger = await walkWhile(walkers, VISITORS, async ({ acknowledged }) => {

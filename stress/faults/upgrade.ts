@@ -128,13 +128,14 @@ async function inPlace(common: Upgrade): Promise<void> {
 async function twoProcesses(common: Upgrade, engine: Engine): Promise<void> {
   const { trial, times } = common;
   await using site = await trial.prepareSite(engine, { env: SETTINGS });
-  const servers = [await site.start(), await site.start()];
+  const startOnPort = async (port: number) => site.start({ PORT: String(port) });
+  const servers = [await startOnPort(await freePort()), await startOnPort(await freePort())];
   const ports = servers.map(({ port }) => port);
   const restartAll = async () => {
     for (const [index, server] of servers.entries()) {
       const code = await server.stop('SIGTERM');
       trial.expect(code === 0, `${engine}: a process ended with ${code} on SIGTERM`);
-      servers[index] = await site.start({ PORT: String(server.port) });
+      servers[index] = await startOnPort(server.port);
       await setTimeout(REST_MS);
     }
   };
