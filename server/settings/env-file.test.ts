@@ -139,9 +139,6 @@ describe('settings in .env', () => {
             : { type: 'text', text: `# From the environment:\nPORT='1'\nMAIL_FROM=${written}\n` },
         );
       }
-      writeFileSync(path.join(folder, '.env'), "OTHER='open\n");
-      using _environment = environment({ INSTANCE_FOLDER, PORT: '1' });
-      assert.deepEqual(settingsText(), { type: 'unwritable', names: ['PORT'] });
     }));
 
   it('.env may have any line endings and a byte order mark, but must be UTF-8', async () => {

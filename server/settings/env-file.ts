@@ -26,9 +26,6 @@ export type Settings = {
   readonly warnings: readonly string[];
 };
 
-/** Entries of .env that readSettings copied into process.env. */
-const entered = new Map<string, string>();
-
 /**
  * Reads the settings. The environment overrides .env.
  * @param restored replaces the text of .env
@@ -48,25 +45,16 @@ export function readSettings(
   const file = path.join(folder, '.env');
   const name = folder === PROJECT_FOLDER ? '.env' : file;
   const read = restored === undefined ? readEnvFile(file, name) : readEnvText(restored, name);
-  // Settings of an earlier .env must not override those of this one.
-  for (const [setting, value] of entered) if (process.env[setting] === value) delete process.env[setting];
-  entered.clear();
-  const misspelt = misspeltNames(process.env);
-  for (const [setting, value] of Object.entries(read.values)) {
-    // Although .env must not set it, this would move the folder for the next call.
-    if (setting === 'INSTANCE_FOLDER' || process.env[setting] !== undefined) continue;
-    process.env[setting] = value;
-    entered.set(setting, value);
-  }
-  const result = readConfig(process.env);
+  const env = { ...read.values, ...process.env };
+  const result = readConfig(env);
   const place = (message: string): Mistake => {
     const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
-    const line = process.env[setting] === read.values[setting] ? read.lines.get(setting) : undefined;
+    const line = process.env[setting] === undefined ? read.lines.get(setting) : undefined;
     return line === undefined ? { message } : { file: name, line, message };
   };
   const mistakes = [
     ...read.mistakes,
-    ...misspelt,
+    ...misspeltNames(process.env),
     ...(result.type === 'mistakes' ? result.mistakes.map(place) : []),
   ];
   if (result.type === 'mistakes' || mistakes.length > 0)
@@ -234,17 +222,9 @@ type EnvFile = {
   readonly lines: ReadonlyMap<string, number>;
 };
 
-/**
- * One entry, as Node's parseEnv reads it; a quoted value can span lines. parseEnv ignores lines without an entry and text after
- * a closing quote. The alternatives and their groups:
- *
- * - `# a comment`: none
- * - `export HOST = "::" # why`: name, sign (with the spaces after it), quote, quoted, after
- * - `PORT=3000 # why`: name, sign, bare
- * - `PORT: 3000`: other
- */
-const LINE =
-  /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
+const ENTRY = /^\s*(?:export\s+)?([^\s=#"'`]+)\s*=(.*)$/;
+/** Excludes a "#" that would cut off the value, and a quote whose end is missing or not at the end of the value. */
+const VALUE = /^\s*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^#]*?)?(?:\s+#.*|\s*)$/;
 
 /**
  * Reads entries and finds mistakes, because the server would otherwise silently use a default.
@@ -255,17 +235,19 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
   const mistakes: Mistake[] = [];
   const warnings: Mistake[] = [];
   const lines = new Map<string, number>();
-  let [line, seen] = [1, 0];
-  for (const { 0: entry, index, groups = {} } of text.matchAll(LINE)) {
-    line += text.slice(seen, index).split('\n').length - 1;
-    seen = index;
-    const { name, sign, other } = groups;
+  for (const [index, entry] of text.split('\n').entries()) {
+    if (/^\s*(?:#|$)/.test(entry)) continue;
+    const line = index + 1;
     const add = (message: string) => mistakes.push({ file, line, message });
-    if (other !== undefined || (sign !== undefined && name === undefined))
+    const [, name, value = ''] = ENTRY.exec(entry) ?? [];
+    if (name === undefined) {
       add('is not a valid line. Write each setting as NAME=value, and begin comments with "#".');
-    if (name === undefined) continue;
-    const mistake = mistakeInEntry(groups, text.slice(index + entry.length));
-    if (mistake !== null) add(`${name} ${mistake}`);
+      continue;
+    }
+    if (!VALUE.test(value))
+      add(
+        `${name} has a "#" or a quote that would cut off its value. Put the whole value on one line in a type of quotes that it does not contain.`,
+      );
     if (!isSettingName(name)) {
       const meant = nearestName(name.toUpperCase(), SETTING_NAMES);
       if (meant !== null) add(notASetting(name, meant));
@@ -286,36 +268,10 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
         `${name} cannot be set here, because it determines the location of .env. Set it in the environment.`,
       );
   }
-  return { mistakes, warnings, values: parseEnv(text) as Readonly<Record<string, string>>, lines };
+  // Node would read the next line as the value of an entry that ends with spaces.
+  const values = parseEnv(text.replaceAll(/[^\S\n]+$/gm, '')) as Readonly<Record<string, string>>;
+  return { mistakes, warnings, values, lines };
 }
-
-function mistakeInEntry(
-  { name = '', sign = '', quote, quoted = '', after = '', bare = '' }: Readonly<Record<string, string>>,
-  rest: string,
-): string | null {
-  const isOurs = isSettingName(name);
-  // No setting spans lines, so the closing quote is missing.
-  if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
-    return `has an opening quote (${quote}) without a closing quote on the same line. Add the closing quote.`;
-  if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(after))
-    return `has text after the closing quote (${quote}), which would be ignored. Put the whole value in a different type of quotes.`;
-  if (isOurs && /^["'`]/.test(bare))
-    return `has an opening quote (${bare[0]}) without a closing quote on the same line. Add the closing quote.`;
-  // Without a space before it, # is probably meant as part of the value.
-  const isCutOff = /^(?:[^#]*[^\s#])?#/.test(bare);
-  const isCommentAfterSpace = bare.startsWith('#') && /\s$/.test(sign);
-  if (isOurs && isCutOff && !isCommentAfterSpace)
-    return 'is cut off at the "#", which begins a comment. Put the value in quotes or, in a URL, write %23.';
-  // Node would read the next non-empty line as the value.
-  if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
-    return 'has only spaces after its "=", so the next line becomes its value. Remove the spaces.';
-  return null;
-}
-
-const namesSetting = (text: string): boolean =>
-  [...text.matchAll(/^[^\S\n]*(?:export )?[^\S\n]*([^\s=]+)[^\S\n]*=/gm)].some(([, name = '']) =>
-    isSettingName(name),
-  );
 
 const notASetting = (name: string, meant: string) => `${name} is not a setting. Did you mean ${meant}?`;
 
