@@ -120,7 +120,7 @@ describe('refused starts', { concurrency: 2 }, () => {
 
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
-      assert.match(await refusedStart(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
+      assert.match(await refusedStart(folder, { DATABASE_URL: `file:${shared}` }), /is not a regular file\./);
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
@@ -154,7 +154,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       execFileSync('mkfifo', ['--mode=666', pipe]);
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
-        `${pipe} is a device, pipe or socket. Name a file in DATABASE_URL.`,
+        `${pipe} is not a regular file. Name a file in DATABASE_URL.`,
       );
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
@@ -193,14 +193,10 @@ describe('refused starts', { concurrency: 2 }, () => {
         /does not offer TLS\./,
       );
       if (behindPgBouncer()) return;
-      assert.equal(
-        await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
-        `PostgreSQL at ${where} has no schema where this user can create tables. Create the schema named in search_path, or remove search_path from DATABASE_URL.`,
-      );
-      for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
+      for (const options of ['-c search_path=nosuch', '-c nosuch=1', 'endpoint=ep-1'])
         assert.match(
           await refused((address) => address.searchParams.set('options', options)),
-          /refuses a parameter of DATABASE_URL \(.+\)\. Correct or remove the parameter\.$/,
+          / refused to work \(.+\)\. Correct this there or in DATABASE_URL, and try again\.$/,
           options,
         );
     }));

@@ -39,12 +39,10 @@ const SQLITE: Causes = [
     /^10 \((?:4618|4874|5130|5386)\)/,
     '{where} is on a disk without shared memory (mmap), such as some network shares. Name a file on a disk of this machine in {setting}.',
   ],
-  [/^10 /, 'The disk of {where} reports an error. Check the system log (dmesg) and the disk.'],
-  [/^EFTYPE /, '{where} is a device, pipe or socket. Name a file in {setting}.'],
   [/^(?:13|ENOSPC) /, 'The disk of {where} is full. Free some space, and try again.'],
-  [/^EISDIR /, '{where} is a folder. Name a file in {setting}.'],
+  [/^(?:EFTYPE|EISDIR) /, '{where} is not a regular file. Name a file in {setting}.'],
   [
-    /^(?:8|14|EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EEXIST|ELOOP|ENAMETOOLONG) /,
+    /^(?:8|10|14|EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EEXIST|ELOOP|ENAMETOOLONG) /,
     'The database {where} cannot be created or written ({reason}). Grant this user permission, or choose another place in {setting}.',
   ],
 ];
@@ -54,14 +52,9 @@ const POSTGRES: Causes = [
     /, open '([^']*)'/,
     '{setting} names the file {1}, which cannot be read ({code}). Put the file there, or correct {setting}.',
   ],
-  // PgBouncer uses 08P01 for every refusal.
   [
     /unsupported startup parameter: statement_timeout/,
     '{where} is reached through a pooler. Add ?prepare=false to {setting}.',
-  ],
-  [
-    /unsupported startup parameter: (\S+)/,
-    '{where} is reached through a pooler that refuses a parameter of {setting} ({1}). Remove the parameter, or let PgBouncer ignore it (ignore_startup_parameters).',
   ],
   [
     /^28|(?:SASL|password) authentication failed/,
@@ -70,24 +63,6 @@ const POSTGRES: Causes = [
   [
     /^3D000|database ".+" does not exist|no such database/,
     '{where} has no database with that name. Create the database, or name another in {setting}.',
-  ],
-  [
-    /^3F000/,
-    '{where} has no schema where this user can create tables. Create the schema named in search_path, or remove search_path from {setting}.',
-  ],
-  // An unknown parameter, a bad or forbidden value, or invalid options.
-  [
-    /^(?:42704|22023|42501|42601|55P02) FATAL (.*)/,
-    '{where} refuses a parameter of {setting} ({1}). Correct or remove the parameter.',
-  ],
-  [/^42501/, '{where} does not let this user create tables. Make the user the owner of the database.'],
-  [/^53300/, '{where} has no free connections. Raise max_connections, or disconnect other clients.'],
-  [/^53100/, 'The disk of {where} is full. Free some space there, and try again.'],
-  [/^57P/, '{where} is starting or stopping. Try again in a moment.'],
-  [/^57014/, '{where} took too long to respond. Find out what keeps it busy, and try again.'],
-  [
-    /^55P03/,
-    'Another program has locked a table of {where}. Find the program in pg_stat_activity, and start again.',
   ],
   [/^25006/, '{where} is read-only. Name the primary server in {setting}.'],
   [
@@ -98,9 +73,10 @@ const POSTGRES: Causes = [
     /^(?:ERR_TLS|\w*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE))/,
     '{where} has an untrusted certificate ({code}). Name its authority with sslrootcert=FILE in {setting}, or accept any certificate with sslmode=no-verify.',
   ],
+  // Rights, parameters, resources and a stop of the server. Other classes indicate a bug.
   [
-    /connection terminated unexpectedly/i,
-    '{where} closed the connection. Check its log for the reason, and try again.',
+    /^(?:08|3F|53|55P|57|42501|\w{5} FATAL )/,
+    '{where} refused to work ({reason}). Correct this there or in {setting}, and try again.',
   ],
   // Node's own codes (ERR_INVALID_ARG_TYPE) indicate a bug.
   [
@@ -140,7 +116,8 @@ export function explainDatabaseFailure(
     return describeCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
   }
   const severity = failure.severity === 'FATAL' ? 'FATAL ' : '';
-  const names = { where: `PostgreSQL at ${describeHost(database.url)}`, setting, code: code || 'timeout' };
+  const where = `PostgreSQL at ${describeHost(database.url)}`;
+  const names = { where, setting, code: code || 'timeout', reason: failure.message };
   return describeCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
 }
 

@@ -74,7 +74,7 @@ describe('PgBouncer with transaction pooling', { skip: missing }, () => {
       );
       assert.equal(
         await refusal((address) => (address.search = 'prepare=false&options=-c%20work_mem=1MB')),
-        'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Remove the parameter, or let PgBouncer ignore it (ignore_startup_parameters).',
+        'PostgreSQL at 127.0.0.1 refused to work (unsupported startup parameter: options). Correct this there or in DATABASE_URL, and try again.',
       );
     }));
 
