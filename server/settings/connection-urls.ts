@@ -19,30 +19,14 @@ const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://us
 function postgresMistakes(url: string, env: Environment): string[] {
   const login = loginMistake(url);
   if (login !== null) return [login];
-  // libpq allows several hosts: postgres://a,b/name or postgres:///name?host=a,b.
-  if (
-    /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(url) ||
-    (parametersOf(url).get('host') ?? '').includes(',')
-  )
-    return [
-      'names several hosts. Name only one host. Managed PostgreSQL, Patroni and PgBouncer provide a single URL for the primary server',
-    ];
   if (!URL.canParse(url)) return [NO_DATABASE];
-  const parameters = parametersOf(url);
-  const choosesTls = Boolean(env['PGSSLMODE']) || [...parameters.keys()].some((key) => key.startsWith('ssl'));
-  const attributes = parameters.get('target_session_attrs') ?? 'any';
-  return [
-    ...(sendsPassword(url, env) && !choosesTls
-      ? [
-          'sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network)',
-        ]
-      : []),
-    ...(['any', 'read-write', 'primary'].includes(attributes)
-      ? []
-      : [
-          `asks for a read-only host (target_session_attrs=${attributes}), but this software needs to write. Set target_session_attrs=read-write`,
-        ]),
-  ];
+  const choosesTls =
+    Boolean(env['PGSSLMODE']) || [...parametersOf(url).keys()].some((key) => key.startsWith('ssl'));
+  return sendsPassword(url, env) && !choosesTls
+    ? [
+        'sends a password to another machine, so it must specify the encryption. Add ?sslmode=verify-full (TLS with certificate check), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (no encryption, only in your own network)',
+      ]
+    : [];
 }
 
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
@@ -56,25 +40,11 @@ function sendsPassword(url: string, env: Environment): boolean {
   return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
 }
 
-const PARAMETERS: ReadonlySet<string> = new Set(
-  [
-    'host port user password database options application_name fallback_application_name client_encoding encoding',
-    'statement_timeout lock_timeout idle_in_transaction_session_timeout query_timeout target_session_attrs prepare',
-    'ssl sslmode sslcert sslkey sslrootcert sslnegotiation uselibpqcompat',
-  ].flatMap((names) => names.split(' ')),
-);
-
 export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
   if (database.engine === 'sqlite') return [];
   const { url } = database;
-  const unknown = [...new Set(parametersOf(url).keys())].filter((key) => !PARAMETERS.has(key));
   return [
     ...bareAtWarnings(name, url),
-    ...(unknown.length > 0
-      ? [
-          `${name} contains ${unknown.join(' and ')}, which this software ignores. Remove the unknown parameters. Put settings of PostgreSQL itself into options, such as options=-c%20search_path%3Dleads.`,
-        ]
-      : []),
     ...(sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable'
       ? [
           `${name} has sslmode=disable, so all data is sent to PostgreSQL without encryption. Set sslmode=verify-full unless the network is private.`,
@@ -175,10 +145,6 @@ export function smtpWarnings(url: string): string[] {
   if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname))
     warnings.push(
       'SMTP_URL turns off the check of the mail server’s certificate, so anyone in between could read user and password. Remove tls.rejectUnauthorized=false once the certificate is valid.',
-    );
-  if (searchParams.has('proxy'))
-    warnings.push(
-      'SMTP_URL names a proxy, but e-mails are not sent through proxies. Remove the proxy, and give this machine direct access to the mail server.',
     );
   return warnings;
 }

@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
 
-import ipaddr from 'ipaddr.js';
-
 import { addressRefusal, bareHost } from '#server/platform/ip-addresses.ts';
 import { isPostgres } from '#server/settings/connection-urls.ts';
-import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
+import { SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
 
 export type GivenSettings = {
@@ -23,16 +21,9 @@ const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as 
 
 const RULES: readonly Rule[] = [
   {
-    broken: (given) =>
-      isSamePort(pagePort(given), given.values.METRICS_PORT) &&
-      isSameHost(given.values.HOST, given.values.METRICS_HOST),
+    broken: (given) => isSamePort(pagePort(given), given.values.METRICS_PORT),
     message: ({ values }) =>
       `METRICS_PORT must differ from PORT, because both would listen on ${values.PORT}.`,
-  },
-  {
-    broken: (given) => given.texts.PUBLIC_URL === undefined && BLOCKED_PORTS.has(pagePort(given)),
-    message: ({ values }) =>
-      `PORT must not be ${values.PORT}, because browsers refuse this port. Choose another port or, behind a proxy, set PUBLIC_URL to the URL that visitors use.`,
   },
   {
     broken: ({ texts }) => isPostgres(texts.DATABASE_URL ?? '') && texts.APP_SECRET === undefined,
@@ -94,10 +85,7 @@ const RULES: readonly Rule[] = [
       `DESK_PORT must differ from PORT, because both would listen on ${values.DESK_PORT}.`,
   },
   {
-    broken: (given) =>
-      hasDesk(given) &&
-      isSamePort(given.values.DESK_PORT, given.values.METRICS_PORT) &&
-      isSameHost(given.values.HOST, given.values.METRICS_HOST),
+    broken: (given) => hasDesk(given) && isSamePort(given.values.DESK_PORT, given.values.METRICS_PORT),
     message: ({ values }) =>
       `DESK_PORT must differ from METRICS_PORT, because both would listen on ${values.DESK_PORT}.`,
   },
@@ -119,15 +107,6 @@ const pagePort = ({ values, env }: GivenSettings): number => (env['LISTEN_FDS'] 
 const hasDesk = ({ texts }: GivenSettings): boolean => texts.DESK_URL !== undefined;
 
 const isSamePort = (one = 0, other = 0): boolean => one > 0 && one === other;
-
-function isSameHost(one = '', other = ''): boolean {
-  const [first, second] = [one, other].map((host) => {
-    const name = host === 'localhost' ? '127.0.0.1' : host.toLowerCase();
-    return ipaddr.isValid(name) ? ipaddr.process(name).toString() : name;
-  }) as [string, string];
-  const includes = (all: string, host: string) => all === '::' || (all === '0.0.0.0' && !host.includes(':'));
-  return first === second || includes(first, second) || includes(second, first);
-}
 
 const webhookUrls = ({ values }: GivenSettings): URL[] =>
   (values.WEBHOOK_URLS ?? []).map((text) => new URL(text));

@@ -73,14 +73,13 @@ const PAGE_URL = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 export const pageUrl: ReadSetting<string> = (text) => {
   if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };
-  const port = blockedPort(text);
-  const mistakes = [
-    port === null ? '' : `must not contain port ${port}, because browsers refuse it`,
-    PAGE_URL.test(text)
-      ? ''
-      : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
-  ].filter((mistake) => mistake !== '');
-  return unlessWrong(text, mistakes);
+  return PAGE_URL.test(text)
+    ? { value: text }
+    : {
+        mistakes: [
+          'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
+        ],
+      };
 };
 
 const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
@@ -89,7 +88,6 @@ export const deskUrl: ReadSetting<string> = (text) => {
   const url = URL.parse(text);
   if (url === null || !isWebUrl(text))
     return { mistakes: ['must be a URL such as https://desk.example.com'] };
-  const port = blockedPort(text);
   const mistakes = [
     ORIGIN.test(text)
       ? ''
@@ -97,23 +95,9 @@ export const deskUrl: ReadSetting<string> = (text) => {
     url.protocol === 'https:' || isLoopback(url.hostname)
       ? ''
       : 'must begin with https. Only URLs of this machine may use http, such as http://localhost:3001',
-    port === null ? '' : `must not contain port ${port}, because browsers refuse it`,
   ].filter((mistake) => mistake !== '');
   return unlessWrong(url.origin, mistakes);
 };
-
-/** Ports that browsers refuse (WHATWG Fetch, "bad port"). */
-export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
-  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
-  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
-  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
-  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-]);
-
-function blockedPort(url: string): number | null {
-  const port = Number(URL.parse(url)?.port);
-  return BLOCKED_PORTS.has(port) ? port : null;
-}
 
 export const trustedProxies: ReadSetting<false | number | readonly string[]> = valueOf((text) => {
   if (text === 'off') return false;

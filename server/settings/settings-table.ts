@@ -63,7 +63,6 @@ export const SETTINGS = {
     value: wholeNumber(0, 65_535),
     default: '3000',
     meaning: 'Port that the page listens on.',
-    details: 'Browsers refuse some ports, such as 6000. The server reports these ports when it starts.',
   },
   HOST: { value: anyText, default: '127.0.0.1', meaning: 'IP address that the page and the desk listen on.' },
   PUBLIC_URL: {
