@@ -91,7 +91,7 @@ sections:
       'campaign/variants/b/landing.yaml:9:5: sections 2: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
     ]);
     assert.deepEqual(mistakesIn({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
-      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside quotes. Put the whole text in quotes.',
+      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside straight quotes. Put the whole text in quotes.',
     ]);
     assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
-import { colonMessage } from '#server/campaign/yaml-mistakes.ts';
+import { COLON_MISTAKE } from '#server/campaign/yaml-mistakes.ts';
 import { nearestName } from '#server/platform/mistakes.ts';
 
 export type Path = readonly PropertyKey[];
@@ -55,12 +55,6 @@ export function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
 /** @param words of all files together */
 export function wrongEntry({ document, text }: Yaml, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
   const { name, value } = placeOf(document, issue.path);
-  const swallowed = document.hasIn(issue.path) ? null : entryWithinText(document, text, issue.path);
-  if (swallowed !== null)
-    return {
-      at: swallowed,
-      message: `${describeEntry(issue.path)}: the line is indented so far that it continues the text above. Correct the spaces at its beginning.`,
-    };
   const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
   const at = typeof about === 'string' ? text.indexOf(about, value) : value;
   const node = document.getIn(issue.path, true);
@@ -81,20 +75,6 @@ export function wrongEntry({ document, text }: Yaml, issue: z.core.$ZodIssue, wo
   };
 }
 
-/** Returns the offset of the entry's line within a text of its group; null if no text contains it. */
-function entryWithinText(document: Document, text: string, path: Path): number | null {
-  const group = document.getIn(path.slice(0, -1), true);
-  for (const { value } of isMap(group) ? group.items : []) {
-    const [start, end] = (isScalar(value) ? value.range : null) ?? [0, 0];
-    const lines = text.slice(start, end).split('\n');
-    const at = lines.findIndex(
-      (line, index) => index > 0 && line.trimStart().startsWith(`${String(path.at(-1))}:`),
-    );
-    if (at > 0) return start + lines.slice(0, at).join('\n').length + 1;
-  }
-  return null;
-}
-
 const isText = (issue: z.core.$ZodIssue): boolean =>
   issue.code === 'invalid_type' && issue.expected === 'string';
 
@@ -104,7 +84,7 @@ function unquotedText(found: unknown): string | null {
   const isScalarValue = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (name === undefined || others.length > 0 || !isScalarValue) return null;
   const text = `${name}: ${value}`.replaceAll("'", "''");
-  return `${colonMessage(name)}: '${text}'`;
+  return `${COLON_MISTAKE}: '${text}'`;
 }
 
 /** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */

@@ -53,7 +53,7 @@ const SOURCES = [
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,pages,vite-*}.ts',
   'build/*.woff2',
-  'server/campaign/{campaign,campaign-folder,own-form,pictures,words-and-files,words-file,words-mistakes,yaml-indentation,yaml-mistakes}.ts',
+  'server/campaign/{campaign,campaign-folder,own-form,pictures,words-and-files,words-file,words-mistakes,yaml-mistakes}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',
