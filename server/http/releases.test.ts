@@ -289,7 +289,7 @@ it(
     const [dist, building] = [path.join(project, 'dist'), path.join(project, 'dist', 'building')];
     const start = () => {
       const folder = mkdtempSync(path.join(project, 'data-'));
-      return startSiteProcess({ LOG_LEVEL: 'fatal' }, folder, project);
+      return startSiteProcess({ LOG_LEVEL: 'fatal', PUBLIC_URL: 'http://localhost' }, folder, project);
     };
     const refusal = () =>
       spawnSync(process.execPath, [main], {
