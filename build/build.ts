@@ -7,7 +7,6 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import {
   beginRelease,
-  campaignFolderOf,
   copyCampaign,
   distFolder,
   findBuiltDesk,
@@ -15,12 +14,11 @@ import {
   publishRelease,
   readSources,
   removeOldReleases,
-  type Release,
   type ReleaseFacts,
   type Sources,
 } from '#server/http/releases.ts';
 import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
-import { campaignWarnings, changedVariants, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import { readWordSettings } from '#server/settings/env-file.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
@@ -30,13 +28,12 @@ import { CAMPAIGN_FOLDER, PROJECT_FOLDER, SITE_PATH } from '#build/vite-config.t
 
 async function main(): Promise<void> {
   const dist = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
-  const lastRelease = newestRelease(dist);
   const nothingChanged =
-    lastRelease === null
+    newestRelease(dist) === null
       ? 'The site was not built.'
       : 'Nothing was changed: the site goes on with the words of its last build.';
   refuseMistakes(nothingChanged);
-  printWarnings(lastRelease);
+  printWarnings();
   // Read first, so a change during the build is noticed at its end.
   const builtFrom = readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER);
   const building = beginRelease(dist);
@@ -72,12 +69,11 @@ function stop(sentence: string): never {
   process.exit(1);
 }
 
-function printWarnings(lastRelease: Release | null): void {
+function printWarnings(): void {
   for (const warning of [
     ...campaignWarnings(CAMPAIGN_FOLDER),
     ...sampleOnPage(CAMPAIGN_FOLDER),
     ...unlistedPage(CAMPAIGN_FOLDER),
-    ...(lastRelease === null ? [] : changedVariants(CAMPAIGN_FOLDER, campaignFolderOf(lastRelease))),
   ])
     process.stdout.write(`Warning: ${warning}\n`);
 }

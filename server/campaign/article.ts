@@ -6,7 +6,7 @@ import { gfmFootnote, gfmFootnoteHtml } from 'micromark-extension-gfm-footnote';
 import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
-import { mistakesInFile, missingSizeWarning } from '#server/campaign/pictures.ts';
+import { mistakesInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
@@ -20,17 +20,14 @@ const FILE = 'article/article.md';
 type ReadArticle = {
   readonly article: Article | null;
   readonly mistakes: readonly Mistake[];
-  readonly warnings: readonly Mistake[];
 };
 
 export function readArticle(folder: string): ReadArticle {
   const file = nameOf(folder, FILE);
-  const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes, warnings: [] });
+  const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes });
   const read = readText(folder, FILE);
   if (read === null) return none(missingFile(folder, FILE));
   if (read.type === 'mistakes') return none(...read.mistakes);
-  if (['PK\u0003\u0004', '{\\rtf', '%PDF'].some((begin) => read.text.startsWith(begin)))
-    return none({ file, message: 'is a document of a word processor. Save its words as plain text.' });
   const parts = partsOfArticle(read.text);
   if (parts === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
@@ -38,7 +35,6 @@ export function readArticle(folder: string): ReadArticle {
   }
   const interfaceWords = readWords(folder, 'interface.yaml', Interface);
   const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
-  const found = mistakesInBody(parts.body, folder);
   const article = renderArticle(read.text, words ?? {});
   const notesMistakes =
     words && !words.notes && article?.html.includes('<section data-footnotes')
@@ -49,23 +45,12 @@ export function readArticle(folder: string): ReadArticle {
           },
         ]
       : [];
-  const inFile = (isWarning: boolean): Mistake[] =>
-    found
-      .filter((mistake) => mistake.isWarning === isWarning)
-      .map(({ line, phrase }) => ({ file, line: line + parts.bodyLine - 1, message: `${phrase}.` }));
-  const titleMistakes = /[*_`~<>[\]]/.test(parts.title)
-    ? [{ file, line: parts.bodyLine - 1, message: 'the title is shown exactly as written. Use plain words.' }]
-    : [];
-  return {
-    article,
-    mistakes: [...titleMistakes, ...notesMistakes, ...inFile(false)],
-    warnings: [
-      ...(parts.body.trim() === ''
-        ? [{ file, line: parts.bodyLine - 1, message: 'has only a title. Write the guide below it.' }]
-        : []),
-      ...inFile(true),
-    ],
-  };
+  const inBody = mistakesInBody(parts.body, folder).map(({ line, phrase }): Mistake => ({
+    file,
+    line: line + parts.bodyLine - 1,
+    message: `${phrase}.`,
+  }));
+  return { article, mistakes: [...notesMistakes, ...inBody] };
 }
 
 type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'>;
@@ -157,12 +142,7 @@ const withPictureSizes = (html: string): string =>
   );
 
 /** Lines are counted from 1. */
-type BodyMistake = {
-  readonly line: number;
-  readonly phrase: string;
-  /** True if the text is shown, though not as intended. */
-  readonly isWarning: boolean;
-};
+type BodyMistake = { readonly line: number; readonly phrase: string };
 
 /** Markdown elements, and parts that are code. Their characters are not text. */
 const UNDERSTOOD = new Set([
@@ -188,29 +168,23 @@ const UNDERSTOOD = new Set([
   'thematicBreak',
 ]);
 
-type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, isWarning?: true];
-
 /** Outside the elements that the parser recognised, text that still looks like Markdown contains a mistake. */
-const LEFTOVERS: readonly Leftover[] = [
+const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) => string])[] = [
   [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'checkboxes are not supported. Write a plain list'],
   [
     /\[\^[^\]\s]+\]/g,
     (found) => `${found}: this footnote has no text. Add a line such as "${found}: The note."`,
   ],
-  [/\] +\(/g, () => 'a link must not have a space between ] and (. Write [words](https://…)'],
   [
-    /\]\([^)\n]*/g,
-    () => 'this link or picture is not valid. Write [words](https://…), without spaces in the URL',
+    /\] *\([^)\n]*/g,
+    () =>
+      'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
   ],
   [
     /\[[^\][\n]+\]\[[^\]\n]*\]/g,
     (found) => `${found}: this link has no URL. Add a line such as "[name]: https://…"`,
   ],
-  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a space is missing after the # of "${found.trim()}"`],
-  [
-    tightEntries(),
-    (found) => `a space is missing after the ${/[^\p{L}]+/u.exec(found.trim())?.[0]} of "${found.trim()}"`,
-  ],
+  [/^ {0,3}#{2,6}[^#\s].*/gm, (found) => `a space is missing after the # of "${found.trim()}"`],
   [
     /^ {0,3}\|.*\|\s*$/gm,
     () => 'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
@@ -220,34 +194,12 @@ const LEFTOVERS: readonly Leftover[] = [
     (found) =>
       `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
   ],
-  [
-    /^ {0,3}(?:[•·▪‣][ \t].*|[–—][ \t].*\n {0,3}[–—][ \t].*)/gm,
-    () => 'a list entry begins with "- ". Replace the character at the beginning',
-  ],
-  [
-    /\{\w+\}/g,
-    (found) => `${found} is shown exactly as written, because the article has no placeholders`,
-    true,
-  ],
-  [/(?<![\w/.@-])www\.[^\s)>\]]*[\w/]/g, (found) => `${found} is not a link. Write <https://${found}>`, true],
-  [/(?<![\w/:])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, (found) => `${found} is not a link. Write <${found}>`, true],
-  [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} is not a link. Write <${found}>`, true],
 ];
-
-/** Matches list entries without a space, next to another entry. A single line can begin with a dash or a footnote's asterisk. */
-function tightEntries(): RegExp {
-  const mark = String.raw`(?:[-*+]|\d+[.)])`;
-  const tight = String.raw`${mark}\p{L}.*`;
-  const entry = String.raw`${mark}[ \p{L}].*`;
-  return new RegExp(String.raw`^( {0,3})${tight}(?=\n\1${entry})|(?<=^( {0,3})${entry}\n)\2${tight}`, 'gmu');
-}
-
-const BLOCK_WITHOUT_END = 'the block that begins here does not end. Add a line with ``` below it';
 
 /** Finds text that would not be shown as intended, in line order. */
 function mistakesInBody(body: string, folder: string): BodyMistake[] {
   const found: BodyMistake[] = [];
-  const add = (line: number, phrase: string, isWarning = false) => found.push({ line, phrase, isWarning });
+  const add = (line: number, phrase: string) => found.push({ line, phrase });
   const events = postprocess(
     parse({ extensions: MARKDOWN_EXTENSIONS })
       .document()
@@ -255,7 +207,6 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
   );
   // Recognised characters become spaces. Split into UTF-16 units, because the parser counts these.
   const rest = body.split('');
-  let level = 1;
   let inImage = 0;
   let columns = 0;
   const called = new Set<string>();
@@ -269,20 +220,9 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
       for (let at = start.offset; at < end.offset; at += 1) if (rest[at] !== '\n') rest[at] = ' ';
     const text = () => context.sliceSerialize(token);
     if (type === 'htmlFlow' || type === 'htmlText')
-      add(
-        line,
-        text().startsWith('<!--')
-          ? 'a comment would be shown as text. Remove the comment'
-          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`,
-      );
+      add(line, `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`);
     else if (type === 'gfmFootnoteCallString') called.add(text().toLowerCase());
-    else if (type === 'gfmFootnoteDefinitionLabelString') {
-      const name = text().toLowerCase();
-      const before = defined.get(name);
-      if (before !== undefined) add(before, `the note [^${name}] is here twice. Keep one of the two`);
-      defined.set(name, line);
-    } else if (type === 'atxHeading' && !/[^#\s]/.test(text().replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')))
-      add(line, 'a heading needs words, because links lead to it');
+    else if (type === 'gfmFootnoteDefinitionLabelString') defined.set(text().toLowerCase(), line);
     else if (type === 'table') columns = token._align?.length ?? 0;
     else if (type === 'tableRow') {
       const cells = cellsIn(text());
@@ -291,55 +231,33 @@ function mistakesInBody(body: string, folder: string): BodyMistake[] {
           line,
           `the row has ${cells} cells, but the table’s heading has only ${columns}, so the rest is not shown. Add a column to the first two lines, or write \\| for a | within a cell`,
         );
-    } else if (type === 'codeIndented')
-      add(line, 'is shown as code, because it is indented by four spaces. Remove the spaces', true);
-    else if (type === 'codeFenced' && !isClosed(text())) add(line, BLOCK_WITHOUT_END);
-    else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
-      const sign = text();
-      const isHash = type === 'atxHeadingSequence';
-      // Number signs after a heading's text close the heading.
-      if (isHash && !/^ {0,3}$/.test(lineBefore(body, start.offset))) continue;
-      const written = isHash ? sign.length : sign.startsWith('=') ? 1 : 2;
-      if (written === 1) add(line, 'is a second title. Write ## for a section');
-      else if (written > level + 1)
-        add(
-          line,
-          `goes from ${'#'.repeat(level)} to ${'#'.repeat(written)}. Write ${'#'.repeat(level + 1)}, so that screen readers announce the right structure`,
-          true,
-        );
-      level = Math.max(2, written);
-    } else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
+    } else if (type === 'codeFenced' && !/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(text()))
+      add(line, 'the block that begins here does not end. Add a line with ``` below it');
+    else if (
+      (type === 'atxHeading' && /^#\s/.test(text())) ||
+      (type === 'setextHeading' && text().endsWith('='))
+    )
+      add(line, 'is a second title. Write ## for a section');
+    else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
       const mistake = inImage > 0 ? pictureMistake(folder, text()) : linkMistake(text(), []);
-      const warning =
-        inImage > 0 && mistake === null ? missingSizeWarning(folder, path.basename(text())) : null;
-      const phrase = mistake ?? warning;
-      if (phrase !== null) add(line, `${text()} ${phrase}`, mistake === null);
-    } else if ((type === 'link' || type === 'image') && /\]\(\s*\)$/.test(text()))
-      add(line, `${text()} has no URL. Write it between the brackets`);
-    else if (type === 'image' && /^!\[\s*\]/.test(text()))
+      if (mistake !== null) add(line, `${text()} ${mistake}`);
+    } else if (type === 'image' && /^!\[\s*\]/.test(text()))
       add(
         line,
         'this picture has no description for people who cannot see it. Write ![description](media/…)',
       );
   }
-  // What follows would be read wrongly.
-  if (found.some(({ phrase }) => phrase === BLOCK_WITHOUT_END)) return firstOfEachLine(found);
   for (const [name, line] of defined)
     if (!called.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
   const leftover = rest.join('');
-  for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
+  for (const [looksLike, phrase] of LEFTOVERS)
     for (const { 0: text, index } of leftover.matchAll(looksLike))
-      add(leftover.slice(0, index).split('\n').length, phrase(text), isWarning);
-  return firstOfEachLine(found);
+      add(leftover.slice(0, index).split('\n').length, phrase(text));
+  // The other mistakes of a line usually follow from the first.
+  return found
+    .toSorted((one, other) => one.line - other.line)
+    .filter(({ line }, at, all) => all[at - 1]?.line !== line);
 }
-
-/** False if another block begins within it, because its own end is missing then. */
-const isClosed = (block: string): boolean =>
-  /\n {0,3}(?:`{3,}|~{3,})[ \t]*$/.test(block) &&
-  !/^ {0,3}(`{3,}(?!`)|~{3,}(?!~))[^]*\n {0,3}\1\w/.test(block);
-
-const lineBefore = (body: string, offset: number): string =>
-  body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
 
 /** Empty cells at the end of a row are not counted, and neither is an escaped pipe. */
 const cellsIn = (row: string): number =>
@@ -357,16 +275,4 @@ function pictureMistake(folder: string, href: string): string | null {
   if (!namesIn(path.join(folder, 'media')).includes(name))
     return 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
   return mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null;
-}
-
-/** Keeps one mistake per line, because the others, and the same mistake on the next line, usually follow from it. */
-function firstOfEachLine(all: readonly BodyMistake[]): BodyMistake[] {
-  const found = new Map<number, BodyMistake>();
-  for (const mistake of all) {
-    const before = found.get(mistake.line);
-    if (before === undefined || (before.isWarning && !mistake.isWarning)) found.set(mistake.line, mistake);
-  }
-  return [...found.values()]
-    .filter(({ line, phrase }) => found.get(line - 1)?.phrase !== phrase)
-    .toSorted((one, other) => one.line - other.line);
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { type Mistake, type Mistakes, mistakesOf, nearestName } from '#server/platform/mistakes.ts';
+import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
 export function nameOf(folder: string, file: string): string {
@@ -28,39 +29,16 @@ export function readText(folder: string, file: string): { type: 'text'; text: st
       message: `cannot be read (${code}). Make sure that it is a file that this user may read.`,
     });
   }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
-    return { type: 'text', text: text.replaceAll(/\r\n?/g, '\n') };
-  } catch {
-    const { line, character } = firstForeignCharacter(content);
-    const message = `is not encoded in UTF-8${character}. Save the file as UTF-8 in your editor.`;
-    return mistakesOf({ file: name, line, message });
-  }
+  const text = new TextDecoder().decode(content);
+  const line = lineOfForeignCharacter(text);
+  if (line === null) return { type: 'text', text: text.replaceAll(/\r\n?/g, '\n') };
+  return mistakesOf({ file: name, line, message: NOT_UTF_8 });
 }
 
-function firstForeignCharacter(content: Buffer): { line: number; character: string } {
-  if (content[0] === 0xff || content[0] === 0xfe) return { line: 1, character: ' but in UTF-16' };
-  const lines = content.toString('latin1').split('\n');
-  const at = lines.findIndex((line) => Buffer.from(line, 'latin1').toString('utf8').includes('\uFFFD'));
-  const bytes = Buffer.from(lines[at] ?? '', 'latin1');
-  const before = bytes.toString('utf8').split('\uFFFD', 1)[0] ?? '';
-  const byte = bytes.subarray(Buffer.byteLength(before), Buffer.byteLength(before) + 1);
-  return { line: at + 1, character: ` (at "${new TextDecoder('windows-1252').decode(byte)}")` };
-}
-
-export function missingFile(folder: string, file: string): Mistake {
-  const plain = (name: string) => path.parse(name.toLowerCase()).name;
-  const wanted = path.basename(file);
-  const alike = namesIn(path.join(folder, path.dirname(file))).filter(
-    (name) => plain(name) === plain(wanted) || plain(name) === wanted.toLowerCase(),
-  );
-  const near = alike.find((name) => name.toLowerCase() === wanted.toLowerCase()) ?? alike[0];
-  const cure =
-    near === undefined
-      ? 'Restore the file, or copy it from the project’s examples/ folder'
-      : `Rename ${near} to exactly this name`;
-  return { file: nameOf(folder, file), message: `is missing. ${cure}.` };
-}
+export const missingFile = (folder: string, file: string): Mistake => ({
+  file: nameOf(folder, file),
+  message: 'is missing. Restore the file, or copy it from the project’s examples/ folder.',
+});
 
 export function namesIn(folder: string): string[] {
   try {

@@ -289,13 +289,13 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'consent.yaml',
     '',
     Buffer.from('# Words.\r\ntext: I agree to be mailed. Grüße\r\n', 'latin1'),
-    '2: is not encoded in UTF-8 (at "ü"). Save the file as UTF-8 in your editor.',
+    '2: is not encoded in UTF-8. Save the file as UTF-8 in your editor.',
   ],
   [
     'consent.yaml',
     '',
     Buffer.from('\uFEFFtext: I agree to be mailed.\n', 'utf16le'),
-    '1: is not encoded in UTF-8 but in UTF-16. Save the file as UTF-8 in your editor.',
+    '1: is not encoded in UTF-8. Save the file as UTF-8 in your editor.',
   ],
   [
     'free-mail-domains.txt',
@@ -422,29 +422,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('text: I agree.\nnewsConsent: I agree.'),
     '2: newsConsent: must differ from text, because each box needs its own sentence.',
   ],
-  ...['PK\u0003\u0004', '{\\rtf1'].map(
-    (begin) =>
-      [
-        'article/article.md',
-        '',
-        Buffer.from(`${begin} My guide`),
-        ' is a document of a word processor. Save its words as plain text.',
-      ] as const,
-  ),
-  [
-    'article/article.md',
-    '',
-    Buffer.from('# Title\n\nIntro:\n-one\n-two\n\n- One\n-two\n- Three\n\n1.one\n2.two\n'),
-    ...(
-      [
-        [4, '-', '-one'],
-        [5, '-', '-two'],
-        [8, '-', '-two'],
-        [11, '1.', '1.one'],
-        [12, '2.', '2.two'],
-      ] as const
-    ).map(([line, mark, text]) => `${line}: a space is missing after the ${mark} of "${text}".`),
-  ],
   [
     'article/article.md',
     '',
@@ -471,20 +448,18 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
 const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]])[] = [
   ['A line<br>and another', 'HTML is shown as text: <br>. Write Markdown instead'],
   ['<div>\nText\n</div>', 'HTML is shown as text: <div>. Write Markdown instead'],
-  ['<!-- later -->', 'a comment would be shown as text. Remove the comment'],
   ['# Another', 'is a second title. Write ## for a section'],
   ['##Section', 'a space is missing after the # of "##Section"'],
   ['- [ ] This', 'checkboxes are not supported. Write a plain list'],
   ['As shown.[^1]', '[^1]: this footnote has no text. Add a line such as "[^1]: The note."'],
   ['[^1]: As shown.', 'this footnote is not shown, because no [^1] is in the text'],
-  [
-    'See [this] (https://example.com).',
-    'a link must not have a space between ] and (. Write [words](https://…)',
-  ],
-  [
-    'See [this](https://example.com/a b).',
-    'this link or picture is not valid. Write [words](https://…), without spaces in the URL',
-  ],
+  ...['See [this] (https://example.com).', 'See [this](https://example.com/a b).'].map(
+    (text) =>
+      [
+        text,
+        'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
+      ] as const,
+  ),
   ['See [this](www.example.com).', 'www.example.com must begin with https://, as in https://www.example.com'],
   ['See [this](#there).', '#there leads to a place that does not exist on the page'],
   ['See [this][that].', '[this][that]: this link has no URL. Add a line such as "[name]: https://…"'],
@@ -493,7 +468,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '** is shown exactly as written. Put ** directly before and after the words, without spaces',
   ],
   [
-    '| a | b |\n| c | d |',
+    '| a | b |',
     'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
   ],
   ['| a | b |\n| --- | --- |\n| c |\n| d \\| e | `f \\| g` |\n| h | i | |'],
@@ -513,40 +488,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '![](media/og.png)',
     'this picture has no description for people who cannot see it. Write ![description](media/…)',
   ],
-  ['The offer\n– as everybody knows – counts.'],
-  ['## ![A chart](media/og.png)', 'a heading needs words, because links lead to it'],
-  ['[^1]: One.\n\n[^1]: Another.\n\nAs shown.[^1]', 'the note [^1] is here twice. Keep one of the two'],
-  ...(
-    [
-      ['-First', '- Second', '-'],
-      ['*First', '* Second', '*'],
-      ['1.First', '2. Second', '1.'],
-      ['12)Eins', '13) Zwei', '12)'],
-    ] as const
-  ).map(
-    ([first, second, mark]) =>
-      [`${first}\n${second}`, `a space is missing after the ${mark} of "${first}"`] as const,
-  ),
-  ['-5 degrees\n-6 degrees\n\n2.5 times\n3.5 times'],
-  ['*Emphasis*\n*again*\n\n**Strong**\n**again**\n\n-a\n\n---\n\n\\-a\n\\-b'],
-  ['```\n-a\n-b\n```\n\n- Planung und\n  -steuerung\n\nAngebote\n-einmal'],
-  ['– One\n– Two', 'a list entry begins with "- ". Replace the character at the beginning'],
-  [
-    '```prompt\nContext: Marta\n\n```letter\nDear Marta\n```',
-    'the block that begins here does not end. Add a line with ``` below it',
-  ],
   ['````\n```letter\nDear Marta\n```\n````'],
-  ['[Our rates]()', '[Our rates]() has no URL. Write it between the brackets'],
-  ['![A chart]()', '![A chart]() has no URL. Write it between the brackets'],
-  [
-    '```prompt\nContext: Marta[^1]\n\n[^1]: The note.',
-    'the block that begins here does not end. Add a line with ``` below it',
-  ],
-  [
-    '```prompt\nContext: Marta\n\n```letter\nDear Marta\n```\n\nAs shown.[^1]\n\n```\n[^1]: The note.\n```',
-    'the block that begins here does not end. Add a line with ``` below it',
-  ],
-  ['• One\n• Two', 'a list entry begins with "- ". Replace the character at the beginning'],
   ['```prompt\nContext: Marta', 'the block that begins here does not end. Add a line with ``` below it'],
   ['```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { readArticle } from '#server/campaign/article.ts';
 import {
   filesIn,
   inVariant,
@@ -13,7 +12,6 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { type Campaign, campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
-import { isCommentsOnly } from '#server/campaign/own-form.ts';
 import {
   both,
   MEDIA,
@@ -25,7 +23,7 @@ import {
 import { textsIn } from '#server/campaign/sample.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
-import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
+import { type Mistake, describeMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -59,10 +57,8 @@ export function campaignWarnings(folder: string): string[] {
   if (found === null) return [];
   const { campaign, page, variants, pages } = found;
   return [
-    ...readArticle(folder).warnings,
     ...tooLong(campaign, page, null),
     ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
-    ...doubtfulTexts(campaign),
     ...variantWarnings(campaign, page, variants),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
@@ -81,23 +77,6 @@ export function unlistedPage(folder: string): string[] {
   ];
 }
 
-/** The report counts by name, so it would mix the figures of old and new words. */
-export function changedVariants(folder: string, builtFolder: string): string[] {
-  const built = variantsIn(builtFolder);
-  const isChanged = (name: string) =>
-    VARIANT_FILES.map((file) => inVariant(name, file)).some(
-      (file) => !isDeepStrictEqual(readText(folder, file), readText(builtFolder, file)),
-    );
-  return variantsIn(folder)
-    .filter((name) => built.includes(name) && isChanged(name))
-    .map((name) =>
-      describeMistake({
-        file: nameOf(folder, `variants/${name}`),
-        message: `has other words than in the last build, but the report counts both as ${name}. If visitors have seen the last build, give the folder a new name.`,
-      }),
-    );
-}
-
 function variantWarnings(
   { folder, consent, variants: withConsents }: Campaign,
   page: PageWords,
@@ -108,18 +87,7 @@ function variantWarnings(
     (variant) =>
       isDeepStrictEqual(variant.page, page) && otherConsents.every(({ name }) => name !== variant.name),
   );
-  const differing = variants.filter((variant) => !same.includes(variant));
-  const empty = differing.flatMap(({ name }) =>
-    VARIANT_FILES.map((file) => inVariant(name, file)).filter((file) => {
-      const read = readText(folder, file);
-      return read?.type === 'text' && isCommentsOnly(read.text);
-    }),
-  );
   return [
-    ...empty.map((file) => ({
-      file: nameOf(folder, file),
-      message: 'is empty, so it changes nothing. Add the words that differ, or remove the file.',
-    })),
     ...otherConsents.map(({ name, consent: { version } }) => ({
       file: nameOf(folder, inVariant(name, 'consent.yaml')),
       message:
@@ -190,19 +158,8 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   const files = filesIn(folder);
   const warning = (file: string, message: string) => ({ file: nameOf(folder, file), message: `${message}.` });
   const unused = files.filter((file) => !read.includes(file));
-  const meant = (file: string): string | null =>
-    read.find((name) => name.toLowerCase() === file.toLowerCase()) ?? nearestName(file, read, 1);
-  const others = Map.groupBy(
-    unused.filter((file) => meant(file) === null),
-    (file) => path.posix.dirname(file),
-  );
+  const others = Map.groupBy(unused, (file) => path.posix.dirname(file));
   return [
-    ...unused.flatMap((file) => {
-      const name = meant(file);
-      return name === null
-        ? []
-        : [warning(file, `this file is not used. If you meant ${name}, rename the file`)];
-    }),
     ...Array.from(others, ([within, names]) => {
       const [first = '', ...more] = names;
       return more.length === 0
@@ -223,60 +180,6 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
           message === null ? [] : [warning(file, message)],
         );
       }),
-  ];
-}
-
-type Doubt = readonly [looksLike: RegExp, phrase: (found: string) => string];
-
-const DOUBTS: readonly Doubt[] = [
-  [
-    /^[“„«][^“”„«»]*[“”»]$|^[‘‚][^‘’‚]*[‘’]$/,
-    () => 'visitors see the curly quotes around this text. Remove them',
-  ],
-  [
-    /[\u200B\u2060\uFEFF]/,
-    () => 'the text contains an invisible character, probably from copying. Type the text again',
-  ],
-  [
-    /\[[^\]]*\p{L}{3}[^\]]*\](?!\()|\b(?:[Ll]orem ipsum|TODO|TBD|XXX+)\b/u,
-    (found) => `${found} looks like a placeholder. Replace it with your own words`,
-  ],
-  [
-    /(?<=\/\/)(?:www\.)?example\.(?:com|org|net)\b/,
-    (found) => `${found} is only an example. Write your own URL`,
-  ],
-];
-
-/** Finds texts that are probably not meant as written. */
-function doubtfulTexts({ folder, site: { language } }: Campaign): Mistake[] {
-  return filesIn(folder)
-    .filter((file) => file.endsWith('.yaml'))
-    .flatMap((file) => textsIn(folder, file).map((text) => ({ ...text, file })))
-    .flatMap(({ text, line, entry, comment = '', file }) => {
-      const hasFigures = /^(?:figures|solution|testimonials)$/.test(entry ?? '');
-      const doubts = [...DOUBTS, ...(hasFigures ? [wrongDecimal(language)] : [])];
-      const phrases = doubts.flatMap(
-        ([looksLike, phrase]) => looksLike.exec(text)?.slice(0, 1).map(phrase) ?? [],
-      );
-      if (isUnfinished(text) && /^# *[\p{Ll}\d]/u.test(comment))
-        phrases.push(
-          `“${comment}” is a comment, so the page does not show it. If it belongs to the text, put the whole text in quotes`,
-        );
-      return phrases.map((phrase) => ({ file: nameOf(folder, file), line, message: `${phrase}.` }));
-    });
-}
-
-/** True if a comment after the text could be its continuation, as in "We cut # of pallets". */
-const isUnfinished = (text: string): boolean => /\s\S*[^.!?"'”“’‘»«]$/.test(text);
-
-function wrongDecimal(language: string): Doubt {
-  const parts = new Intl.NumberFormat(language).formatToParts(1.5);
-  const isComma = parts.some(({ type, value }) => type === 'decimal' && value === ',');
-  const [right, wrong] = isComma ? [',', '.'] : ['.', ','];
-  return [
-    new RegExp(`(?<![\\d.,])\\d+[${wrong}]\\d{1,2}(?![\\d.,]*\\d)`),
-    (found) =>
-      `numbers in the language of the page (${language}) are written ${found.replace(wrong, right)}, not ${found}`,
   ];
 }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { namesIn } from '#server/campaign/campaign-folder.ts';
-import { byNearness, nearestName } from '#server/platform/mistakes.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DRAWN_ICONS } from '#shared/campaign-schema.ts';
 
@@ -68,19 +68,13 @@ const WANTED: Readonly<Record<string, string>> = {
 /** @returns phrases that follow the name of the entry that needs the files */
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
-  const absent = files.filter((file) => !names.includes(file));
-  const alike = (file: string) => names.find((name) => name.toLowerCase() === file.toLowerCase());
-  const missing = absent.filter((file) => alike(file) === undefined);
+  const missing = files.filter((file) => !names.includes(file));
   return [
     ...(missing.length > 0
       ? [
           `needs ${missing.map((file) => `media/${file}`).join(', ')}. Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`,
         ]
       : []),
-    ...absent.flatMap((file) => {
-      const name = alike(file);
-      return name === undefined ? [] : [`needs media/${file}. Rename ${name} to exactly this name`];
-    }),
     ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
   ];
 }
@@ -131,46 +125,24 @@ const RATIOS: Readonly<Record<string, number>> = {
   inside: 16 / 11,
 };
 
-/** @returns a phrase if the picture is smaller than its place on the page, and would be blurred, or has another shape */
+/** @returns a phrase if the picture is smaller than its place on the page, and would be blurred */
 export function sizeWarning(file: string): string | null {
-  const has = sizeIn(file);
   const name = path.basename(file);
-  const [, place = '', kind = '', width] =
+  const [, place = 'og', kind = '', width] =
     /^((hero|poster|guide|inside)(?:-\d+)?)-(\d+)\.\w+$/.exec(name) ?? [];
-  const named = sizeInName(name);
+  if (width === undefined && name !== 'og.png') return null;
   const needed =
-    width !== undefined
-      ? { width: Number(width), height: Math.round(Number(width) / (RATIOS[kind] ?? 1)) }
-      : (named ?? (name === 'og.png' ? { width: 1200, height: 630 } : null));
-  if (has === null || needed === null) return null;
+    width === undefined
+      ? { width: 1200, height: 630 }
+      : { width: Number(width), height: Math.round(Number(width) / (RATIOS[kind] ?? 1)) };
+  const has = sizeIn(file);
+  if (has === null || (has.width >= needed.width && has.height >= needed.height)) return null;
   const say = (size: Size) => `${size.width} × ${size.height} pixels`;
-  if (name.endsWith('.svg') || (has.width >= needed.width && has.height >= needed.height)) {
-    const height = Math.round((needed.width * has.height) / has.width);
-    return named === null || Math.abs(height - named.height) <= 1
-      ? null
-      : `has ${say(has)}, but its name says ${say(named)}, so the text moves when the picture appears. Rename it to ${nameWithSize(name, { width: named.width, height })}, also where it is used`;
-  }
-  return named === null
-    ? `has ${say(has)}, but its place needs ${say(needed)}. Run "npm run picture -- ${place === '' ? 'og' : place} FILE" with a larger picture`
-    : `has ${say(has)}, but its name says ${say(needed)}. Use a larger picture, or correct its name`;
+  return `has ${say(has)}, but its place needs ${say(needed)}. Run "npm run picture -- ${place} FILE" with a larger picture`;
 }
 
-function nameWithSize(file: string, size: Size | null): string {
-  const { name, ext } = path.parse(file);
-  const said = size === null ? 'WIDTHxHEIGHT' : `${Math.round(size.width)}x${Math.round(size.height)}`;
-  return `${name.replace(/-\d+x\d+$/, '')}-${said}${ext}`;
-}
-
-/** @returns a phrase if the page cannot reserve space for a picture of the article */
-export function missingSizeWarning(folder: string, file: string): string | null {
-  if (sizeInName(file) !== null) return null;
-  const name = nameWithSize(file, sizeIn(path.join(folder, 'media', file)));
-  return `moves the text when the picture appears, because its name does not contain its size. Rename it to ${name}, here and in media/`;
-}
-
-/** Reads the size from the head of a PNG, WebP, AVIF, JPEG or SVG file. */
+/** Reads the size from the head of a PNG, WebP or AVIF file. */
 function sizeIn(file: string): Size | null {
-  if (file.endsWith('.svg')) return svgSize(file);
   const content = readFileSync(file);
   const kind = content.toString('latin1', 8, 16);
   if (content.length < 64) return null;
@@ -184,23 +156,10 @@ function sizeIn(file: string): Size | null {
     const bits = content.readUInt32LE(21);
     return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
   }
-  if (content.readUInt16BE(0) === 0xffd8) return sizeInJpeg(content);
   const at = content.toString('latin1', 4, 8) === 'ftyp' ? content.indexOf('ispe') : -1;
   return at < 0 || at + 16 > content.length
     ? null
     : { width: content.readUInt32BE(at + 8), height: content.readUInt32BE(at + 12) };
-}
-
-/** @returns null for photos with camera data, because these may say that the picture is to be turned */
-function sizeInJpeg(content: Buffer): Size | null {
-  for (let at = 2; at + 9 <= content.length; at += 2 + content.readUInt16BE(at + 2)) {
-    const marker = content[at + 1] ?? 0;
-    if (content.toString('latin1', at + 4, at + 8) === 'Exif') return null;
-    // The frame header; C4, C8 and CC are tables.
-    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
-      return { width: content.readUInt16BE(at + 7), height: content.readUInt16BE(at + 5) };
-  }
-  return null;
 }
 
 type IconSet = {
@@ -253,29 +212,7 @@ export function iconMistake(name: string): string | null {
   if (isDrawnHere(name)) return null;
   if (drawings === undefined) drawings = readDrawings();
   if (drawings === null || drawings.has(name)) return null;
-  const meant = meantBy(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), [...DRAWN_ICONS, ...drawings.keys()]);
+  const names = [...DRAWN_ICONS, ...drawings.keys()];
+  const [meant] = byNearness(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), names);
   return `there is no icon ${name}. Did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and the outline icons at tabler.io/icons`;
-}
-
-const shortest = (names: readonly string[]): string | undefined =>
-  names.reduce<string | undefined>(
-    (best, name) => (best === undefined || name.length < best.length ? name : best),
-    undefined,
-  );
-
-/** Corrects a misspelt name, a longer one (chart-bar for chart), or a shorter one (bulb for lightbulb). */
-function meantBy(written: string, names: readonly string[]): string {
-  const misspelt = nearestName(written, names, Math.max(1, Math.ceil(written.length / 4) - 1));
-  if (misspelt !== null) return misspelt;
-  const longer = shortest(names.filter((one) => written.length > 2 && one.split('-').includes(written)));
-  const shorter = names
-    .filter((one) => one.length > 3 && written.includes(one))
-    .toSorted((one, other) => other.length - one.length);
-  return (
-    longer ??
-    shorter[0] ??
-    shortest(names.filter((one) => one.includes(written))) ??
-    byNearness(written, names)[0] ??
-    ''
-  );
 }

@@ -78,8 +78,6 @@ type Text = {
   readonly line: number;
   /** The name of the outermost group or text in a YAML file. */
   readonly entry?: string;
-  /** Begins with #. Absent after a text in quotes. */
-  readonly comment?: string;
 };
 
 /** Returns the texts of a YAML, Markdown or caption file, and none of a file that cannot be read. */
@@ -101,13 +99,11 @@ function textsInYaml(yaml: string): Text[] {
     visit(value, {
       Scalar: (role, scalar) => {
         if (role === 'key' || typeof scalar.value !== 'string') return;
-        const [start = 0, end = 0] = scalar.range ?? [];
-        const [, comment] = /^[ \t]+(#.*)/.exec(yaml.slice(end)) ?? [];
+        const [start = 0] = scalar.range ?? [];
         found.push({
           text: scalar.value,
           line: lines.linePos(start).line,
           ...(isScalar(key) && { entry: String(key.value) }),
-          ...(comment !== undefined && scalar.type === 'PLAIN' && { comment: comment.trim() }),
         });
       },
     });

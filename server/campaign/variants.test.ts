@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { campaignMistakes, readCampaign, readConsent } from '#server/campaign/campaign.ts';
-import { campaignWarnings, changedVariants } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
@@ -176,29 +176,6 @@ describe('warnings about a variant', () => {
         ),
       );
     });
-
-  it('an empty file of a variant causes a warning, although another file differs', () => {
-    withVariants(
-      { 'b/landing.yaml': '# later\n', 'b/interface.yaml': 'form:\n  title: Your copy\n' },
-      (folder) =>
-        assert.deepEqual(warningsOf(folder), [
-          'campaign/variants/b/landing.yaml: is empty, so it changes nothing. Add the words that differ, or remove the file.',
-        ]),
-    );
-  });
-
-  it('other words under the name of a built variant cause a warning', () => {
-    const old = 'hero:\n  headline: One\n';
-    withVariants({ 'b/landing.yaml': old, 'c/landing.yaml': old }, (built) =>
-      withVariants(
-        { 'b/landing.yaml': 'hero:\n  headline: Two\n', 'c/landing.yaml': old, 'd/landing.yaml': old },
-        (folder) =>
-          assert.deepEqual(called(folder, changedVariants(folder, built)), [
-            'campaign/variants/b: has other words than in the last build, but the report counts both as b. If visitors have seen the last build, give the folder a new name.',
-          ]),
-      ),
-    );
-  });
 
   it('a variant with a long headline, separate consent or an unused file causes warnings', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';

@@ -26,6 +26,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/log/logger.ts': 'the log',
   'server/log/metrics.ts': 'for monitors',
   'server/platform/files.ts': 'files that others can read',
+  'server/platform/text.ts': 'settings, and mistakes in campaign/',
   'server/startup/why-the-start-failed.ts': 'why the server cannot start',
   'server/startup/service.ts': 'why the server cannot start',
   'server/platform/ip-addresses.ts': 'why a webhook is not called',

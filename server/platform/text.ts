@@ -11,3 +11,11 @@ export function splitName(name: string): { first: string; last: string } {
   const words = name.trim().split(/\s+/);
   return { first: words.slice(0, -1).join(' '), last: words.at(-1) ?? '' };
 }
+
+export const NOT_UTF_8 = 'is not encoded in UTF-8. Save the file as UTF-8 in your editor.';
+
+/** Finds bytes that were not UTF-8, and the zero bytes of UTF-16. Counts lines from 1. */
+export function lineOfForeignCharacter(decoded: string): number | null {
+  const at = decoded.search(/[\uFFFD\0]/);
+  return at < 0 ? null : decoded.slice(0, at).split('\n').length;
+}

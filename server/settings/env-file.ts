@@ -7,6 +7,7 @@ import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { openToOthers, PROJECT_FOLDER, describeOpenToOthers } from '#server/platform/files.ts';
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
+import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
 import {
   isSettingName,
@@ -197,13 +198,8 @@ function readEnvFile(file: string, name: string): EnvFile {
           ],
         };
   }
-  // Bytes that are not UTF-8, and the zero bytes of UTF-16.
-  const foreign = text.search(/[\uFFFD\0]/);
-  if (foreign >= 0) {
-    const line = text.slice(0, foreign).split('\n').length;
-    const message = 'is not encoded in UTF-8. Save the file as UTF-8 in your editor.';
-    return { ...NO_ENTRIES, mistakes: [{ file: name, line, message }] };
-  }
+  const line = lineOfForeignCharacter(text);
+  if (line !== null) return { ...NO_ENTRIES, mistakes: [{ file: name, line, message: NOT_UTF_8 }] };
   const read = readEnvText(text, name);
   const open = holdsSecret(read.values) ? openToOthers([file]).map(describeOpenToOthers) : [];
   return { ...read, warnings: [...read.warnings, ...open.map((message) => ({ message }))] };
