@@ -31,7 +31,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Lists the packages for scanners: names, versions, licences and sources.
-RUN npm pkg delete devDependencies buildPackages scripts \
+RUN npm pkg delete devDependencies scripts \
  && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
 # Node never reads a third of the packages: source maps, types and sources (it does not run TypeScript in packages).
 RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete \

@@ -1,3 +1,3 @@
 import { startChecked } from '../server/platform/checked-start.js';
 
-await startChecked({ name: 'desk', builds: false, serves: true, run: () => import('./serve.ts') });
+await startChecked({ name: 'desk', serves: true, run: () => import('./serve.ts') });

@@ -1,3 +1,3 @@
 import { startChecked } from '../server/platform/checked-start.js';
 
-await startChecked({ name: 'desk', builds: false, serves: false, run: () => import('./desk.ts') });
+await startChecked({ name: 'desk', serves: false, run: () => import('./desk.ts') });

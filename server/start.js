@@ -14,7 +14,6 @@ if (process.pid === 1) {
 let collectGarbage = () => {};
 await startChecked({
   name: 'server',
-  builds: process.argv.includes('--check'),
   serves: true,
   run: async () => {
     ({ collectGarbage } = await import('./platform/collect-garbage.ts'));

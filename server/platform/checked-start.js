@@ -27,7 +27,7 @@ const LARGE_PACKAGES = [
 
 /**
  * @typedef {Record<string, string>} Versions
- * @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, buildPackages?: string[] }} Package
+ * @typedef {{ version?: string, dependencies?: Versions }} Package
  * @param {string} file
  * @returns {Package | null}
  */
@@ -45,11 +45,10 @@ function readPackage(file) {
  * Ends the process with a sentence if Node or the packages are wrong; otherwise runs the rest.
  * @param {object} start
  * @param {'server' | 'desk'} start.name for the sentence
- * @param {boolean} start.builds whether build packages are needed too
  * @param {boolean} start.serves whether it listens: a desk command starts a tenth sooner without Fastify
  * @param {() => Promise<unknown>} start.run imports the rest
  */
-export async function startChecked({ name: what, builds, serves, run }) {
+export async function startChecked({ name: what, serves, run }) {
   /**
    * @param {string} sentence
    * @returns {never}
@@ -69,14 +68,8 @@ export async function startChecked({ name: what, builds, serves, run }) {
     );
   }
   net.setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
-  const {
-    dependencies: wanted = {},
-    devDependencies = {},
-    buildPackages = [],
-  } = readPackage('package.json') ?? {};
-  // Only npm start builds; a running server needs no build packages.
-  const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
-  for (const [name, version] of [...Object.entries(wanted), ...(builds ? forBuilding : [])]) {
+  const { dependencies: wanted = {} } = readPackage('package.json') ?? {};
+  for (const [name, version] of Object.entries(wanted)) {
     const found = readPackage(`node_modules/${name}/package.json`)?.version;
     if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
     if (found !== version)

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -336,44 +327,7 @@ describe('refused starts', { concurrency: 2 }, () => {
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
       );
-      writeFileSync(
-        path.join(folder, 'package.json'),
-        JSON.stringify({
-          type: 'module',
-          dependencies: { pino: '10.4.0' },
-          devDependencies: { knip: '6.42.0', vite: '8.3.8' },
-          buildPackages: ['vite'],
-        }),
-      );
-      assert.equal(
-        await refusal(folder, {}, [start, '--check']),
-        'The package vite is missing. Run "npm ci" in the project folder.',
-      );
-      assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
-
-  it('a start is refused if a package that the build imports is missing', () => {
-    const { dependencies, buildPackages } = JSON.parse(
-      readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-    ) as {
-      dependencies: Record<string, string>;
-      buildPackages: string[];
-    };
-    const imported = globSync('{build,web,desk/endpoints,desk/web,shared,server/campaign}/**/*.{ts,tsx}', {
-      cwd: PROJECT_FOLDER,
-      exclude: ['**/*.test.*'],
-    })
-      .flatMap((file) =>
-        Array.from(
-          readFileSync(path.join(PROJECT_FOLDER, file), 'utf8').matchAll(
-            /(?:^(?:import|\}) .*?|import\.meta\.resolve\()'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
-          ),
-          ([, name = '']) => name,
-        ),
-      )
-      .filter((name) => !Object.hasOwn(dependencies, name));
-    assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
-  });
 
   it('a start is refused if Node is too old', () =>
     inFolder(async (folder) => {
