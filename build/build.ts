@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { getSystemErrorName } from 'node:util';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import {
@@ -39,11 +38,7 @@ async function main(): Promise<void> {
   const building = beginRelease(dist);
   process.once('exit', () => rmSync(building, { recursive: true, force: true }));
   const release = path.join(building, 'release');
-  await writeRelease(release, { builtFrom, prerenderers: path.join(building, 'prerenderer') }).catch(
-    (error: unknown) => {
-      throw withCode(error, dist);
-    },
-  );
+  await writeRelease(release, { builtFrom, prerenderers: path.join(building, 'prerenderer') });
   // The site must not mix old and new words.
   if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom))
     stop(`${nothingChanged} The words or the code changed during the build. Run the build again.`);
@@ -130,14 +125,6 @@ function compressFiles(folder: string): void {
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-/** The bundler, written in Rust, puts the system's error code only into its message. */
-function withCode(error: unknown, dist: string): unknown {
-  const [, number] = /\(os error (\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
-  if (number === undefined) return error;
-  const code = getSystemErrorName(-Number(number));
-  return Object.assign(new Error(code, { cause: error }), { code, syscall: 'write', path: dist });
-}
 
 endWithSentence();
 await main();

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
 import { distFolder } from '#server/http/releases.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { inFolder } from '#testing/folder.ts';
-import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
-
-const noDisk = whyNoDisk();
 
 function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(PROJECT_FOLDER, file), ...args], {
@@ -95,44 +91,6 @@ describe('failed starts', () => {
 });
 
 describe('failed builds', () => {
-  it(
-    'npm run build and npm run picture report a full disk and leave no partial files',
-    { skip: noDisk },
-    () =>
-      inFolder((folder) =>
-        withSmallDisk({ size: '100k' }, async (disk) => {
-          const campaign = copyCampaign(folder);
-          const dist = distFolder(PROJECT_FOLDER, campaign);
-          mkdirSync(path.dirname(dist), { recursive: true });
-          symlinkSync(disk, dist);
-          try {
-            const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign });
-            assert.equal(built.status, 1);
-            assert.match(
-              built.stderr,
-              new RegExp(
-                `${dist} cannot be written: the disk is full\\. Free some space, or choose another place\\.\n$`,
-              ),
-            );
-            assert.doesNotMatch(built.stderr, /^ +at |fault/m);
-            assert.deepEqual(readdirSync(path.join(disk, 'building')), []);
-          } finally {
-            rmSync(dist);
-          }
-          fillDisk(disk);
-          rmSync(path.join(campaign, 'media'), { recursive: true });
-          symlinkSync(disk, path.join(campaign, 'media'));
-          const picture = path.join(TEST_CAMPAIGN, 'media', 'og.png');
-          assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
-            status: 1,
-            stdout: '',
-            stderr: `${campaign}/media/og.png cannot be written: the disk is full. Free some space, or choose another place.\n`,
-          });
-          assert(!readdirSync(disk).some((name) => name.startsWith('og')));
-        }),
-      ),
-  );
-
   it('npm run build says first that a campaign with mistakes changes nothing', () =>
     inFolder((folder) => {
       const campaign = copyCampaign(folder);
@@ -163,18 +121,6 @@ describe('failed builds', () => {
       assert.match(
         built.stderr,
         /^ {2}- GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
-      );
-    }));
-
-  it('npm run build and npm run picture distinguish an invalid picture from a failed write', () =>
-    inFolder((folder) => {
-      const picture = (file: string) =>
-        run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;
-      assert.equal(picture('absent.png'), 'absent.png cannot be used: Input file is missing: absent.png\n');
-      writeFileSync(path.join(folder, 'media'), '');
-      assert.equal(
-        picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
-        `${folder}/media/og.png cannot be written: something else already has that name. Move it, or choose another place.\n`,
       );
     }));
 });
