@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Agent } from 'node:http';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
-
-import { sql } from 'kysely';
-import { Client } from 'pg';
 
 import { buildApp } from '#server/startup/app.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
@@ -20,20 +15,11 @@ import {
 } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
-import {
-  createPostgresDatabase,
-  ENGINES,
-  freshDatabase,
-  openTestDatabase,
-  type Engine,
-} from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
 import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { testInstance } from '#testing/open-test-service.ts';
-import { copyProject } from '#testing/project-copy.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
-import { until } from '#testing/until.ts';
 
-const run = promisify(execFile);
 const QUIET: ServiceReplacements = { logger: createLogger('silent', process.stdout), say: () => {} };
 
 async function open(instance: Instance, replacements = QUIET): Promise<Service> {
@@ -42,38 +28,8 @@ async function open(instance: Instance, replacements = QUIET): Promise<Service> 
   return result.service;
 }
 
-async function complaintOf(instance: Instance): Promise<string> {
-  const result = await openService(instance, QUIET);
-  assert(result.type === 'mistakes', 'it was opened');
-  const [mistake = '', ...others] = result.mistakes;
-  assert.deepEqual(others, []);
-  return mistake;
-}
-
 const databaseUrlFor = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase();
-
-async function connectionsTo(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ count: string }>(
-    'select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  await client.end();
-  return Number(rows[0]?.count);
-}
-
-function openFilesIn(folder: string): string[] {
-  return readdirSync('/proc/self/fd')
-    .flatMap((fd) => {
-      try {
-        return [readlinkSync(`/proc/self/fd/${fd}`)];
-      } catch {
-        return [];
-      }
-    })
-    .filter((file) => file.startsWith(folder));
-}
 
 for (const engine of ENGINES) {
   describe(`service on ${engine}`, { concurrency: true }, () => {
@@ -109,95 +65,10 @@ for (const engine of ENGINES) {
         assert.deepEqual(third.warnings, []);
         await third.close();
       }));
-
-    it('a service can be opened without a built site and leaves nothing running when closed', async () => {
-      const copy = copyProject();
-      try {
-        const { stdout } = await run(
-          process.execPath,
-          [
-            '--input-type=module',
-            '--eval',
-            `
-            import { createLogger } from '#server/log/logger.ts';
-            import { openService, readInstance } from '#server/startup/service.ts';
-            const running = () => process.getActiveResourcesInfo().toSorted();
-            const before = running();
-            const instance = readInstance();
-            const quiet = { logger: createLogger('silent', process.stdout), say: () => {} };
-            const { service } = await openService(instance, quiet);
-            const leads = await service.database.db.selectFrom('leads').selectAll().execute();
-            const open = running();
-            await service.close();
-            // pg does not wait until its sockets are gone.
-            while (running().length > before.length) await new Promise((resolve) => setImmediate(resolve));
-            console.log(JSON.stringify({ before, open, after: running(), leads: leads.length }));
-            `,
-          ],
-          {
-            cwd: copy.folder,
-            env: { DATABASE_URL: await databaseUrlFor(engine), APP_SECRET: TEST_SECRET },
-            timeout: 60_000,
-          },
-        );
-        const { before, open: whileOpen, after, leads } = JSON.parse(stdout) as Record<string, unknown>;
-        assert.equal(leads, 0);
-        if (engine === 'sqlite') assert.deepEqual(whileOpen, before);
-        assert.deepEqual(after, before);
-        assert.equal(existsSync(path.join(copy.folder, 'dist')), false);
-      } finally {
-        copy.remove();
-      }
-    });
-
-    it('a service leaves no resource open after an expected or unexpected failure', () =>
-      inFolder(async (folder) => {
-        const instance = testInstance(folder, {
-          DATABASE_URL: await databaseUrlFor(engine),
-          SMTP_URL: 'smtp://127.0.0.1:1',
-          APP_SECRET: TEST_SECRET,
-        });
-        const { config } = instance;
-        const { database } = config;
-        const isNothingOpen = async () => {
-          if (database.engine !== 'postgres') return assert.deepEqual(openFilesIn(folder), []);
-          const { url } = database;
-          await until(async () => (await connectionsTo(url)) === 0);
-        };
-        const change = async (statement: string) => {
-          await using opened = openTestDatabase(config.database);
-          await sql.raw(statement).execute(opened.db);
-        };
-        await (await open(instance)).close();
-        await isNothingOpen();
-
-        await change(
-          `insert into kysely_migration (name, timestamp) values ('2999-01-01-future', '1970-01-01')`,
-        );
-        assert.match(
-          await complaintOf(instance),
-          /^The database was used by another version of this software\./,
-        );
-        await isNothingOpen();
-
-        await change(`delete from kysely_migration where name like '2999%'`);
-        await change('drop table known_secrets');
-        await assert.rejects(openService(instance, QUIET), /known_secrets/);
-        await isNothingOpen();
-      }));
   });
 }
 
-describe('resources of a service', { concurrency: true }, () => {
-  it('a service closes a file that is not a database', { skip: process.platform !== 'linux' }, () =>
-    inFolder(async (folder) => {
-      writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
-      const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
-      assert.match(await complaintOf(instance), /leads\.db is not a SQLite database, or is damaged\./);
-      assert.deepEqual(openFilesIn(folder), []);
-    }),
-  );
-
+describe('parts of a service', { concurrency: true }, () => {
   it('a service with an in-memory database stores its secret in the instance folder', () =>
     inFolder(async (folder) => {
       const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
