@@ -5,25 +5,17 @@ import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } f
 import { columnsOf, isQueued, type Schema } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { hasChanged } from '#server/db/engine/row-counts.ts';
-import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
+import { MINUTE_MS } from '#server/platform/time.ts';
 
 export type JobTable = 'outbox' | 'webhook_events';
 export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 
-type Queue = {
-  /** Decides which due jobs are taken. They are not returned in this order. */
-  readonly order: readonly string[];
-  /** Corrected when the clock is set back. */
-  readonly times: readonly string[];
-  /** Longer than any back-off and any lease. */
-  readonly longestWaitMs: number;
-};
-
-const QUEUES: Readonly<Record<JobTable, Queue>> = {
+/** Decides which due jobs are taken. They are not returned in this order. */
+const ORDERS: Readonly<Record<JobTable, readonly string[]>> = {
   // The time when a mail's turn comes is shared fairly between networks and domains (mail-jobs.ts).
-  outbox: { order: ['turn_at', 'id'], times: ['due_at', 'turn_at'], longestWaitMs: 2 * MINUTE_MS },
+  outbox: ['turn_at', 'id'],
   // Sorted only by the indexed column, because thousands of events can be due at once.
-  webhook_events: { order: ['due_at'], times: ['due_at', 'queued_at'], longestWaitMs: 6 * HOUR_MS },
+  webhook_events: ['due_at'],
 };
 
 // Kysely has no type for a query of one of several tables.
@@ -44,7 +36,7 @@ export async function takeJobs<Table extends JobTable>(
   { leaseId, leaseMs, limit, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
 ): Promise<Job<Table>[]> {
   const jobTable: JobTable = table;
-  const order = QUEUES[table].order.map((column) => sql.ref(column));
+  const order = ORDERS[table].map((column) => sql.ref(column));
   const jobs = await jobsOf(db)
     .with('due', (cte) =>
       cte
@@ -86,42 +78,23 @@ export async function endLease<Table extends JobTable>(
   );
 }
 
+/** No lease lasts longer. */
+const LONGEST_LEASE_MS = MINUTE_MS;
+
 /**
- * Moves the times of waiting jobs back with the clock. A job postponed beyond the longest wait becomes due now.
- * @param clock leaseId: of this worker, which ends its leases itself; lostMs: how far the clock was set back
+ * Makes all queued jobs due now. Call this at a start and after the clock was set back: otherwise jobs would wait, and leases
+ * of dead processes would last, as long as the clock was wrong.
  */
-export async function setBackTimes(
+export async function endWaits(
   db: Db,
   table: JobTable,
-  { leaseId, now, lostMs }: { readonly leaseId: string; readonly now: number; readonly lostMs: number },
+  { leaseId, now }: { readonly leaseId: string; readonly now: number },
 ): Promise<void> {
-  const { times, longestWaitMs } = QUEUES[table];
-  const allTimes = (value: (column: string) => unknown): object =>
-    Object.fromEntries(times.map((column) => [column, value(column)]));
-  const farthest = now + longestWaitMs;
-  // Uses one transaction, because a retry must not move times twice.
-  await jobsOf(db)
-    .transaction()
-    .execute(async (tx) => {
-      if (lostMs > 0)
-        await tx
-          .updateTable(table)
-          .set(allTimes((column) => sql`${sql.ref(column)} - ${lostMs}`))
-          .where(isQueued)
-          .where('due_at', '>', now)
-          // A lead's later events wait for the one before, so they move with the job that this worker has leased.
-          .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '=', leaseId)]))
-          .execute();
-      await tx
-        .updateTable(table)
-        .set({ ...allTimes(() => now), leased_until: null, lease_id: null })
-        .where(isQueued)
-        .where((eb) =>
-          eb.or([
-            eb.and([eb('lease_id', 'is', null), eb('due_at', '>', farthest)]),
-            eb.and([eb('lease_id', '!=', leaseId), eb('leased_until', '>', farthest)]),
-          ]),
-        )
-        .execute();
-    });
+  const queued = jobsOf(db).updateTable(table).where(isQueued);
+  await queued.set({ due_at: now }).where('due_at', '>', now).execute();
+  await queued
+    .set({ leased_until: null, lease_id: null })
+    .where('lease_id', '!=', leaseId)
+    .where('leased_until', '>', now + LONGEST_LEASE_MS)
+    .execute();
 }

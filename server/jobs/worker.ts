@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
+import { endWaits, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 
 const POLL_MS = 1_000;
@@ -41,10 +41,7 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
 
   const look = async (): Promise<void> => {
     const now = clock();
-    if (now < lastLookAt - CLOCKS_DIFFER_MS) {
-      const lostMs = Number.isFinite(lastLookAt) ? lastLookAt - now : 0;
-      await setBackTimes(database.db, table, { leaseId, now, lostMs });
-    }
+    if (now < lastLookAt - CLOCKS_DIFFER_MS) await endWaits(database.db, table, { leaseId, now });
     lastLookAt = now;
     while (!stopping) {
       const jobs = await take({ leaseId, now: clock() });

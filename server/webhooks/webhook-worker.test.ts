@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
-
-import { v7 as uuid } from 'uuid';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';
-import { setBackTimes } from '#server/jobs/queue.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
@@ -114,87 +110,27 @@ for (const engine of ENGINES) {
       );
     });
 
-    for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
-      it(`a webhook endpoint gets the delay that it requests when the clock is set back by ${back} s`, () => {
-        let isAway = true;
-        return withWebhook(
-          { engine },
-          (_, response) =>
-            void (
-              isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)
-            ).end(),
-          async (server, receiver) => {
-            await becomeLead(server);
-            await outcomes(server, 1);
-            await server.advance(0);
-            const waits = async () => {
-              const rows = await server.database.db
-                .selectFrom('webhook_events')
-                .select(['due_at', 'queued_at'])
-                .where('state', '=', 'queued')
-                .orderBy('position')
-                .execute();
-              return rows.map((row) => [row.due_at - server.now(), row.queued_at - server.now()]);
-            };
-            const before = await waits();
-            assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
-            assert.equal(before.length, 2);
-            server.setClock(server.now() - back * 1000);
-            server.service.webhooks.wake();
-            await until(async () => isDeepStrictEqual(await waits(), before));
-            assert.equal(receiver.received.length, 1);
-            isAway = false;
-            await server.advance(2 * HOUR_SECONDS);
-            server.service.webhooks.wake();
-            await outcomes(server, 3);
-            assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
-          },
-        );
-      });
-
-    it('a slow webhook endpoint gets the events queued while the clock was set back', () => {
-      const taken = Promise.withResolvers<void>();
+    it('a webhook endpoint gets events that waited or were queued while the clock was set back', () => {
+      let isAway = true;
       return withWebhook(
         { engine },
-        (_, response) => void taken.promise.then(() => response.writeHead(204).end()),
+        (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
         async (server, receiver) => {
           const leadId = await becomeLead(server);
-          await until(() => receiver.received.length === 1);
+          await outcomes(server, 1);
+          isAway = false;
           server.setClock(server.now() - HOUR_SECONDS * 1000);
-          server.service.webhooks.wake();
-          const inHand = () =>
-            server.database.db
-              .selectFrom('webhook_events')
-              .select(['due_at', 'lease_id'])
-              .orderBy('position')
-              .executeTakeFirstOrThrow();
-          await until(async () => (await inHand()).due_at <= server.now());
-          assert.notEqual((await inHand()).lease_id, null, 'its delivery goes on');
           const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
           await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-          taken.resolve();
-          await outcomes(server, 3);
-          assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read', 'lead.unsubscribed']);
+          server.service.webhooks.wake();
+          await outcomes(server, 4);
+          assert.deepEqual(typesOf(receiver.received).slice(1), [
+            'lead.verified',
+            'lead.read',
+            'lead.unsubscribed',
+          ]);
         },
       );
-    });
-
-    it('events that a wrong clock put off reach a webhook endpoint at the next start', async () => {
-      await withServer({ engine }, async ({ database: { db }, now }) => {
-        const row = { type: 'lead.verified', lead_id: uuid(), endpoint: 'e', payload: '{}' } as const;
-        const times = { created_at: 0, queued_at: 0 };
-        for (const [position, hours] of [5, 7].entries())
-          await db
-            .insertInto('webhook_events')
-            .values({ ...row, ...times, id: uuid(), position, due_at: now() + hours * HOUR_SECONDS * 1000 })
-            .execute();
-        await setBackTimes(db, 'webhook_events', { leaseId: uuid(), now: now(), lostMs: 0 });
-        const rows = await db.selectFrom('webhook_events').select('due_at').orderBy('position').execute();
-        assert.deepEqual(
-          rows.map((one) => one.due_at - now()),
-          [5 * HOUR_SECONDS * 1000, 0],
-        );
-      });
     });
 
     it('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
