@@ -6,7 +6,6 @@ const DATABASE = [
   'server/db/engine/page-through-table',
   'server/db/engine/statements',
   'server/db/migrations/migrate',
-  'server/db/migrations/schema-changes',
   'server/db/contacts/filter',
   'server/db/contacts/people',
   'server/http/api-walk',

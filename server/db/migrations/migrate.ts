@@ -8,9 +8,8 @@ import { isBusy } from '#server/db/engine/outages.ts';
 import * as firstTables from '#server/db/migrations/2026-11-26-first-tables.ts';
 
 /**
- * Append new migrations. Keep everything that the previous release uses, because it may still be running
- * (schema-changes.test.ts checks this). If the previous release cannot run any more, end the name of the breaking migration
- * with {@link NO_WAY_BACK}.
+ * Append new migrations. Keep everything that the previous release uses, because it may still be running: remove or rename
+ * nothing, and let its inserts succeed. If that is impossible, end the name of the migration with {@link NO_WAY_BACK}.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-26-first-tables': firstTables };
 
