@@ -3,28 +3,20 @@ import { setImmediate } from 'node:timers/promises';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { IdRange } from '#server/db/engine/ids.ts';
 
-/**
- * Reads pages, one ahead. Without reading ahead, an export took 1.4 times as long.
- * @param readAfter reads rows after a key, in key order, up to a limit
- */
+/** @param readAfter reads rows after a key, in key order, up to a limit */
 export async function* pagesAfter<Row, Key>(
   begin: Key,
   readAfter: (after: Key) => Promise<readonly Row[]>,
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<readonly Row[], void, void> {
-  let reading = readAfter(begin);
-  try {
-    for (;;) {
-      const page = await reading;
-      const last = page.at(-1);
-      if (last === undefined) return;
-      reading = readAfter(keyOf(last));
-      reading.catch(() => {});
-      await setImmediate();
-      yield page;
-    }
-  } finally {
-    await reading.catch(() => {});
+  let after = begin;
+  for (;;) {
+    const page = await readAfter(after);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = keyOf(last);
+    await setImmediate();
+    yield page;
   }
 }
 
