@@ -86,12 +86,12 @@ it('acknowledged writes survive the loss of the PostgreSQL primary', () =>
     );
     assert.deepEqual(new Set(answers), new Set([false]));
     const waiting = () => a.ask("select pid from pg_stat_activity where wait_event = 'SyncRep'");
-    assert.equal((await waiting()).length, 10);
+    assert.equal((await waiting()).length, 12);
     await b.start();
     await until(async () => (await waiting()).length === 0);
     await until(() => store(db, 'replicated'));
     const kept = await idsIn(db);
-    assert.equal(kept.filter((id) => id.startsWith('waits')).length, 10);
+    assert.equal(kept.filter((id) => id.startsWith('waits')).length, 12);
 
     await a.stop('SIGKILL');
     assert.equal(await store(hasty, 'lost'), false);

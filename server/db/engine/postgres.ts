@@ -14,7 +14,6 @@ const KEEPALIVE_AFTER_MS = 10_000;
  * timeout.
  */
 const GRACE_MS = 2_000;
-const HELD_MS = 60_000;
 
 /** Code for a write on a standby: "read-only transaction". */
 const READ_ONLY = '25006';
@@ -38,7 +37,6 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   const isPooled = new URL(url).searchParams.get('prepare') === 'false';
   const nameOf = isPooled ? () => undefined : createStatementNames();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
-  const heldBack = new Set<() => void>();
   let pool = openPool();
   let ending: Promise<unknown> = Promise.resolve();
 
@@ -66,35 +64,18 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
     ending = Promise.all([ending, left.end()]);
   }
 
-  /**
-   * Keeps a connection whose commit waits for a standby. If closed, PostgreSQL would keep waiting until it runs out of
-   * connections; if cancelled, the commit could be lost in a failover.
-   */
-  function holdBack(client: PoolClient, answer: Promise<unknown>): void {
-    const release = () => {
-      if (!heldBack.delete(release)) return;
-      clearTimeout(timer);
-      client.release(true);
-    };
-    const timer = setTimeout(release, HELD_MS).unref();
-    heldBack.add(release);
-    answer.then(release, release);
-  }
-
   return {
     options: {},
     connect: async () => {
       const from = pool;
       const client = await from.connect();
       const wrapped =
-        known.get(client) ??
-        wrapClient(client, { ...parts, nameOf, holdBack, onReadOnly: () => leave(from) });
+        known.get(client) ?? wrapClient(client, { ...parts, nameOf, onReadOnly: () => leave(from) });
       known.set(client, wrapped);
       return wrapped;
     },
     end: async () => {
       ending = Promise.all([ending, pool.end()]);
-      for (const release of heldBack) release();
       await ending;
     },
   };
@@ -128,11 +109,10 @@ function wrapClient(
   client: PoolClient,
   parts: PostgresParts & {
     readonly nameOf: (text: string) => string | undefined;
-    readonly holdBack: (client: PoolClient, answer: Promise<unknown>) => void;
     readonly onReadOnly: () => void;
   },
 ): PostgresPoolClient {
-  const { statementTimeoutMs, writes, nameOf, holdBack, onReadOnly } = parts;
+  const { statementTimeoutMs, writes, nameOf, onReadOnly } = parts;
   let isOpen = false;
   let hasWritten = false;
   let isUnlimited = false;
@@ -140,14 +120,14 @@ function wrapClient(
   let isUnreplicated = false;
   /** First error in the transaction, because PostgreSQL doesn't repeat it. */
   let failure: unknown = null;
-  let stalled: Promise<unknown> | null = null;
+  let isStalled = false;
   // If the wait for a synchronous standby is cancelled, PostgreSQL reports success with a notice.
   client.on('notice', ({ routine }) => {
     isUnreplicated ||= routine === 'SyncRepWaitForLSN';
   });
 
   const query = async (text: string, values: readonly unknown[]) => {
-    if (stalled !== null) throw notInTime();
+    if (isStalled) throw notInTime();
     if (/^(begin|start transaction)\b/.test(text)) {
       isOpen = true;
       failure = null;
@@ -172,7 +152,7 @@ function wrapClient(
       if (code === IN_FAILED_TRANSACTION && failure !== null) throw failure;
       if (isOpen) failure ??= error;
       if (!/^\s*select\b/i.test(text)) writes.failed(error);
-      if (code === 'ETIMEDOUT') stalled = answer;
+      isStalled ||= code === 'ETIMEDOUT';
       if (code === READ_ONLY) onReadOnly();
       isSpent ||= SPENT.test(code);
       isUnreplicated = false;
@@ -180,10 +160,7 @@ function wrapClient(
     }
   };
 
-  const release = (discard?: Error | boolean) => {
-    if (stalled !== null) holdBack(client, stalled);
-    else client.release(discard || isSpent);
-  };
+  const release = (discard?: Error | boolean) => client.release(discard || isSpent || isStalled);
   return Object.assign(Object.create(client) as PostgresPoolClient, { query, release });
 }
 
