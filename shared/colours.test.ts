@@ -41,9 +41,9 @@ describe('campaign colours', () => {
     assert.deepEqual(
       result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
       [
-        'colors.accent.light: has a contrast of 2.3:1 with the page, but words need 4.5:1. Choose a darker colour',
+        'colors.accent.light: has a contrast of 2.4:1 with the page, but words need 4.5:1. Choose a darker colour',
         'colors.plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
-        'colors.accent.dark: has a contrast of 2.3:1 with the page, but words need 4.5:1. Choose a lighter colour',
+        'colors.accent.dark: has a contrast of 1.7:1 with the page, but words need 4.5:1. Choose a lighter colour',
       ],
     );
     assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
@@ -56,7 +56,7 @@ describe('campaign colours', () => {
       assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
   });
 
-  it('colourStyles tints the paper without turning it grey', () => {
+  it('colourStyles does not turn the tint of a blue grey', () => {
     const blue = {
       accent: { light: '#1c4e8a', dark: '#9cc3f0' },
       plate: { light: '#17365e', dark: '#1b3a63' },

@@ -29,14 +29,11 @@ function mix(one: string, share: number, other: string): string {
 /** Contrasts with white and with black. */
 export const middleOf = ({ light, dark }: ColourPair): string => mix(light, 0.5, dark);
 
-const linearChannels = (colour: string): number[] =>
-  channels(colour).map((value) => {
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(colour).map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
-
-function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = linearChannels(colour);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -46,52 +43,10 @@ export function contrastOf(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-type Oklch = { readonly lightness: number; readonly chroma: number; readonly hue: number };
+/** A little of the accent on white or near-black. On the yellowish paper, a blue would turn grey. */
+const tintOf = ({ light }: ColourPair, theme: keyof ColourPair): string =>
+  theme === 'light' ? mix(light, 0.1, '#ffffff') : mix(light, 0.2, '#161616');
 
-function toOklch(colour: string): Oklch {
-  const [red = 0, green = 0, blue = 0] = linearChannels(colour);
-  const long = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
-  const middle = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
-  const short = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
-  const a = 1.9779984951 * long - 2.428592205 * middle + 0.4505937099 * short;
-  const b = 0.0259040371 * long + 0.7827717662 * middle - 0.808675766 * short;
-  return {
-    lightness: 0.2104542553 * long + 0.793617785 * middle - 0.0040720468 * short,
-    chroma: Math.hypot(a, b),
-    hue: Math.atan2(b, a),
-  };
-}
-
-function fromOklch({ lightness, chroma, hue }: Oklch): string {
-  const [a, b] = [chroma * Math.cos(hue), chroma * Math.sin(hue)];
-  const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-  const middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-  const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-  const hex = [
-    4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
-    -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
-    -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short,
-  ].map((value) => {
-    const share = value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055;
-    const byte = Math.round(Math.min(Math.max(share, 0), 1) * 255);
-    return byte.toString(16).padStart(2, '0');
-  });
-  return `#${hex.join('')}`;
-}
-
-/** Colours of lower chroma count as grey, whose hue means nothing. */
-const LEAST_CHROMA = 0.02;
-
-/** Mixes a little of the accent into the paper, in OKLCH to keep the accent's hue. Mixed in RGB, a blue would turn grey. */
-function tintOf(accent: string, theme: keyof ColourPair): string {
-  const [colour, paper] = [toOklch(accent), toOklch(PAPER[theme])];
-  const share = 0.07;
-  return fromOklch({
-    lightness: colour.lightness * share + paper.lightness * (1 - share),
-    chroma: colour.chroma * share + paper.chroma * (1 - share),
-    hue: (colour.chroma < LEAST_CHROMA ? paper : colour).hue,
-  });
-}
 const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 
 /** Returns an error for each colour whose contrast is too low; the caller prefixes the name of the entry. */
@@ -99,7 +54,7 @@ export function colourMistakes({ accent, plate }: Colours): { entry: string[]; m
   return (['light', 'dark'] as const).flatMap((theme) => {
     const [paper, colour] = [PAPER[theme], accent[theme]];
     const mistakes: { entry: string[]; message: string }[] = [];
-    const grounds = [paper, CARD[theme], tintOf(colour, theme)];
+    const grounds = [paper, CARD[theme], tintOf(accent, theme)];
     const onPaper = Math.min(...grounds.map((ground) => contrastOf(colour, ground)));
     if (onPaper < LEAST_CONTRAST) {
       mistakes.push({
@@ -128,7 +83,7 @@ export function colourStyles({ accent, plate }: Colours): string {
     accent: accent[theme],
     'accent-strong': mix(accent[theme], 0.8, towards[theme]),
     'on-accent': ON_ACCENT[theme],
-    tint: tintOf(accent[theme], theme),
+    tint: tintOf(accent, theme),
     plate: plate[theme],
     'on-plate-muted': mutedOn(plate[theme]),
     'play-mark': plate.light,
