@@ -5,11 +5,7 @@ import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
-import {
-  composeNewLeadEmail,
-  composeNewLeadsEmail,
-  type NamedLead,
-} from '#server/mail/templates/new-lead-mail.ts';
+import { composeNewLeadEmail, type NamedLead } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
 import { storedAnswers, sampleAnswers } from '#shared/own-fields.ts';
 
@@ -84,16 +80,6 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
     },
     { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
     { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada, leadId: 'sample' }) },
-    {
-      kind: 'leads of an hour',
-      ...composeNewLeadsEmail(newLeadEmail, {
-        ...about,
-        leads,
-        count: 61,
-        from: NOON,
-        to: NOON + HOUR_MS,
-      }),
-    },
     {
       kind: 'leads of a day',
       ...composeDigestEmail(newLeadEmail, {

@@ -653,10 +653,6 @@ export const NewLeadEmail = z.strictObject({
     text: ofNewLead,
     desk: ofNewLead.check(oneLine),
   }),
-  hour: z.strictObject({
-    subject: countedWords('count', 'title', 'host'),
-    text: wordsWith('title', 'host', 'day', 'from', 'to'),
-  }),
   day: z.strictObject({
     subject: countedWords('count', 'day', 'title', 'host'),
     title: countedWords('count'),

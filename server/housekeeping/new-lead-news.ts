@@ -1,12 +1,11 @@
-// Mails the operator the numbers of a day, a week, or an hour with too many leads for separate mails. The mail's ID is
-// derived from its period, so several processes queue it only once.
+// Mails the operator the numbers of a day or a week. The mail's ID is derived from its period, so several processes queue it
+// only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
 import { countLeads, type Span } from '#server/db/queries/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/daily-weekly-digest.ts';
-import { queueFullHours } from '#server/mail/templates/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { dayOf, momentAt, mondayOf, startOfDay } from '#shared/days.ts';
@@ -69,7 +68,6 @@ export function createNewLeadNews({
   return async () => {
     if (newLeadEmail === 'daily') await queuePeriod(1);
     if (newLeadEmail === 'weekly') await queuePeriod(7);
-    if (newLeadEmail === 'each') await queueFullHours(database.db, { recipients: all, now: clock() });
   };
 }
 

@@ -14,7 +14,7 @@ import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
 import { digestKind } from '#server/mail/templates/daily-weekly-digest.ts';
 import { guideKind } from '#server/mail/templates/guide-mail.ts';
 import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
-import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
+import { newLeadKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { reportKind } from '#server/mail/templates/desk-report-mail.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
@@ -60,7 +60,6 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   guide: guideKind,
   notice: noticeKind,
   'new-lead': newLeadKind,
-  'new-leads': newLeadsKind,
   digest: digestKind,
   'desk-code': deskCodeKind,
   report: reportKind,

@@ -266,7 +266,7 @@ export const SETTINGS = {
     default: 'off',
     meaning: '`each`, `daily` or `weekly`: reports new leads to OPERATOR_EMAIL.',
     details:
-      'each: an e-mail for every lead, or one list after ten leads within an hour; daily: the leads of the previous day; weekly: on Mondays, with the figures for the previous week. The words are in campaign/emails/new-lead.yaml.',
+      'each: an e-mail for every lead; daily: the leads of the previous day; weekly: on Mondays, with the figures for the previous week. The words are in campaign/emails/new-lead.yaml.',
   },
   NEW_LEAD_EMAIL_AT: {
     value: timeOfDayMs,

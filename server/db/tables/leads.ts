@@ -159,10 +159,6 @@ export async function countNewLeads(db: Db, span: Span): Promise<number> {
   return countRows(inSpan(db, span));
 }
 
-export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
-  return hasRow(inSpan(db, span).select('r.id').offset(most));
-}
-
 /**
  * Corrects answers and records the change, unless it is empty. The caller must have locked the e-mail address.
  * @param change changes: computed from the current answers; onCorrected: called for a lead

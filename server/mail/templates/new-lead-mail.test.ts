@@ -297,39 +297,6 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
       }));
 
-    it('the operator gets ten new-lead mails an hour, and one mail about all later leads', () =>
-      withServer({ engine, env: { ...EACH, ...DESK } }, async (server) => {
-        const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
-        for (const email of emails) await becomeLead(server, email);
-        await server.inbox.waitForMail(OPERATOR, 10);
-        await suppressed(server, 'lead-0@example.com', 'unsubscribed');
-        const processes = [newsOf(server), newsOf(server)];
-        const look = () => Promise.all(processes.map((news) => news()));
-        await look();
-        await server.advance(3_600 + 30);
-        await look();
-        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'a lead may still be stored');
-        await server.advance(60);
-        await look();
-        await look();
-        server.wakeWorker();
-        const { parsed } = await server.inbox.waitForMail(OPERATOR, 11);
-        assert.match(parsed.subject ?? '', /^13 new leads in an hour: /);
-        assert.ok(parsed.text?.includes('\n\nOpen in the desk:\nhttps://desk.example.com/leads\n\n'));
-        assert.match(parsed.text ?? '', /^lead-0@example\.com\n.* · gets no mail \(unsubscribed\)$/m);
-        for (const email of emails) {
-          assert.ok(parsed.text?.includes(`\n${email}\n`), email);
-          assert.ok(parsed.html?.includes(`>${email}</a>`), email);
-        }
-        await server.advance(3_600);
-        await look();
-        await newsOf(server)();
-        assert.equal((await rowsOf(server, 'new-lead')).length, 10);
-        assert.equal((await rowsOf(server, 'new-leads')).length, 1);
-        await becomeLead(server, 'later@example.com');
-        await server.inbox.waitForMail(OPERATOR, 12);
-      }));
-
     it('the operator gets a daily mail with stats and new leads at the configured time', () =>
       withServer(
         { engine, env: { ...DAILY, OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },

@@ -1,5 +1,4 @@
-// The outbox row contains only the lead's ID or the hour. Leads are read when the mail is composed, so erased leads aren't
-// reported.
+// The outbox row contains only the lead's ID. Leads are read when the mail is composed, so erased leads aren't reported.
 import { createHash } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -16,16 +15,9 @@ import {
 } from '#server/attribution/attribution.ts';
 import type { SuppressionReason } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import {
-  countNewLeads,
-  findNewLead,
-  hasMoreNewLeads,
-  type NewLead,
-  newLeadsOf,
-} from '#server/db/tables/leads.ts';
-import { wasQueued } from '#server/db/tables/outbox.ts';
+import { countNewLeads, findNewLead, type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
-import { addMailOnce, addMails } from '#server/jobs/mail-jobs.ts';
+import { addMails } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
   type Block,
@@ -48,49 +40,22 @@ import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-const ONE_BY_ONE_MAX = 10;
 const NAMED_MAX = 50;
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
-/** By then, every lead of an hour is stored, even if clocks differ. */
-const GRACE_MS = 60_000;
-/** No process may have run when an hour ended. */
-const HOURS_BACK = 3;
-
 const OfLead = z.object({ leadId: z.string() });
-const OfHour = z.object({ from: z.number() });
 
 /** Width of the label column in characters. The answer to a longer question is placed below the question. */
 const LABEL_MAX_WIDTH = 24;
-
-const hourOf = (now: number) => now - (now % HOUR_MS);
 
 export async function queueNewLeadMail(
   tx: Db,
   { leadId, recipients, now }: { leadId: string; recipients: readonly string[]; now: number },
 ): Promise<void> {
-  const hour = hourOf(now);
-  if (await hasMoreNewLeads(tx, { from: hour, to: hour + HOUR_MS }, ONE_BY_ONE_MAX)) return;
   await addMails(tx, recipients, { now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Queues one mail per completed hour and recipient, across all processes. */
-export async function queueFullHours(
-  db: Db,
-  { recipients, now }: { recipients: readonly string[]; now: number },
-): Promise<void> {
-  const end = hourOf(now - GRACE_MS);
-  for (let from = end - HOURS_BACK * HOUR_MS; from < end; from += HOUR_MS) {
-    for (const recipient of recipients) {
-      const id = idOfPeriod('hour', from, recipient);
-      if (await wasQueued(db, id)) continue;
-      if (!(await hasMoreNewLeads(db, { from, to: from + HOUR_MS }, ONE_BY_ONE_MAX))) break;
-      await addMailOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
-    }
-  }
-}
-
 /** Deterministic, so each recipient's mail is queued only once. */
-export const idOfPeriod = (kind: 'hour' | 'day' | 'week', from: number, recipient: string): string =>
+export const idOfPeriod = (kind: 'day' | 'week', from: number, recipient: string): string =>
   uuid({
     msecs: from,
     seq: 0,
@@ -110,19 +75,6 @@ export const newLeadKind: LetterKind = {
     const [lead] = await withSuppressions(parts, found === undefined ? [] : [found]);
     if (lead === undefined) return null;
     return composeNewLeadEmail(words, { ...aboutPage(parts), lead, leadId });
-  },
-};
-
-export const newLeadsKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
-  respectsSuppression: false,
-
-  compose: async ({ newLeadEmail: words, ...parts }, row) => {
-    const { from } = OfHour.parse(JSON.parse(row.payload));
-    const span = { from, to: from + HOUR_MS };
-    const named = await namedLeads(parts, span);
-    if (named.count === 0) return null;
-    return composeNewLeadsEmail(words, { ...aboutPage(parts), ...span, ...named });
   },
 };
 
@@ -237,35 +189,6 @@ function details(language: string, rows: readonly (readonly [label: string, valu
       )
       .join('')}</table>`,
   };
-}
-
-export function composeNewLeadsEmail(
-  words: NewLeadEmail,
-  facts: AboutPage & {
-    readonly leads: readonly NamedLead[];
-    readonly count: number;
-    readonly from: number;
-    readonly to: number;
-  },
-): Letter {
-  const { leads, count, from, to, ...about } = facts;
-  const { title, host, language } = about;
-  const times = {
-    day: dayIn(about, from),
-    from: timeIn(about, from),
-    to: timeIn(about, to),
-  };
-  const subject = counted(words.hour.subject, count, language, { title, host });
-  return composeLetter(about, {
-    subject,
-    preview: leads.map(({ name }) => name).join(', '),
-    headline: counted(words.day.title, count, language),
-    blocks: [
-      paragraph(fill(words.hour.text, { title, host, ...times })),
-      ...listOf(words, about, leads, count),
-    ],
-    footnote: why(words, about, 'each'),
-  });
 }
 
 export function listOf(
