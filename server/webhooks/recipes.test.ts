@@ -139,7 +139,6 @@ describe('webhook guide', () => {
         const delivery = { id: 'one', body: text, now: Date.now() };
         const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
         answers.push(answer);
-        sender.close();
       }
       child.kill();
       await once(child, 'exit');

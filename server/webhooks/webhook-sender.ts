@@ -1,6 +1,6 @@
 // Follows Standard Webhooks: https://www.standardwebhooks.com
-import { Agent as HttpAgent, type IncomingMessage, request as requestInClear } from 'node:http';
-import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
+import { type IncomingMessage, request as requestInClear } from 'node:http';
+import { request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 
 import { Webhook } from 'standardwebhooks';
@@ -20,9 +20,6 @@ import { displayedAnswer, labelAndAnswer } from '#shared/own-fields.ts';
 
 /** Covers lookup, connection, TLS and response. */
 const TIMEOUT_MS = 10_000;
-/** Only the status counts. A short body is read so that the connection can be reused. */
-const BODY_MAX_BYTES = 16_384;
-
 export type WebhookSendOutcome =
   /** `answer` is the status or the error, never the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
@@ -41,7 +38,6 @@ type Delivery = {
 export type WebhookSender = {
   /** Never throws; a failure is an outcome. */
   readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
-  readonly close: () => void;
 };
 
 /** @param options secrets: `whsec_…`, newest first; all of them sign, so a receiver needs to know only one */
@@ -53,10 +49,6 @@ export function createWebhookSender(parts: {
 }): WebhookSender {
   const { secrets, allowPrivate, resolve = resolveOnThisMachine, timeoutMs = TIMEOUT_MS } = parts;
   const signers = secrets.map((secret) => new Webhook(secret));
-  // No maxSockets: with a shared limit, endpoints would wait for each other. The worker already limits each endpoint.
-  const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
-  const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
-
   const send = async (
     { url, takes }: Endpoint,
     { id, body, now }: Delivery,
@@ -73,7 +65,8 @@ export function createWebhookSender(parts: {
     const timestamp = new Date(now);
     const options: RequestOptions = {
       method: 'POST',
-      agent: agents[isInClear ? 'http:' : 'https:'],
+      // A new connection each time: events are few, and a kept one may be closed just before a request.
+      agent: false,
       lookup: guardedLookup(resolve, rules),
       headers: {
         'content-type': 'application/json',
@@ -83,60 +76,40 @@ export function createWebhookSender(parts: {
         'webhook-signature': signers.map((signer) => signer.sign(id, timestamp, payload)).join(' '),
       },
     };
+    return post(url, options, payload, { stop: signal, timeout: AbortSignal.timeout(timeoutMs) });
+  };
+
+  return { send };
+}
+
+const post = (
+  url: URL,
+  options: RequestOptions,
+  payload: string,
+  { stop, timeout }: { readonly stop: AbortSignal; readonly timeout: AbortSignal },
+): Promise<WebhookSendOutcome> =>
+  new Promise((settle) => {
+    const fail = (error: unknown) =>
+      settle(failed(stop.aborted ? 'stopped' : timeout.aborted ? 'timed out' : whatBroke(error)));
     try {
-      const first = await attempt(url, options, payload, signal);
-      // The receiver may have closed the idle connection just before the request.
-      const last = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
-      return last.type === 'lost connection' ? failed(last.answer) : last;
+      const signal = AbortSignal.any([stop, timeout]);
+      const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, {
+        ...options,
+        signal,
+      });
+      request.on('response', (response) => {
+        settle(outcomeOf(response));
+        // Only the status counts, but the receiver may finish.
+        response.on('error', () => {}).resume();
+      });
+      request.on('error', fail);
+      request.on('close', () => fail('no answer'));
+      request.end(payload);
     } catch (error) {
       // Node refuses some URLs, such as one with a bare % in its password.
-      return failed(whatBroke(error));
+      fail(error);
     }
-  };
-
-  const attempt = (url: URL, options: RequestOptions, payload: string, signal: AbortSignal) =>
-    new Promise<WebhookSendOutcome | { readonly type: 'lost connection'; readonly answer: string }>(
-      (settle) => {
-        let outcome: WebhookSendOutcome | null = null;
-        let broke: Error | null = null;
-        const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, options);
-        const end = (reason: string) => request.destroy(Object.assign(new Error(reason), { code: reason }));
-        const timer = setTimeout(() => end('timed out'), timeoutMs);
-        const stop = () => end('stopped');
-        signal.addEventListener('abort', stop);
-        if (signal.aborted) stop();
-        request.on('response', (response) => {
-          outcome = outcomeOf(response);
-          let bytes = 0;
-          response.on('data', (chunk: Buffer) => {
-            bytes += chunk.length;
-            if (bytes > BODY_MAX_BYTES) response.destroy();
-          });
-          response.on('error', () => {});
-        });
-        request.on('error', (error) => {
-          broke ??= error;
-        });
-        request.on('close', () => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', stop);
-          const answer = broke === null ? 'no answer' : whatBroke(broke);
-          if (outcome !== null) settle(outcome);
-          else if (request.reusedSocket && answer === 'ECONNRESET')
-            settle({ type: 'lost connection', answer });
-          else settle(failed(answer));
-        });
-        request.end(payload);
-      },
-    );
-
-  return {
-    send,
-    close: () => {
-      for (const agent of Object.values(agents)) agent.destroy();
-    },
-  };
-}
+  });
 
 const failed = (answer: string, retryAfterMs: number | null = null): WebhookSendOutcome => ({
   type: 'failed for now',

@@ -8,8 +8,8 @@ import type { Endpoint } from '#server/webhooks/webhook-events.ts';
 import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
 /** Concurrent deliveries per endpoint. */
-export const DELIVERIES_PER_ENDPOINT = 4;
-/** Longer than the longest delivery, because the sender may connect twice. */
+const DELIVERIES_PER_ENDPOINT = 4;
+/** Longer than the longest delivery. */
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 
@@ -24,7 +24,6 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  /** `stop` closes it. */
   readonly sender: WebhookSender;
   readonly clock: () => number;
   readonly random: () => number;
@@ -61,7 +60,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer: reply });
   };
 
-  const worker = startJobWorker({
+  return startJobWorker({
     database,
     table: 'webhook_events',
     clock,
@@ -89,13 +88,6 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     },
     onError,
   });
-  return {
-    wake: worker.wake,
-    stop: async () => {
-      await worker.stop();
-      sender.close();
-    },
-  };
 }
 
 const SECOND_MS = 1_000;

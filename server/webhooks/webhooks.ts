@@ -72,24 +72,20 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     wake,
     sendTest: async (signal) => {
       const sender = openSender();
-      try {
-        return await Promise.all(
-          endpoints.map(async (endpoint) => {
-            const now = clock();
-            const body = JSON.stringify(
-              testEvent(NIL, now, {
-                unsubscribeUrl,
-                fields: campaign.form.fields,
-                hasNews: campaign.consent.news !== null,
-              }),
-            );
-            const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
-            return { to: endpoint.host, ok: type === 'sent', answer };
-          }),
-        );
-      } finally {
-        sender.close();
-      }
+      return Promise.all(
+        endpoints.map(async (endpoint) => {
+          const now = clock();
+          const body = JSON.stringify(
+            testEvent(NIL, now, {
+              unsubscribeUrl,
+              fields: campaign.form.fields,
+              hasNews: campaign.consent.news !== null,
+            }),
+          );
+          const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
+          return { to: endpoint.host, ok: type === 'sent', answer };
+        }),
+      );
     },
     start: () => {
       if (endpoints.length === 0) return;
