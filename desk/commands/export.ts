@@ -1,6 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { copyFile, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { statSync } from 'node:fs';
 
 import { type Command, Option } from '@commander-js/extra-typings';
 
@@ -11,7 +9,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import { orExplain, writeWhole } from '#desk/commands/output-file.ts';
+import { cannotWrite, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
   describePeople,
@@ -25,12 +23,11 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { FORMAT_NAMES, FORMATS, headRowsOf, labelsWithoutProperty } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS, labelsWithoutProperty } from '#desk/export/export-columns.ts';
 import { hasNews } from '#desk/people/selection.ts';
 import { checkFormat } from '#desk/export/check-format.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { counted } from '#desk/printable.ts';
-import { rowCounter } from '#shared/row-counter.ts';
 
 const csvHeadings = (): string =>
   FORMATS.csv.columns
@@ -64,9 +61,9 @@ ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].abo
 Columns of csv:
 ${csvHeadings()}
 
-Only csv and jsonl can contain people who are not verified leads. --since-last never replaces a file by
-one with fewer leads; the new ones are left for the next export. A replaced file is kept under a name with its time.
-${examples('export --format hubspot --since-last hubspot --out new-leads.csv', 'export --format jsonl --since 7d | jq .email')}`,
+Only csv and jsonl can contain people who are not verified leads. --since-last never replaces a file, because later exports don't
+repeat its leads.
+${examples('export --format hubspot --since-last hubspot --out new-leads-$(date +%F).csv', 'export --format jsonl --since 7d | jq .email')}`,
     )
     .action(async ({ out, sinceLast, again, list, json, bom, conversionName, ...rest }) => {
       if (list) return printExports(desk, json === true);
@@ -88,6 +85,11 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
           '--again needs the format of that export. Add it, such as --format hubspot.',
           2,
         );
+      if (sinceLast !== undefined && out !== undefined && statSync(out, { throwIfNoEntry: false })?.isFile())
+        throw cannotWrite(
+          out,
+          'it may contain leads of an earlier export. Import them, then delete the file, or name another one.',
+        );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // An unknown source or campaign only causes a note, because a nightly job may start before the first visitor arrives.
@@ -95,8 +97,6 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
-      /** Number of leads in an earlier file, which is then not replaced; otherwise 0. */
-      let keptLeads = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         const options = {
           format,
@@ -119,9 +119,9 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
         }
       };
       if (out === undefined) await write(desk.print);
-      else await writeWhole(out, write, mayReplace);
+      else await writeWhole(out, write);
       // Remembered last, so that after a failure the next export repeats these leads.
-      if (sinceLast !== undefined && keptLeads === 0) await rememberAll(exported, sinceLast);
+      if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
           `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing, because they are now suppressed or excluded by your options.`,
@@ -133,38 +133,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
         desk.note(
           `The file has no answers to ${missing.join(', ')}. To add them, name a property of ${format} in form.yaml (docs/customising.md).`,
         );
-      const people = describePeople(count, state);
-      if (keptLeads === 0) desk.note(`${people}${out === undefined ? '' : ` in ${out}`}.`);
-      else {
-        desk.note(
-          count === 0 ? `${people}.` : `${people} ${count === 1 ? 'is' : 'are'} left for the next export.`,
-        );
-        desk.note(
-          `${out} was not changed and still contains ${describePeople(keptLeads, state)} of an earlier export. Import this file, ${count === 0 ? 'then delete it' : 'delete it, then run this command again'}.`,
-        );
-      }
-
-      /**
-       * Later exports don't repeat the leads of the previous --since-last file, so it is not replaced by a file with fewer
-       * leads, and is copied to another name first.
-       */
-      async function mayReplace(file: string): Promise<boolean> {
-        const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
-        const leadsBefore = before === null ? 0 : await countRows(file, headRowsOf(format));
-        if (before === null || leadsBefore === 0) return true;
-        if (count < leadsBefore) {
-          keptLeads = leadsBefore;
-          return false;
-        }
-        const { dir, name, ext } = path.parse(file);
-        const when = isoTime(Math.trunc(before.mtimeMs)).replaceAll(':', '-');
-        const kept = path.join(dir, `${name}-${when}${ext}`);
-        await orExplain(kept, () => copyFile(file, kept));
-        desk.note(
-          `The leads of an earlier export were kept in ${kept}. Delete this file once you have imported it.`,
-        );
-        return true;
-      }
+      desk.note(`${describePeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
 
       /** Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased. */
       function describeExport(): string {
@@ -187,13 +156,6 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads.csv', '
         }
       }
     });
-}
-
-async function countRows(file: string, headRows: number): Promise<number> {
-  const count = rowCounter(headRows);
-  let rows = 0;
-  for await (const chunk of createReadStream(file)) rows = count(chunk as Buffer);
-  return rows;
 }
 
 async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {

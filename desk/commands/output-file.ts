@@ -14,13 +14,11 @@ const WRITTEN_AT_ONCE = 60_000;
 /**
  * Writes a file readable only by its owner; follows a symbolic link to an existing file.
  * @param write receives a function that appends text
- * @param mayReplace called at the end with the path; false keeps the previous file
  * @throws {CommandFailure} if the file cannot be written
  */
 export async function writeWhole(
   file: string,
   write: (append: (text: string) => Promise<void>) => Promise<void>,
-  mayReplace: (file: string) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const place = await placeOf(file);
   if (place === null) return writeStream(file, write);
@@ -32,8 +30,7 @@ export async function writeWhole(
       await gather(write, (text) => orExplain(file, () => handle.appendFile(text)));
       await orExplain(file, () => handle.sync());
     }
-    if (await mayReplace(place)) await orExplain(file, () => rename(temporary, place));
-    else await rm(temporary);
+    await orExplain(file, () => rename(temporary, place));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
