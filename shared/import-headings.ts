@@ -66,8 +66,6 @@ export const keysOf = (headings: readonly string[]): ReadonlySet<string> => new 
 
 const PERSON_HEADINGS = keysOf(Object.values(IMPORT_HEADINGS).flat());
 
-export const isPersonHeading = (heading: string): boolean => PERSON_HEADINGS.has(headingKey(heading));
-
 /**
  * Columns about permission to mail. `status`: in words. `consent`: yes, no or a date. `optedOut`: any value means that the
  * person unsubscribed, bounced or complained.
@@ -131,9 +129,6 @@ const CONSENT_HEADINGS = keysOf([
   'consenso',
 ]);
 
-/** Too vague in a nested object, such as the status of an order. */
-const VAGUE_HEADINGS = keysOf(['status', 'confirmed', 'opt in', 'double opt in']);
-
 /**
  * Patterns of words for people who unsubscribed, bounced or complained, because every tool names them differently. They match
  * results of {@link plainHeading}.
@@ -182,22 +177,15 @@ const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whats
 /** @returns null for a heading about another subject */
 export function statusKind(heading: string): StatusKind | null {
   if (!isAboutMail(heading)) return null;
-  const keys = keysWithin(heading);
-  if (keys.some((key) => STATUS_HEADINGS.has(key))) return 'status';
-  if (keys.some((key) => CONSENT_HEADINGS.has(key))) return 'consent';
+  const key = headingKey(heading);
+  if (STATUS_HEADINGS.has(key)) return 'status';
+  if (CONSENT_HEADINGS.has(key)) return 'consent';
   const plain = plainHeading(heading);
   return OPT_OUT.test(plain) && !NO_STATUS.test(plain) ? 'optedOut' : null;
-}
-
-/** In JSON, `preferences.newsletter` is also `newsletter`. */
-function keysWithin(heading: string): readonly string[] {
-  const names = heading.split(/\.(?=\S)/);
-  const [whole = '', ...inner] = names.map((_, at) => headingKey(names.slice(at).join('.')));
-  return [whole, ...inner.filter((key) => !VAGUE_HEADINGS.has(key))];
 }
 
 /** Returns false for columns about another channel, such as SMS. */
 export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(plainHeading(heading));
 
 export const isImportHeading = (heading: string): boolean =>
-  isPersonHeading(heading) || statusKind(heading) !== null;
+  PERSON_HEADINGS.has(headingKey(heading)) || statusKind(heading) !== null;

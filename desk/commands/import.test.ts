@@ -533,7 +533,7 @@ describe('import files', () => {
         form: { company: 'Ada; inactive; Ltd' },
         headers: { referer: `http://localhost/?${query}` },
       });
-      for (const format of ['csv', 'jsonl', ...TOOL_NAMES]) {
+      for (const format of ['csv', ...TOOL_NAMES]) {
         const { out } = await desk(server.service, ['export', '--format', format]);
         const answer = await succeeded(importNamed(server, `leads.${format}`, out, '--json'), format);
         assert.match(answer.out, /"statusesLeftOut": \[\],[^]*"verified": 1,/, format);
@@ -556,121 +556,6 @@ describe('import files', () => {
       assert.match(
         notes,
         /^The file contains no time of consent for 1 of 3 people\. For them, only the source of consent is stored, so keep/m,
-      );
-    }));
-
-  it('an import reads JSON lines and the lists of APIs', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const hubSpot = (email: string, more: object = {}) => ({
-        id: '1',
-        properties: { email, firstname: 'Ada', lastname: "'=King", company: 'Engines', ...more },
-        archived: false,
-      });
-      const listmonk = (email: string, status: string) => ({
-        email,
-        name: "Ada '=King",
-        attribs: {},
-        status: 'confirmed',
-        lists: [{ id: 1, subscription_status: status }],
-      });
-      const gone = 'gone@example.com';
-      const stays = 'stays@example.com';
-      const kit = { first_name: 'Ada', fields: { last_name: "'=King", company: 'Engines' } };
-      for (const [tool, content] of [
-        [
-          'HubSpot',
-          {
-            results: [hubSpot(gone, { hs_email_optout: 'true' }), hubSpot(stays, { hs_email_optout: null })],
-          },
-        ],
-        ['HubSpot, archived', [{ ...hubSpot(gone), archived: true }, hubSpot(stays)]],
-        ['our recipe for HubSpot', { inputs: [{ idProperty: 'email', ...hubSpot(stays) }] }],
-        [
-          'Kit',
-          {
-            subscribers: [
-              { ...kit, email_address: gone, state: 'cancelled' },
-              { ...kit, email_address: stays, state: 'active' },
-            ],
-            pagination: { has_next_page: false },
-          },
-        ],
-        ['listmonk', { data: { results: [listmonk(gone, 'unsubscribed'), listmonk(stays, 'confirmed')] } }],
-      ] as const) {
-        const lists = [JSON.stringify(content), JSON.stringify(content, null, 2)];
-        const lines = Array.isArray(content) ? [content.map((one) => JSON.stringify(one)).join('\n')] : [];
-        for (const text of [...lists, ...lines]) {
-          await succeeded(importNamed(server, 'people.json', text), tool);
-          const [person, ...others] = await imported(server);
-          assert.deepEqual([person?.email, person?.name, others], [stays, "Ada '=King", []], tool);
-          await server.database.db.deleteFrom('imported_leads').execute();
-        }
-      }
-      const longLine = JSON.stringify({ email: stays, note: 'n'.repeat(200_000) });
-      for (const text of [
-        `\n${longLine}\n{"email": "${gone}"}`,
-        JSON.stringify({
-          contactLists: [{ list: 1, status: 1 }],
-          contacts: [{ email: stays }, { email: gone }],
-        }),
-      ]) {
-        const answer = await importNamed(server, 'people.json', text);
-        assert.deepEqual(await emails(server), [gone, stays], answer.notes);
-        await server.database.db.deleteFrom('imported_leads').execute();
-      }
-      const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-      for (const [text, sentence] of [
-        [`{"email": "${stays}"}\n\n{"email": "nobody"}\n`, /^Line 3 has an invalid e-mail address\.$/m],
-        [`[{"email": "${stays}"}, {"name": "Ada"}]`, /^Line 2 has no e-mail address\.$/m],
-        [`{"email": "${stays}"}\n{"email": \n`, /people\.json is not valid JSON in line 2\. Export/],
-        [`[{"email": "${stays}"},\n{`, /people\.json is not valid JSON\. Export/],
-        ['[]', /people\.json is empty\./],
-        [
-          `{"email": "${stays}"}\n"${gone}"\n{"name": "Ada"}`,
-          /^Line 2 has .*\nLine 3 has no e-mail address\.$/m,
-        ],
-        [
-          `{"subscribed": [{"email": "${stays}"}], "all": {"unsubscribed": [{"email": "${gone}"}]}}`,
-          /people\.json contains several lists of people\. Save those who agreed as a separate file\./,
-        ],
-        [`[{"email": "${stays}", "x": ${deep}}]`, /people\.json is too large or nested too deeply\. Export/],
-      ] as const) {
-        await refused(importNamed(server, 'people.json', text), sentence);
-        assert.deepEqual(await emails(server), []);
-      }
-    }));
-
-  it('an import recognises nested names about permission in JSON, and no others', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const consent = (marketing: object) => ({ subscriptions: { email: { marketing } } });
-      const left = [
-        consent({ consent: 'NEVER_SUBSCRIBED' }),
-        consent({ can_receive_email_marketing: false }),
-        { attributes: consent({ consent: 'UNSUBSCRIBED' }) },
-        { email_marketing_consent: { state: 'not_subscribed' } },
-        { consent: { email: false } },
-        { preferences: { newsletter: false } },
-        { status: 'subscribed', properties: { status: 'unsubscribed' } },
-        { subscriptionStatuses: [{ name: 'Newsletter', status: 'NOT_SUBSCRIBED' }] },
-        { tags: ['a', 'unsubscribed'] },
-      ];
-      const kept = [
-        consent({ consent: 'SUBSCRIBED', can_receive_email_marketing: true, double_optin: false }),
-        { email_marketing_consent: { state: 'subscribed', opt_in_level: 'single_opt_in' } },
-        { sms_marketing_consent: { state: 'not_subscribed' } },
-        { orders: [{ status: 'shipped', confirmed: false }], company: { status: 'customer' } },
-        { lists: [{ optin: 'single', status: 'public' }] },
-        { name: 'Ada', properties: { name: 'ADA', email: 'Gone@example.com' } },
-        { answers: { removed: { label: 'Mood', answer: 'inactive' } } },
-        { attribution: { utm_source: 'cleaned', first: { utm_campaign: 'inactive' } } },
-      ];
-      const people = [...left, ...kept].map((person, at) => ({ email: `${at}@example.com`, ...person }));
-      const { notes } = await importNamed(server, 'people.json', JSON.stringify(people));
-      const found = await emails(server);
-      assert.deepEqual(
-        people.filter(({ email }) => found.includes(email)),
-        people.slice(left.length),
-        notes,
       );
     }));
 
@@ -713,6 +598,7 @@ describe('import files', () => {
           'PK\u0003\u0004\u0014',
           /list\.csv is a spreadsheet or a ZIP file\. Save it as CSV, or unpack it first\.$/m,
         ],
+        ['[{"email": "ada@example.com"}]', /list\.csv is JSON\. Export the people as CSV\.$/m],
         [
           'ada@example.com,Ada\n',
           /list\.csv has no headings, because its first line contains an e-mail address\. Add/,

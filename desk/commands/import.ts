@@ -55,7 +55,7 @@ type CountedStatus = ExcludingStatus & { readonly count: number };
 export function addImport(program: Command, desk: Desk): void {
   program
     .command('import')
-    .description('import people from a CSV or JSON file as contacts, not as leads')
+    .description('import people from a CSV file as contacts, not as leads')
     .argument('<file>')
     .requiredOption('--consent-source <text>', 'where their consent came from')
     .option('--dry-run', 'report what would happen and change nothing')
@@ -76,7 +76,7 @@ Reads every column about permission to send mail ("Status", "Unsubscribed", …;
 words such as "bounced" in tags and other columns, and file names such as "unsubscribed_….csv".
 Imports people whose status is empty or means yes (subscribed, active, confirmed, …). Any other status in any row excludes the
 person, unless --take-status names it. Never imports anyone who is suppressed or was erased here. Does not change leads.
-Reads CSV, and JSON with a person per line or in one list (line 3 is the third person), in UTF-8 or UTF-16.
+Reads CSV in UTF-8 or UTF-16.
 Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
 Importing a file twice changes nothing, so you can repeat an interrupted import.
 ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run')}`,

@@ -190,7 +190,6 @@ for (const engine of ENGINES) {
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);
           for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
-          writeFileSync(path.join(folder, 'jsonl.csv'), (await run('export', '--format', 'jsonl')).out);
           for (const format of formats) {
             const { out } = await run('export', '--format', format);
             writeFileSync(path.join(folder, `${format}.csv`), out);
@@ -200,7 +199,7 @@ for (const engine of ENGINES) {
         });
         await withServer({ engine, env }, async (server) => {
           const run = (...args: string[]) => desk(server.service, args);
-          for (const format of [...formats, 'jsonl']) {
+          for (const format of formats) {
             const file = path.join(folder, `${format}.csv`);
             await succeeded(run('import', file, '--consent-source', 'This page'), format);
             const { out } = await run('export', '--state', 'imported', '--format', 'jsonl');

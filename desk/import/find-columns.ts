@@ -64,7 +64,7 @@ export function findColumns(
       const inPrograms = Object.values(properties).flatMap((name = '') =>
         isImportHeading(name) ? [] : [name],
       );
-      const names = keysOf([id, `answers.${id}`, label, ...inPrograms]);
+      const names = keysOf([id, label, ...inPrograms]);
       const index = keys.findIndex((key, at) => !used.has(at) && names.has(key));
       return index < 0 ? [] : [[id, index]];
     },
@@ -98,13 +98,11 @@ export function findColumns(
 
 /** Such as `source` or `utm_campaign`. */
 const TOUCH_COLUMN = new RegExp(`(?:^| )(?:source|${TOUCH_NAMES.map(plainHeading).join('|')})$`);
-/** Such as `answers.budget` or `earlier_answers`. */
-const ANSWERS_COLUMN = /^(?:earlier )?answers\b/;
 
 /** Our exports repeat links and answers, and a stranger can write "unsubscribed" in both. */
 function isFromVisitors(heading: string, index: number, headings: readonly string[]): boolean {
   const plain = plainHeading(heading);
-  if (TOUCH_COLUMN.test(plain) || ANSWERS_COLUMN.test(plain)) return true;
+  if (TOUCH_COLUMN.test(plain) || plain === 'earlier answers') return true;
   return TOOL_NAMES.some((tool) => {
     const ours = Object.keys(TOOLS[tool].columns);
     return index < ours.length && ours.every((name, at) => name === headings[at]);

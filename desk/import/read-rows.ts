@@ -1,17 +1,16 @@
-// Reads CSV, with commas, semicolons or tabs, or JSON; in UTF-8 or UTF-16.
+// Reads CSV, with commas, semicolons or tabs; in UTF-8 or UTF-16.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
 import { withoutApostrophe } from '#desk/export/csv.ts';
-import { isJson, readJson, UnreadableJson } from '#desk/import/read-json.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
 export type RowEvent =
   | {
       readonly type: 'row';
-      /** The first line of the row; counted from 1. In a JSON document, the number of the person. */
+      /** The first line of the row; counted from 1. */
       readonly line: number;
       readonly cells: readonly string[];
     }
@@ -32,12 +31,11 @@ export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void
       };
       return;
     }
-    const encoding = await encodingOf(file);
-    const texts = decode(file, encoding);
+    const texts = decode(file, await encodingOf(file));
     const first = await texts.next();
     const head = first.done ? '' : first.value;
-    if (isJson(head)) {
-      for await (const row of readJson(() => decode(file, encoding))) yield { type: 'row', ...row };
+    if (/^\uFEFF?\s*(?:\{|\[\s*[{\]])/.test(head)) {
+      yield { type: 'fault', sentence: 'is JSON. Export the people as CSV.' };
       return;
     }
     const { separator, rest, linesBefore } = separatorOf(head);
@@ -112,8 +110,6 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
 }
 
 function explain(error: unknown): string | null {
-  if (error instanceof UnreadableJson) return error.message;
-  if (error instanceof RangeError) return 'is too large or nested too deeply. Export the people as CSV.';
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
