@@ -501,15 +501,6 @@ describe('import files', () => {
       assert.ok((await emails(server)).includes('ada@example.com'));
     }));
 
-  it('an import names statuses in --take-status that no row has or that refuse mail', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const file = 'email,status\nada@example.com,Pending\neve@example.com,Opted out\n';
-      const options = ['pendng', 'opted out'].flatMap((status) => ['--take-status', status]);
-      const { notes } = await importFile(server, file, '--dry-run', ...options);
-      assert.match(notes, /^Nobody has only the status "pendng"\./m);
-      assert.match(notes, /^1 person with the status "Opted out" seems to have left\./m);
-    }));
-
   it('an import takes only a "no" for a refusal in a column about consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const [cells, refusal] of [
@@ -608,20 +599,8 @@ describe('import files', () => {
           /no column of e-mail addresses\. The headings in its first line are "name", "phone"\. Name/,
         ],
         [
-          Buffer.from('email,name\nzoe@example.com,Zo\xEB \x96 \xDF\xE4\n', 'latin1'),
-          /neither UTF-8 nor UTF-16\. Export it again as .* older version of Excel, so .*: iconv -f windows-1252 -t utf-8 FILE > NEW$/m,
-        ],
-        [
-          Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
-          /Export it again as .* older Mac program, so .*: iconv -f macintosh -t utf-8 FILE > NEW$/m,
-        ],
-        [
-          Buffer.from('email,name\nm@example.com,M\x81ller\n', 'latin1'),
-          /Export it again as "CSV UTF-8"\.$/m,
-        ],
-        [
-          Buffer.from('email,name\nm@example.com,\xC8\xE2\xE0\xED\n', 'latin1'),
-          /Export it again as "CSV UTF-8"\.$/m,
+          Buffer.from('email,name\nzoe@example.com,Zo\xEB\n', 'latin1'),
+          /list\.csv is neither UTF-8 nor UTF-16\. Export it again as "CSV UTF-8"\.$/m,
         ],
         [
           `name,email\n${long}"Ada,b@example.com\n${long}`,
@@ -673,14 +652,14 @@ it('an import with a bad line imports nobody unless --skip-bad is set', () =>
       'Line 3 has an invalid e-mail address.',
       'Line 4 has an invalid date of consent.',
       'Line 5 has a name of more than 200 characters.',
-      'Line 6 has a name of more than one line.',
+      'Line 6 has a name with line breaks or control characters.',
       'Line 8 has no e-mail address.',
       'Line 9 has a date of consent in the future.',
       'Line 10 has an ambiguous date (use --date-order dmy or mdy).',
       'Line 11 has 5 columns, but the file has 4 headings.',
-      'Line 12 has a name of more than one line.',
-      'Line 14 has a name with an invisible control character (U+0000).',
-      'Line 15 has a company with an invisible control character (U+202E).',
+      'Line 12 has a name with line breaks or control characters.',
+      'Line 14 has a name with line breaks or control characters.',
+      'Line 15 has a company with line breaks or control characters.',
       'Nothing was imported. Fix these 11 lines, or use --skip-bad to skip bad lines.',
     ];
     assert.deepEqual(notes.split('\n').slice(1), lines);

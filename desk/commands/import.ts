@@ -94,7 +94,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
       const now = clock();
-      const { people, found, optedOutEmails, accepted } = await readWholeFile(desk, {
+      const { people, found, optedOutEmails } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
@@ -144,7 +144,6 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
       const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
-      noteAccepted(desk, takeStatus, accepted);
     });
 }
 
@@ -166,19 +165,13 @@ async function readWholeFile(
   readonly found: Found;
   /** Of people who unsubscribed, bounced or complained. */
   readonly optedOutEmails: readonly string[];
-  readonly accepted: ReadonlyMap<string, CountedStatus>;
 }> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
   const [excludedEmails, optedOutEmails] = [new Set<string>(), new Set<string>()];
   const droppedAnswers = new Map<string, CountedAnswers>();
-  const [excluding, accepted] = [new Map<string, CountedStatus>(), new Map<string, CountedStatus>()];
-  const countStatus = (counts: Map<string, CountedStatus>, { status, refusal }: ExcludingStatus) => {
-    const key = headingKey(status);
-    const known = counts.get(key) ?? { status, refusal, count: 0 };
-    if (known.count > 0 || counts.size < STATUSES_MAX) counts.set(key, { ...known, count: known.count + 1 });
-  };
+  const excluding = new Map<string, CountedStatus>();
   let garbled = { count: 0, line: 0 };
   let headings: Headings = { used: [], searched: [], unused: [] };
   let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
@@ -199,10 +192,13 @@ async function readWholeFile(
       unsubscribed += 1;
       excludedEmails.add(row.email);
       if (row.refusal !== null) optedOutEmails.add(row.email);
-      countStatus(excluding, row);
+      const { status, refusal } = row;
+      const key = headingKey(status);
+      const known = excluding.get(key) ?? { status, refusal, count: 0 };
+      if (known.count > 0 || excluding.size < STATUSES_MAX)
+        excluding.set(key, { ...known, count: known.count + 1 });
     } else {
       all.push(row.person);
-      for (const status of row.acceptedStatuses) countStatus(accepted, status);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
       for (const answer of row.droppedAnswers) {
         const key = `${answer.id} ${answer.reason}`;
@@ -221,7 +217,6 @@ async function readWholeFile(
   return {
     people: [...people.values()],
     optedOutEmails: [...optedOutEmails],
-    accepted,
     found: {
       rows,
       repeated,
@@ -295,24 +290,6 @@ function noteOutcome(
     desk.note(
       `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} was` : `${count} answers, the first in line ${line}, were`} left out.`,
     );
-}
-
-function noteAccepted(
-  desk: Desk,
-  takeStatus: readonly string[],
-  accepted: ReadonlyMap<string, CountedStatus>,
-): void {
-  for (const typed of takeStatus) {
-    const found = accepted.get(headingKey(typed.trim()));
-    if (found === undefined)
-      desk.note(
-        `Nobody has only the status "${printable(typed)}". In --take-status, write it as the file does, and name the person's other statuses too.`,
-      );
-    else if (found.refusal !== null)
-      desk.note(
-        `${counted(found.count, 'person', 'people')} with the status "${printable(found.status)}" ${found.count === 1 ? 'seems' : 'seem'} to have left. Import them only if they agreed to receive mail again.`,
-      );
-  }
 }
 
 const describeStatuses = (

@@ -31,8 +31,7 @@ export async function* readPeople(
     const { cells, line } = event;
     if (columns !== undefined) {
       const row = readPerson(cells, columns, options);
-      if (row.type !== 'person' || status === null) yield { line, ...row };
-      else if (isAccepted) yield { line, ...row, acceptedStatuses: [...row.acceptedStatuses, status] };
+      if (row.type !== 'person' || status === null || isAccepted) yield { line, ...row };
       else yield { line, type: 'unsubscribed', email: row.person.email, ...status };
       continue;
     }

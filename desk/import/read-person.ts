@@ -36,8 +36,6 @@ export type ReadPerson =
       readonly type: 'person';
       readonly person: FoundPerson;
       readonly droppedAnswers: readonly DroppedAnswer[];
-      /** Would exclude this person without --take-status. */
-      readonly acceptedStatuses: readonly ExcludingStatus[];
     }
   | (ExcludingStatus & { readonly type: 'unsubscribed'; readonly email: string })
   | {
@@ -62,8 +60,9 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
-  const statuses = excludingStatuses(cells, columns);
-  const notAccepted = statuses.filter(({ status }) => !acceptedStatuses.has(headingKey(status)));
+  const notAccepted = excludingStatuses(cells, columns).filter(
+    ({ status }) => !acceptedStatuses.has(headingKey(status)),
+  );
   const reported = notAccepted.find(({ refusal }) => refusal !== null) ?? notAccepted[0];
   if (reported !== undefined) return { type: 'unsubscribed', email, ...reported };
   const answers = {
@@ -72,8 +71,7 @@ export function readPerson(
   };
   for (const [what, text] of Object.entries(answers)) {
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
-    const mark = notPlain(text);
-    if (mark !== null) return bad(`has a ${what} ${mark}`);
+    if (!isSingleLine(text)) return bad(`has a ${what} with line breaks or control characters`);
   }
   const date = columns.consentTimes.map((index) => cells[index] ?? '').find((text) => text !== '') ?? '';
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
@@ -85,7 +83,6 @@ export function readPerson(
     type: 'person',
     person: { email, ...answers, answers: own.answers, consentGivenAt },
     droppedAnswers: own.droppedAnswers,
-    acceptedStatuses: statuses,
   };
 }
 
@@ -97,14 +94,6 @@ const addressesIn = (text: string): string[] =>
     .split(BETWEEN_WORDS)
     .filter((word) => asciiAddress(word) !== null)
     .map(normaliseEmail);
-
-function notPlain(text: string): string | null {
-  const mark = Array.from(text).find((one) => !isSingleLine(one));
-  if (mark === undefined) return null;
-  if (/[\n\v\f\r\u0085\u2028\u2029]/.test(mark)) return 'of more than one line';
-  const point = mark.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-  return `with an invisible control character (U+${point})`;
-}
 
 const REASONS: FormMessages = {
   tooLong: 'more than {maximum} characters',

@@ -62,7 +62,7 @@ export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void
       yield { type: 'row', line: line + linesBefore, cells: record.map(withoutApostrophe) };
     }
   } catch (error) {
-    const sentence = isNoUnicode(error) ? await explainBytes(file) : explain(error);
+    const sentence = explain(error);
     if (sentence === null) throw error;
     yield { type: 'fault', sentence };
   }
@@ -110,6 +110,8 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
 }
 
 function explain(error: unknown): string | null {
+  if (errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+    return 'is neither UTF-8 nor UTF-16. Export it again as "CSV UTF-8".';
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
@@ -117,26 +119,4 @@ function explain(error: unknown): string | null {
     return `cannot be read${line}, because a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
   }
   return null;
-}
-
-const isNoUnicode = (error: unknown): boolean => errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-
-const LOOKED_AT_BYTES = 4 * 1024 * 1024;
-/** Unlikely in windows-1252: three such letters in a row, or control characters where Mac and DOS have letters. */
-const NOT_WESTERN = /[\xC0-\xFF]{3}|[\x81-\x84\x86-\x90\x98-\x9F]/;
-
-/** Returns cautious advice, because wrong advice would lead to wrong names. */
-async function explainBytes(file: FileHandle): Promise<string> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0);
-  const text = buffer.toString('latin1', 0, bytesRead);
-  const isFromMac = text.includes('\r') && !text.includes('\n');
-  const [name, program] = isFromMac
-    ? ['macintosh', 'an older Mac program']
-    : NOT_WESTERN.test(text)
-      ? []
-      : ['windows-1252', 'an older version of Excel'];
-  const command =
-    name &&
-    `. It seems to come from ${program}, so you can also convert it: iconv -f ${name} -t utf-8 FILE > NEW`;
-  return `is neither UTF-8 nor UTF-16. Export it again as "CSV UTF-8"${command ?? '.'}`;
 }
