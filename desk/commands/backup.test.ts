@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import fs, {
   appendFileSync,
   chmodSync,
@@ -229,27 +229,6 @@ describe('restoring settings and words', () => {
       assert(existsSync(machine.folder));
     }));
 
-  it('a restore refuses settings with a secret that the present database was not used with', () =>
-    inMachine(async ({ folder }, backup) => {
-      const env = { CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
-      const restoreSettings = () =>
-        deskIn(folder, env, ['restore', backup, '--only', 'settings', '--replace']);
-      const other = path.join(folder, 'data/app-secret');
-      const own = readFileSync(other, 'utf8');
-      for (const secret of ['x'.repeat(43), null]) {
-        if (secret === null) rmSync(other);
-        else writeFileSync(other, secret);
-        const before = readFileSync(path.join(folder, '.env'), 'utf8');
-        await refused(
-          restoreSettings(),
-          `Nothing was changed, because ${folder}/data/leads.db was not used with the secret that would be in force. To restore it with its secret, leave out --only. To keep it, edit ${folder}/.env by hand.`,
-        );
-        assert.equal(readFileSync(path.join(folder, '.env'), 'utf8'), before);
-      }
-      writeFileSync(other, own);
-      await succeeded(restoreSettings());
-    }));
-
   it('a restore of settings that name another database is refused while the site is running', () =>
     inMachine(async ({ folder }, backup) => {
       const database = path.join(folder, 'data/in-use.db');
@@ -261,20 +240,6 @@ describe('restoring settings and words', () => {
         await refused(restoring, `${database} is in use, so nothing was changed. Stop the site first.`);
       } finally {
         await running.close();
-      }
-    }));
-
-  it('a backup is refused in the campaign folder and in the built site', () =>
-    inMachine(async ({ folder, run }) => {
-      for (const [place, what] of [
-        [path.join(folder, 'campaign/media/all.backup'), 'the campaign folder'],
-        [path.resolve('dist/all.backup'), 'the built site'],
-      ] as const) {
-        await refused(
-          run('backup', place),
-          `${place} cannot be written: it is in ${what}, which is published. Choose another folder.`,
-        );
-        assert(!existsSync(place));
       }
     }));
 
@@ -298,32 +263,6 @@ describe('restoring settings and words', () => {
       );
     }));
 
-  it('a backup without secrets leaves out a DKIM key in the campaign folder', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      const key = path.join(folder, 'campaign/dkim.pem');
-      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-      const content = privateKey.export({ type: 'pkcs8', format: 'pem' });
-      writeFileSync(key, content, { mode: 0o600 });
-      appendFileSync(
-        path.join(folder, '.env'),
-        `SMTP_URL=smtp://mail.example.com\nMAIL_FROM=a@example.com\nDKIM_DOMAIN=example.com\nDKIM_SELECTOR=one\nDKIM_PRIVATE_KEY_FILE=${key}\n`,
-      );
-      for (const [args, copies] of [
-        [[], ['campaign/dkim.pem', 'dkim-key']],
-        [['--without-secrets'], []],
-      ] as const) {
-        await succeeded(run('backup', backup, ...args));
-        using database = new DatabaseSync(backup, { readOnly: true });
-        const rows = database
-          .prepare('select name from backup_files where content = ? order by name')
-          .all(Buffer.from(content));
-        assert.deepEqual(
-          rows.map(({ name }) => name),
-          copies,
-        );
-      }
-    }));
-
   it('a backup without secrets needs the secret that it was made with', () =>
     inMachine(async ({ folder, run }, backup) => {
       const done = await run('backup', backup, '--without-secrets');
@@ -335,25 +274,3 @@ describe('restoring settings and words', () => {
       assert(!existsSync(path.join(folder, 'data/leads.db')));
     }));
 });
-
-for (const hasSettings of ENGINES.includes('postgres') ? [true, false] : [])
-  it(`a backup of SQLite ${hasSettings ? 'with' : 'without'} settings restores on postgres with its secret`, () =>
-    inMachine(async ({ folder, run }, backup) => {
-      if (!hasSettings) {
-        rmSync(path.join(folder, '.env'));
-        using database = new DatabaseSync(backup);
-        database.exec(`delete from backup_files where name = '.env'`);
-      }
-      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'postgres');
-      await refused(
-        fresh.run('restore', backup, '--only', 'database'),
-        /^APP_SECRET must be set .+\nThe secret of .+ is printed by: sqlite3 -readonly/,
-      );
-      await succeeded(fresh.run('restore', backup));
-      const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
-      const text = readFileSync(path.join(fresh.folder, '.env'), 'utf8');
-      assert(text.includes(`\nAPP_SECRET='${secret}'\n`), text);
-      assert(!existsSync(path.join(fresh.folder, 'data/app-secret')));
-      await succeeded(fresh.run('consent', 'verify'));
-      await succeeded(run('restore', backup, '--replace'));
-    }));

@@ -1,18 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import {
-  secretFilesOf,
-  withoutLinks,
-  wordFiles,
-  wordFilesWithoutKeys,
-} from '#desk/commands/instance-files.ts';
+import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
 import { temporaryNameFor, cannotWrite, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable, counted } from '#desk/printable.ts';
@@ -29,8 +23,6 @@ import { moveRows } from '#server/db/backup/move.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { describeHost } from '#server/platform/database-url.ts';
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { readCampaignFolder } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
@@ -43,9 +35,8 @@ export function addBackup(program: Command, desk: Desk): void {
       'after',
       `
 The file contains the database (SQLite or PostgreSQL), the settings (.env and the environment), the secret (APP_SECRET or its
-file), the DKIM key, and the words in the campaign folder. Only its owner can read it, and it must not be in the campaign folder
-or the built site. Whoever has it can read all leads and, unless it was made with --without-secrets, forge sessions and links.
-Encrypt copies.
+file), the DKIM key, and the words in the campaign folder. Only its owner can read it. Whoever has it can read all leads and,
+unless it was made with --without-secrets, forge sessions and links. Encrypt copies.
 ${examples('backup /backups/leads-$(date +%F).backup')}`,
     )
     .action(async (file, { withoutSecrets = false }) => {
@@ -54,11 +45,8 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
       const place = await filePlace(file, 'a backup');
       if (config.database.engine === 'sqlite' && databaseFiles(realpathSync(source)).includes(place))
         throw cannotWrite(file, 'it is the database itself. Name another file.');
-      refusePublicPlace(file, place);
-      const instance = { config, folder, warnings: [] };
-      const files = withoutSecrets
-        ? wordFilesWithoutKeys(instance)
-        : [...secretFilesOf(instance), ...wordFiles()];
+      const secretFiles = withoutSecrets ? [] : secretFilesOf({ config, folder, warnings: [] });
+      const files = [...secretFiles, ...wordFiles()];
       const temporary = temporaryNameFor(place);
       try {
         await using handle = await orExplain(file, () => open(temporary, 'wx', 0o600));
@@ -104,15 +92,6 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
 
 export const sourceOf = (database: Config['database']): string =>
   database.engine === 'sqlite' ? fileOf(database) : `PostgreSQL at ${describeHost(database.url)}`;
-
-function refusePublicPlace(file: string, place: string): void {
-  for (const [folder, what] of [
-    [readCampaignFolder(), 'the campaign folder'],
-    [path.join(PROJECT_FOLDER, 'dist'), 'the built site'],
-  ] as const)
-    if (place.startsWith(withoutLinks(folder) + path.sep))
-      throw cannotWrite(file, `it is in ${what}, which is published. Choose another folder.`);
-}
 
 async function orExplainFullDisk(file: string, act: () => Promise<void>): Promise<void> {
   try {

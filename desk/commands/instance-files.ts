@@ -4,16 +4,9 @@ import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { brokenLink, filesIn } from '#server/campaign/campaign-folder.ts';
-import { BACKUP_FILES, type BackupFile } from '#server/db/backup/backup-files.ts';
+import type { BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
-import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
-import {
-  readCampaignFolder,
-  readEnvText,
-  settingsText,
-  withAppSecret,
-  type Settings,
-} from '#server/settings/env-file.ts';
+import { readCampaignFolder, readEnvText, settingsText, type Settings } from '#server/settings/env-file.ts';
 import { secretFileIn, secretFolderOf } from '#server/startup/service.ts';
 
 const WORDS = 'campaign/';
@@ -41,12 +34,6 @@ function keyFilesOf(instance: Settings): readonly BackupFile[] {
   );
 }
 
-/** Leaves out a DKIM key that is in the campaign folder. */
-export function wordFilesWithoutKeys(instance: Settings): readonly BackupFile[] {
-  const keys = keyFilesOf(instance);
-  return wordFiles().filter(({ content }) => !keys.some((key) => isSame(key.content, content)));
-}
-
 export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>
   filesIn(folder).map((name) => {
     const file = path.join(folder, name);
@@ -60,14 +47,6 @@ const secretPlaceOf = ({ config, folder }: Settings): string | null =>
   config.appSecrets.length > 0
     ? null
     : secretFileIn(secretFolderOf(config.database, path.join(folder, 'data')));
-
-/** Returns the IDs of the secrets in force, without creating one. */
-export function secretIdsOf(instance: Settings): readonly string[] {
-  const place = secretPlaceOf(instance);
-  const kept = place === null ? null : lookAtSecretFile(place);
-  const secrets = kept?.type === 'secret' ? [kept.secret] : instance.config.appSecrets;
-  return secrets.length === 0 ? [] : deriveSecrets(secrets).map(({ id }) => id);
-}
 
 const dkimPlaceOf = ({ config: { mail } }: Settings): string | null =>
   mail.kind === 'smtp' && mail.dkim ? mail.dkim.privateKeyFile : null;
@@ -91,25 +70,10 @@ export const containsPart = (files: readonly BackupFile[], part: Part): boolean 
 export const settingsIn = (files: readonly BackupFile[], parts: ReadonlySet<Part>): string | undefined =>
   parts.has('settings') ? textIn(files, SETTINGS) : undefined;
 
-/** Returns the newest secret of a backup, and a command that prints it with an SQL query. */
-export function secretIn(
-  files: readonly BackupFile[],
-  backup: string,
-): { readonly secret: string; readonly command: string } | null {
-  const kept = textIn(files, SECRET)?.trim();
-  const secret = kept ?? readEnvText(textIn(files, SETTINGS) ?? '').values['APP_SECRET']?.split(',')[0];
-  if (!secret) return null;
-  const name = kept === undefined ? SETTINGS : SECRET;
-  const query = `select cast(content as text) as text from ${BACKUP_FILES} where name = '${name}'`;
-  return { secret: secret.trim(), command: `sqlite3 -readonly '${backup}' "${query}"` };
-}
-
-/** Moves a secret from its file to .env, because PostgreSQL needs it there. */
-export function secretInSettings(files: readonly BackupFile[]): readonly BackupFile[] {
-  const secret = textIn(files, SECRET);
-  if (secret === undefined) return files;
-  const content = Buffer.from(withAppSecret(secret.trim(), textIn(files, SETTINGS)));
-  return [...files.filter(({ name }) => ![SETTINGS, SECRET].includes(name)), { name: SETTINGS, content }];
+/** Returns the newest secret of a backup. */
+export function secretIn(files: readonly BackupFile[]): string | null {
+  const { APP_SECRET: setting } = readEnvText(textIn(files, SETTINGS) ?? '').values;
+  return (textIn(files, SECRET) ?? setting?.split(',')[0])?.trim() || null;
 }
 
 function textIn(files: readonly BackupFile[], wanted: string): string | undefined {
@@ -138,7 +102,7 @@ export function placesToRestore(
 }
 
 /** Returns the same name if it does not exist. */
-export const withoutLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
+const withoutLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
 
 /** Finds paths that lead out of the campaign folder. */
 export const unexpectedName = (files: readonly BackupFile[]): string | undefined =>

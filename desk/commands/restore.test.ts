@@ -291,13 +291,7 @@ describe('refused restores', () => {
     );
     const other = 'x'.repeat(32);
     const lacking = /^Nothing was changed, because APP_SECRET lacks the secret of .+backup\.db,/;
-    const notes = await refuses(backup, lacking, { APP_SECRET: other }, elsewhere);
-    const [, query = ''] = /: sqlite3 -readonly '.+' "(.+)"$/.exec(notes) ?? [];
-    {
-      using database = new DatabaseSync(backup, { readOnly: true });
-      const lines = String(database.prepare(query).get()?.['text']).split('\n');
-      assert(lines.includes(`APP_SECRET='${TEST_SECRET}'`));
-    }
+    await refuses(backup, lacking, { APP_SECRET: other }, elsewhere);
     const APP_SECRET = `${other},${TEST_SECRET}`;
     const both = await succeeded(deskIn(elsewhere, { APP_SECRET }, [...RESTORE, backup]));
     assert.doesNotMatch(both.notes, /different secret/);

@@ -21,9 +21,7 @@ import { databaseFailure, fileOf, isInUse, type Desk } from '#desk/commands/comm
 import { examples } from '#desk/commands/help.ts';
 import {
   containsPart,
-  secretIdsOf,
   secretIn,
-  secretInSettings,
   settingsIn,
   stage,
   unexpectedName,
@@ -38,7 +36,6 @@ import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { dropStoredFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
-import { lookAtDatabase } from '#server/db/health.ts';
 import {
   databaseFiles,
   inspectDatabase,
@@ -74,9 +71,8 @@ export function addRestore(program: Command, desk: Desk): void {
       `
 Stop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release, a secret
 that does not belong to the database, and a disk without enough space. Refuses to replace a database, settings or words without
---replace. PostgreSQL must be empty; the secret of a SQLite backup is then written to .env. The environment overrides restored
-settings. Desk users must sign in again and add their passkeys again. Restore only files that you trust, because they contain
-settings and words.
+--replace. PostgreSQL must be empty. The environment overrides restored settings. Desk users must sign in again and add their
+passkeys again. Restore only files that you trust, because they contain settings and words.
 ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2026-11-21.backup --only database --replace')}`,
     )
     .action(async (file, { only, replace = false }) => {
@@ -134,13 +130,13 @@ async function planRestore(
   const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
   const present = readSettings();
   // The copy is checked again, because the settings that determine its place are in the file.
-  const stored = (await mustBeFit(file, file)).files;
-  const { settings, files } = readInForce(file, stored, parts);
+  const { files } = await mustBeFit(file, file);
+  const settings = readInForce(files, parts);
   if (only !== undefined && !containsPart(files, only))
     throw new CommandFailure(
       `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
     );
-  if (parts.has('database')) mustHaveSecret(settings, secretIn(files, file), file);
+  if (parts.has('database')) mustHaveSecret(settings, secretIn(files), file);
   const databasePlace = parts.has('database') ? await placeOfDatabase(settings, file) : null;
   const placesOfFiles = placesToRestore(files, { parts, instance: settings });
   if (!replace)
@@ -160,7 +156,7 @@ async function planRestore(
 }
 
 async function tryPlan(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
-  const { file, parts, present, settings, databaseReplacement, fileReplacements } = plan;
+  const { file, present, settings, databaseReplacement, fileReplacements } = plan;
   for (const one of fileReplacements) await orExplain(one.place, async () => stage(one, one.staged));
   const instance = trialOf(settings, fileReplacements);
   const restored =
@@ -170,7 +166,6 @@ async function tryPlan(desk: Desk, plan: Plan): Promise<RestoredDatabase | null>
   // A running site uses the present settings.
   if (present.type === 'settings') mustNotBeInUse(present.config.database);
   mustNotBeInUse(settings.config.database);
-  if (parts.has('settings') && databaseReplacement === null) await mustKnowSecret(settings);
   desk.signal.throwIfAborted();
   return restored;
 }
@@ -218,42 +213,24 @@ function tell(
   for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
 }
 
-/** @returns the settings that will be in force, and the files that bring them about */
-function readInForce(
-  file: string,
-  stored: readonly BackupFile[],
-  parts: ReadonlySet<Part>,
-): { readonly settings: Settings; readonly files: readonly BackupFile[] } {
-  const restored = settingsIn(stored, parts);
+/** @returns the settings that will be in force */
+function readInForce(files: readonly BackupFile[], parts: ReadonlySet<Part>): Settings {
+  const restored = settingsIn(files, parts);
   const settings = readSettings(restored);
-  if (settings.type === 'settings') return { settings, files: stored };
-  // If a backup of SQLite is restored to PostgreSQL, its settings lack APP_SECRET, because its secret is a file.
-  if (parts.has('settings')) {
-    const files = secretInSettings(stored);
-    const moved = readSettings(settingsIn(files, parts));
-    if (moved.type === 'settings' && moved.config.database.engine === 'postgres')
-      return { settings: moved, files };
-  }
-  const lacksSecret = settings.mistakes.some((mistake) => mistake.includes('APP_SECRET must be set'));
-  const kept = lacksSecret ? secretIn(stored, file) : null;
+  if (settings.type === 'settings') return settings;
   throw new CommandFailure(
     [
       ...settings.mistakes,
-      ...(kept === null ? [] : [`The secret of ${file} is printed by: ${kept.command}`]),
       ...(restored === undefined ? [] : ['These settings are in the backup. To keep yours: --only database']),
     ].join('\n'),
   );
 }
 
 /** A restored secret file would be ignored, because APP_SECRET replaces it. */
-function mustHaveSecret(
-  { config: { appSecrets } }: Settings,
-  kept: ReturnType<typeof secretIn>,
-  file: string,
-): void {
-  if (kept === null || appSecrets.length === 0 || appSecrets.includes(kept.secret)) return;
+function mustHaveSecret({ config: { appSecrets } }: Settings, secret: string | null, file: string): void {
+  if (secret === null || appSecrets.length === 0 || appSecrets.includes(secret)) return;
   throw new CommandFailure(
-    `Nothing was changed, because APP_SECRET lacks the secret of ${file}, which links in sent e-mails and the consent chain need. Add it (APP_SECRET=new,old), or remove APP_SECRET. This command prints it: ${kept.command}`,
+    `Nothing was changed, because APP_SECRET lacks the secret of ${file}, which links in sent e-mails and the consent chain need. Add it (APP_SECRET=new,old), or remove APP_SECRET and restore the settings too.`,
   );
 }
 
@@ -318,20 +295,6 @@ function trialOf(settings: Settings, fileReplacements: readonly FileReplacement[
 function mustNotBeInUse(database: Settings['config']['database']): void {
   if (database.engine === 'sqlite' && isInUse(database))
     throw new CommandFailure(`${database.file} is in use, so nothing was changed. Stop the site first.`);
-}
-
-/** Restored settings may name another database or secret. */
-async function mustKnowSecret(settings: Settings): Promise<void> {
-  const { database } = settings.config;
-  if (database.engine === 'sqlite' && !existsSync(database.file)) return;
-  const { secretIds } = await lookAtDatabase(database).catch((error: unknown) => {
-    throw databaseFailure(error, database);
-  });
-  const ids = secretIdsOf(settings);
-  if (secretIds.length === 0 || ids.some((id) => secretIds.includes(id))) return;
-  throw new CommandFailure(
-    `Nothing was changed, because ${sourceOf(database)} was not used with the secret that would be in force. To restore it with its secret, leave out --only. To keep it, edit ${path.join(settings.folder, '.env')} by hand.`,
-  );
 }
 
 type Fit = Extract<Inspection, { type: 'fit' }>;

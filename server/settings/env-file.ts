@@ -79,14 +79,10 @@ export function settingsText():
   const given = settingsMissingIn(text);
   if (given.length === 0) return { type: 'text', text };
   const entries = given.map((name) => [name, process.env[name] ?? ''] as const);
-  const whole = withEntries(text, 'From the environment', entries);
+  const whole = withEntries(text, entries);
   const names = settingsMissingIn(whole);
   return names.length === 0 ? { type: 'text', text: whole } : { type: 'unwritable', names };
 }
-
-/** Returns the text of .env, or the given one, with APP_SECRET. */
-export const withAppSecret = (secret: string, text = presentText()): string =>
-  withEntries(text, 'From the file app-secret', [['APP_SECRET', secret]]);
 
 function presentText(): string {
   const file = path.join(instanceFolder(), '.env');
@@ -101,16 +97,14 @@ function settingsMissingIn(text: string): readonly string[] {
   });
 }
 
-function withEntries(
-  text: string,
-  heading: string,
-  entries: readonly (readonly [name: string, value: string])[],
-): string {
+function withEntries(text: string, entries: readonly (readonly [name: string, value: string])[]): string {
   const { lines } = readEnvText(text);
   const overridden = new Set(entries.map(([name]) => lines.get(name)));
   const kept = text.split('\n').map((line, index) => (overridden.has(index + 1) ? `# ${line}` : line));
   const added = entries.map(([name, value]) => `${name}=${inQuotes(value)}`);
-  return [...kept.join('\n').trimEnd().split('\n'), `# ${heading}:`, ...added, ''].join('\n').trimStart();
+  return [...kept.join('\n').trimEnd().split('\n'), '# From the environment:', ...added, '']
+    .join('\n')
+    .trimStart();
 }
 
 function inQuotes(value: string): string {
