@@ -59,12 +59,6 @@ function startOnTerminal(folder: string, env: Settings, args: readonly string[])
   });
 }
 
-async function runOnTerminal(folder: string, env: Settings, ...args: readonly string[]): Promise<string> {
-  const child = startOnTerminal(folder, env, args);
-  child.stdin.end();
-  return text(child.stdout);
-}
-
 const withPeople = (others: number, test: (folder: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
     await openTestService(folder, settings).then(({ close }) => close());
@@ -288,25 +282,6 @@ describe('desk commands', () => {
       await refused(deskIn(folder, {}, ['leads']), sentence);
       assert.deepEqual(readdirSync(folder), []);
     }));
-
-  const title = 'a desk command names its instance on a terminal, but never in data, help or a pipe';
-  it(title, { skip: noTerminal }, () =>
-    withPeople(0, async (folder) => {
-      const env = { ...settings, PUBLIC_URL: 'https://example.com/guide', NO_COLOR: '1' };
-      const leads = ['leads', '--state', 'imported'];
-      const line = `https://example.com/guide, with settings and data in ${folder}`;
-      const [first, ...rest] = (await runOnTerminal(folder, env, ...leads)).split('\r\n');
-      assert.equal(first, line);
-      assert.match(rest.join('\n'), /ada@example\.com/);
-      const json = await runOnTerminal(folder, env, ...leads, '--json');
-      assert.match(json, /^\[/);
-      const help = await runOnTerminal(folder, env, 'leads', '--help');
-      const piped = await runProcess(folder, settings, ...leads);
-      for (const said of [json, help, piped.out, piped.notes])
-        assert.ok(!said.includes('settings and data in') && !said.includes('\u001B'), said);
-      assert.match(await runOnTerminal(folder, { ...env, PORT: 'none' }, 'leads'), /^PORT must be/);
-    }),
-  );
 
   it('a desk command explains invalid settings', () =>
     inFolder(async (folder) => {

@@ -4,15 +4,13 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#desk/commands/command.ts';
-import { instanceLine } from '#desk/commands/instance-line.ts';
 import { orExplain } from '#desk/commands/output-file.ts';
 import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
-import { printableLines } from '#desk/printable.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Service } from '#server/startup/service.ts';
-import { readSettings, readTimeZone } from '#server/settings/env-file.ts';
+import { readTimeZone } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
@@ -35,9 +33,6 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
-const args = process.argv.slice(2);
-const line = process.stdout.isTTY && process.stderr.isTTY ? instanceLine(readSettings(), args) : null;
-if (line !== null) note(printableLines(line));
 let service: Promise<Service> | undefined;
 
 process.exitCode = await runDesk(
@@ -78,7 +73,7 @@ process.exitCode = await runDesk(
     clock: () => Date.now(),
     timeZone: readTimeZone,
   },
-  args,
+  process.argv.slice(2),
 );
 endProgress();
 await service?.then(

@@ -51,7 +51,7 @@ export function addOpen(program: Command, desk: Desk): void {
         );
         if (process.env['SSH_CONNECTION'] !== undefined)
           desk.note(
-            `If your browser runs on another machine, first run this command there:  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,
+            `If your browser runs on another machine, first run this command there:  ssh -L ${port}:${HOST}:${port} USER@SERVER`,
           );
         if (!desk.signal.aborted) await once(desk.signal, 'abort');
       } finally {
@@ -62,12 +62,6 @@ export function addOpen(program: Command, desk: Desk): void {
     });
 }
 
-const sshTarget = ({ SSH_CONNECTION: ssh = '', USER: user, LOGNAME: name }: NodeJS.ProcessEnv): string => {
-  const [, , address = 'this-machine', port] = ssh.split(' ');
-  const target = `${user ?? name ?? 'you'}@${address}`;
-  return port === undefined || port === '22' ? target : `-p ${port} ${target}`;
-};
-
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer();
   try {
@@ -75,11 +69,8 @@ async function freePort(wanted: number): Promise<number> {
     await once(probe, 'listening');
     return Object.assign({ port: wanted }, probe.address()).port;
   } catch (error) {
-    const code = errorCode(error) ?? 'unknown';
     throw new CommandFailure(
-      code === 'EADDRINUSE'
-        ? `Port ${wanted} is used by another program. Choose another port with --port, or leave out --port.`
-        : `Port ${wanted} cannot be used (${code}). Choose another port with --port, or leave out --port.`,
+      `Port ${wanted} cannot be used (${errorCode(error)}). Choose another port with --port, or leave out --port.`,
     );
   } finally {
     probe.close();
