@@ -135,7 +135,7 @@ test('each browser keeps its variant, which appears in form, lead and report, wh
 
   await site.stop('SIGINT');
   const {
-    byVariant: [comparison] = [],
+    byVariant: comparison,
     bySource,
     leads: leadsInReport,
   } = JSON.parse(runDesk(site, 'report', '--json', '--period', '2d')) as Report;

@@ -28,7 +28,7 @@ export type Report = {
   /** Absent without multiple-choice questions. */
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
-  readonly byVariant?: readonly Comparison[];
+  readonly byVariant?: Comparison;
   readonly only?: Selection;
 } & Figures;
 
@@ -63,9 +63,9 @@ export async function gatherReport(
   });
   // Views per variant are stored without their source.
   const byVariant =
-    only === undefined
-      ? await compareVariants(db, { from, to, timeZone }, variants, () => onProgress(counted))
-      : [];
+    only === undefined && variants.length > 1
+      ? await compareVariants(db, { to, timeZone }, variants, () => onProgress(counted))
+      : undefined;
   // A partial previous period cannot be compared with a whole one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
@@ -89,7 +89,7 @@ export async function gatherReport(
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     ...(byAnswer.length > 0 && { byAnswer }),
-    ...(byVariant.length > 0 && { byVariant }),
+    ...(byVariant !== undefined && { byVariant }),
     before: {
       name: period.beforeName,
       from: isoTime(before.from),

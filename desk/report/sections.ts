@@ -48,7 +48,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   ...(report.only?.source === undefined ? [sourceSection(report)] : []),
   platformSection(report),
   ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),
-  ...(report.byVariant ?? []).map((comparison) => variantSection(comparison, report.timeZone)),
+  ...(report.byVariant === undefined ? [] : [variantSection(report.byVariant, report.timeZone)]),
 ];
 
 /** Views have a separate scale, because they would dwarf the later steps. */
@@ -169,11 +169,9 @@ function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
 }
 
 function variantSection(comparison: Comparison, timeZone: string): Section {
-  const names = comparison.variants.map(({ name }) => name);
   return {
     kind: 'variant',
-    title:
-      comparison.until === null ? 'Variants of the page' : `Finished comparison of ${names.join(' and ')}`,
+    title: 'Variants of the page',
     sentence: variantSentence(comparison, timeZone),
     legend: { value: 'New leads from first views', rest: null },
     columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],

@@ -355,17 +355,12 @@ export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 /** Example: 2.4 to 4.0% */
 export const interval = ({ low, high }: Share): string => `${(100 * low).toFixed(1)} to ${tenths(high)}`;
 
-export function variantSentence({ since, until, variants, verdicts }: Comparison, timeZone: string): string {
+export function variantSentence({ since, variants, verdicts }: Comparison, timeZone: string): string {
   const [own] = variants;
   if (since === null || own === undefined)
     return `There is nothing to compare yet, because ${variants.map(({ name }) => name).join(' and ')} have not all been seen so far.`;
   if (variants.every(({ views }) => views === 0))
     return `The comparison begins on ${longDay(since, timeZone)}, because visitors also saw other pages on the day before.`;
-  const yet = until === null ? ' yet' : '';
-  const counted =
-    until === null
-      ? `since ${longDay(since, timeZone)}`
-      : `on these days: ${spanInWords({ period: { from: since, to: until }, timeZone })}`;
   const shareOf = (name: string) => {
     const found = variants.find((variant) => variant.name === name)?.share;
     return found ? tenths(found.share) : '–';
@@ -375,20 +370,18 @@ export function variantSentence({ since, until, variants, verdicts }: Comparison
     const both = `${own.name} ${shareOf(own.name)}, ${variant} ${shareOf(variant)}`;
     switch (verdict.type) {
       case 'nothing yet':
-        return `Neither ${own.name} nor ${variant} has brought a lead${yet}.`;
+        return `Neither ${own.name} nor ${variant} has brought a lead yet.`;
       case 'uneven':
         return `${own.name} and ${variant} cannot be compared, because visitors were distributed more unevenly than chance would explain. Check whether there is a cache in front of the site.`;
       case 'differ':
         return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
       case 'open':
-        if (verdict.leading === null)
-          return until === null
-            ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
-            : `${own.name} and ${variant} brought the same number of leads (${both}).`;
-        return `It is not clear${yet} which of ${own.name} and ${variant} is better (${both}).${until === null ? ` ${waitingFor(verdict.moreViews)}` : ''}`;
+        return verdict.leading === null
+          ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
+          : `It is not clear yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
     }
   });
-  return [...sentences, `Counted ${counted}.`].join(' ');
+  return [...sentences, `Counted since ${longDay(since, timeZone)}.`].join(' ');
 }
 
 const waitingFor = (moreViews: number | null): string =>
@@ -446,8 +439,7 @@ export function notes({
   ];
 }
 
-function variantNotes(comparisons: readonly Comparison[]): string[] {
-  const variants = comparisons.find(({ until }) => until === null)?.variants ?? [];
+function variantNotes({ variants }: Comparison): string[] {
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
     `Variants are compared as a whole, from their first complete day on, regardless of the report’s period. A first view is counted when a browser has seen none of the variants before. Browsers without scripts, robots, previews and visitors who ask not to be counted are not included. The verdict is valid however often you check: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927) and are only valid for a single check.`,

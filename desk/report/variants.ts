@@ -1,6 +1,5 @@
 // Compares variants from the first day that showed them all, because a moving period would be a new sample on each check.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
-import { OWN_PAGE } from '#server/campaign/campaign-folder.ts';
 import { variantGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { variantDays, type VariantCount } from '#server/db/tables/counts.ts';
@@ -14,15 +13,12 @@ type ComparedVariant = {
   readonly leads: number;
   /** Leads per first view, from 0 to 1; null without views. */
   readonly share: Share | null;
-  /** Null for the variants of a finished comparison. */
-  readonly consentVersion: string | null;
+  readonly consentVersion: string;
 };
 
 export type Comparison = {
   /** First day of the comparison, ISO 8601 in UTC; null if a variant was never seen. May be in the future. */
   readonly since: string | null;
-  /** Null while visitors are shown these variants; otherwise the end, excluded. */
-  readonly until: string | null;
   /** The campaign's own page first. */
   readonly variants: readonly ComparedVariant[];
   /** Compares each variant with the campaign's own page. */
@@ -34,42 +30,24 @@ type Named = Pick<ComparedVariant, 'name' | 'consentVersion'>;
 type VariantDay = Omit<VariantCount, 'step'>;
 
 /**
+ * @param to end of the report
  * @param variants the campaign's own page first
- * @returns the comparison of the campaign's variants, and one for each removed variant seen in the period
  */
 export async function compareVariants(
   db: Db,
-  { from, to, timeZone }: Span & { readonly timeZone: string },
+  { to, timeZone }: { readonly to: number; readonly timeZone: string },
   variants: readonly Named[],
   onCounted: (people: number) => void,
-): Promise<readonly Comparison[]> {
-  const [firstDay, lastDay] = [dayOf(from, timeZone), dayOf(to - 1, timeZone)];
+): Promise<Comparison> {
+  const lastDay = dayOf(to - 1, timeZone);
   const days = (await variantDays(db, FIRST_SEEN)).filter(({ day }) => day <= lastDay);
-  const shown = new Set([OWN_PAGE, ...variants.map(({ name }) => name)]);
-  const removed = new Set(
-    days.filter(({ day, variant }) => day >= firstDay && !shown.has(variant)).map(({ variant }) => variant),
-  );
-  const compared: readonly { readonly among: readonly Named[]; readonly end: number | null }[] = [
-    ...(variants.length > 1 ? [{ among: variants, end: null }] : []),
-    ...Array.from(removed, (name) => ({
-      among: [OWN_PAGE, name].map((one) => ({ name: one, consentVersion: null })),
-      end: endOf(days, name),
-    })),
-  ];
-  const timeOf = (day: number) => startOfDay(day, timeZone);
-  const comparisons: Comparison[] = [];
-  for (const { among, end } of compared) {
-    const since = firstWholeDay(days, among);
-    if (end !== null && (since === null || since >= end)) continue;
-    const span = since === null ? null : { from: timeOf(since), to: end === null ? to : timeOf(end) };
-    const counted = days.filter(({ day }) => since !== null && day >= since && (end === null || day < end));
-    comparisons.push({
-      since: span === null ? null : isoTime(span.from),
-      until: end === null ? null : isoTime(timeOf(end)),
-      ...compare(among, counted, await countLeads(db, span, onCounted)),
-    });
-  }
-  return comparisons;
+  const firstDay = firstWholeDay(days, variants);
+  const from = firstDay === null ? null : startOfDay(firstDay, timeZone);
+  const counted = days.filter(({ day }) => firstDay !== null && day >= firstDay);
+  return {
+    since: from === null ? null : isoTime(from),
+    ...compare(variants, counted, await countLeads(db, from === null ? null : { from, to }, onCounted)),
+  };
 }
 
 /**
@@ -86,16 +64,6 @@ function firstWholeDay(days: readonly VariantDay[], variants: readonly Named[]):
     ({ day, variant }) => day < newest || (day === newest && !names.includes(variant)),
   );
   return isMixed ? newest + 1 : newest;
-}
-
-/**
- * @param days ascending
- * @returns the day after a removed variant's last one; the last one if visitors also saw other variants on this day
- */
-function endOf(days: readonly VariantDay[], name: string): number {
-  const last = days.findLast(({ variant }) => variant === name)?.day ?? 0;
-  const isMixed = days.some(({ day, variant }) => day === last && ![OWN_PAGE, name].includes(variant));
-  return isMixed ? last : last + 1;
 }
 
 async function countLeads(
