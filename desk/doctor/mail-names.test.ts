@@ -127,7 +127,7 @@ describe('SPF checks', () => {
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
 
-  it('the doctor names the most expensive term of an SPF record with more than ten lookups', async () => {
+  it('the doctor reports an SPF record with more than ten lookups', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
     const zone: Zone = {
       ...Object.fromEntries(names.map((name) => [name, { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }])),
@@ -136,11 +136,7 @@ describe('SPF checks', () => {
     };
     const found = await spf1(zone);
     assert.equal(found.state, 'problem');
-    assert.match(
-      found.sentence,
-      /needs 11 DNS lookups, but mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./,
-    );
-    assert.equal(found.publish?.value, 'v=spf1 mx -all');
+    assert.match(found.sentence, /needs 11 DNS lookups, but mail servers ignore .* more than 10\./);
     const ten = await spf1({ ...zone, ...of('v=spf1 include:big.test -all') });
     assert.equal(ten.state, 'ok', 'ten are allowed');
   });
@@ -166,34 +162,29 @@ describe('SPF checks', () => {
   ] as readonly (readonly [string, Zone, RegExp])[])
     it(`the doctor rejects an SPF record if an include ${title}`, async () => {
       const found = await spf1({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
-      assert.deepEqual([found.state, found.publish?.value], ['problem', 'v=spf1 ip4:192.0.2.1 -all']);
+      assert.equal(found.state, 'problem');
       assert.match(found.sentence, sentence);
     });
 
-  for (const [record, state, mended] of [
-    ['v=spf1 mx ip4:192.0.2.1/33 ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 mx ipv4:192.0.2 ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 mx include: ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 mx a: ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 mx all:x ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 mx redirect= ~all', 'problem', 'v=spf1 mx ~all'],
-    ['v=spf1 ipv4:192.0.2.1 ~all', 'problem', 'v=spf1 ip4:192.0.2.1 ~all'],
-    ['v=spf1 192.0.2.0/24 ~all', 'problem', 'v=spf1 ip4:192.0.2.0/24 ~all'],
-    ['v=spf1 ip6:192.0.2.1 -all', 'problem', 'v=spf1 ip4:192.0.2.1 -all'],
-    ['v=spf1 ipv6:2001:db8::1 -all', 'problem', 'v=spf1 ip6:2001:db8::1 -all'],
-    ['v=spf1 all:x ~all', 'problem', 'v=spf1 a:mail.example.com ~all'],
-    ['v=spf1 include:gone.test ~all', 'problem', 'v=spf1 a:mail.example.com ~all'],
-    ['v=spf1 ip4:192.0.2.1 +all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
-    ['v=spf1 ip4:192.0.2.1 all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
-    ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
-    ['v=spf1 ip4:192.0.2.1', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
-  ] as const)
-    it(`the doctor reports "${state}" for "${record}" and suggests "${mended}"`, async () => {
-      const found = (await spf(of(record))).filter(({ publish }) => publish !== undefined);
-      assert.deepEqual(
-        found.map((finding) => [finding.state, finding.publish?.value]),
-        [[state, mended]],
-      );
+  for (const term of [
+    'ip4:192.0.2.1/33',
+    'ipv4:192.0.2.1',
+    'include:',
+    'a:',
+    'all:x',
+    'redirect=',
+    'ip6:192.0.2.1',
+  ])
+    it(`the doctor reports the invalid SPF term "${term}"`, async () => {
+      const found = await spf1(of(`v=spf1 mx ${term} ~all`));
+      assert.deepEqual([found.state, found.publish], ['problem', undefined]);
+      assert.ok(found.sentence.includes(`contains the invalid term "${term}"`), found.sentence);
+    });
+
+  for (const end of [' +all', ' all', ' ?all', ''])
+    it(`the doctor suggests another end for an SPF record that ends with "${end}"`, async () => {
+      const { state, publish } = await spf1(of(`v=spf1 ip4:192.0.2.1${end}`));
+      assert.deepEqual([state, publish?.value], ['warning', 'v=spf1 ip4:192.0.2.1 ~all']);
     });
 
   it('the doctor suggests merging two SPF records into one', async () => {

@@ -54,20 +54,6 @@ export const replaceTerm = (record: string, term: string, replacement: string): 
     .filter((text) => text !== '')
     .join(' ');
 
-export const withoutTerm = (record: string, term: string): string => replaceTerm(record, term, '');
-
-/** Corrects a misspelt term (`ipv4:`, or a bare IP address); removes any other invalid term. */
-export function correctTerm(record: string, term: string): string {
-  const ip = term.replace(/^[+\-~?]?(?:ip(?:v?[46])?:)?/i, '');
-  const mended = ip.includes(':') ? `ip6:${ip}` : `ip4:${ip}`;
-  return replaceTerm(record, term, parseTerm(mended) === null ? '' : mended);
-}
-
-export function namesSenders(record: string): boolean {
-  const parsed = parseRecord(record);
-  return parsed.type === 'broken' || parsed.terms.some(({ name }) => name !== 'all' && name !== 'other');
-}
-
 export function mergeRecords(records: readonly string[]): string {
   const terms = records
     .flatMap((record) => record.split(' ').slice(1))

@@ -3,16 +3,7 @@
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
-import {
-  correctTerm,
-  isSpf,
-  mergeRecords,
-  namesSenders,
-  parseRecord,
-  replaceTerm,
-  withoutTerm,
-  type Term,
-} from '#desk/doctor/spf-record.ts';
+import { isSpf, mergeRecords, parseRecord, replaceTerm, type Term } from '#desk/doctor/spf-record.ts';
 
 const { ok, warning, problem } = about('SPF');
 
@@ -29,12 +20,7 @@ export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
-  // After removing a term, the record must still allow a sender.
-  const publish = (text: string): DnsRecord => ({
-    name: domain,
-    type: 'TXT',
-    value: namesSenders(text) ? text : text.replace(/^v=spf1/i, `v=spf1 ${senderTerm(mailHost, domain)}`),
-  });
+  const publish = (value: string): DnsRecord => ({ name: domain, type: 'TXT', value });
   const answer = await dns.texts(domain);
   if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
@@ -57,28 +43,20 @@ export async function examineSpf(
   if (parsed.type === 'broken')
     return problem(
       `The SPF record of ${domain} contains the invalid term "${parsed.text}", so mail servers ignore the whole record. Correct the term.`,
-      publish(correctTerm(text, parsed.text)),
     );
-  const { faults, unanswered, included, costs } = await followIncludes(dns, domain, parsed.terms);
-  const lookups = [...costs.values()].reduce((sum, cost) => sum + cost, 0);
+  const { faults, unanswered, included, lookups } = await followIncludes(dns, domain, parsed.terms);
   const findings: Finding[] = [
-    ...faults.map(({ sentence, term }) =>
-      problem(
-        `${sentence} Mail servers therefore ignore the whole SPF record of ${domain}.`,
-        publish(withoutTerm(text, term)),
-      ),
+    ...faults.map((fault) =>
+      problem(`${fault} Mail servers therefore ignore the whole SPF record of ${domain}. Remove that term.`),
     ),
     ...[...unanswered].map((name) => problem(describeFailed(name, 'asked for SPF'))),
   ];
-  if (lookups > LOOKUPS_LIMIT) {
-    const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
+  if (lookups > LOOKUPS_LIMIT)
     findings.push(
       problem(
-        `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${LOOKUPS_LIMIT}. Remove the terms of services that no longer send for you. Lookups per term: ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. The record below leaves out the term with the most lookups.`,
-        publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
+        `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${LOOKUPS_LIMIT}. Remove the terms of services that no longer send for you.`,
       ),
     );
-  }
   const provider = mailHost === null ? undefined : providerOf(mailHost);
   if (provider?.keepsSender && !included.has(provider.domain))
     findings.push(
@@ -96,40 +74,34 @@ export async function examineSpf(
 }
 
 type Followed = {
-  /** Reasons why mail servers ignore the whole record, with the term of our record that causes each. */
-  readonly faults: { readonly sentence: string; readonly term: string }[];
+  /** Reasons why mail servers ignore the whole record. */
+  readonly faults: string[];
   readonly unanswered: Set<string>;
   readonly included: Set<string>;
-  /** Lookups per term of our record, includes counted. The operator can only remove these terms. */
-  readonly costs: Map<string, number>;
+  /** Includes counted. */
+  lookups: number;
 };
 
 /** Counts lookups in the worst case, when nothing matches before the end of the record. */
 async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]): Promise<Followed> {
-  const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), costs: new Map() };
-  let lookups = 0;
-  await follow(terms, [domain], null);
+  const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), lookups: 0 };
+  await follow(terms, [domain]);
   return followed;
 
-  /** @param own the term of our record that leads here; null in our record itself */
-  async function follow(record: readonly Term[], path: readonly string[], own: string | null): Promise<void> {
+  async function follow(record: readonly Term[], path: readonly string[]): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
     // Terms after "all", and then also "redirect", have no effect (section 6.1).
     const asked = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
-    await Promise.all(
-      asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(term, path, own ?? term.text)),
-    );
+    await Promise.all(asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(term, path)));
   }
 
-  async function count(term: Term, path: readonly string[], own: string): Promise<void> {
-    lookups += 1;
-    followed.costs.set(own, (followed.costs.get(own) ?? 0) + 1);
+  async function count(term: Term, path: readonly string[]): Promise<void> {
+    followed.lookups += 1;
     const target = term.target.toLowerCase();
     const leadsOn = term.name === 'include' || term.name === 'redirect';
     // Macros (%) depend on the individual mail.
-    if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
-    const fault = (what: string) =>
-      void followed.faults.push({ sentence: `The SPF record of ${path.at(-1)} ${what}.`, term: own });
+    if (!leadsOn || target.includes('%') || followed.lookups > FOLLOWED_LOOKUPS) return;
+    const fault = (what: string) => void followed.faults.push(`The SPF record of ${path.at(-1)} ${what}.`);
     if (path.includes(target)) return fault(`refers back to ${target}`);
     followed.included.add(target);
     const answer = await dns.texts(target);
@@ -140,7 +112,7 @@ async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]):
     const parsed = parseRecord(text);
     if (parsed.type === 'broken')
       return fault(`includes ${target}, whose SPF record contains the invalid term "${parsed.text}"`);
-    await follow(parsed.terms, [...path, target], own);
+    await follow(parsed.terms, [...path, target]);
   }
 }
 
