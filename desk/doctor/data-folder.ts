@@ -26,42 +26,25 @@ const SCARCE_BYTES = 100 * MIB;
 export async function examineDisk(folder: string): Promise<Finding> {
   let place = folder;
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
-  const { bavail, bsize, files: mostFiles, ffree } = await statfs(place);
-  return judgeRoom(place, { freeBytes: bavail * bsize, filesLeft: mostFiles === 0 ? null : ffree });
+  const { bavail, bsize } = await statfs(place);
+  return judgeRoom(place, bavail * bsize);
 }
 
-/** @param room filesLeft is null if the disk doesn't limit the number of files */
-export function judgeRoom(
-  folder: string,
-  { freeBytes, filesLeft }: { freeBytes: number; filesLeft: number | null },
-): Finding {
+export function judgeRoom(folder: string, freeBytes: number): Finding {
   const free =
     freeBytes >= LOW_BYTES
       ? `${(freeBytes / LOW_BYTES).toFixed(1)} GiB`
       : `${Math.floor(freeBytes / MIB)} MiB`;
   const sentence = `The disk that holds ${folder} has ${free} free.`;
-  if (filesLeft !== null && filesLeft < 100)
-    return disk.problem(
-      `The disk that holds ${folder} is almost out of inodes (${filesLeft} left). Delete unneeded files.`,
-    );
   if (freeBytes < SCARCE_BYTES)
     return disk.problem(`${sentence} Free some space before the site has to refuse forms.`);
   return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Free some space.`) : disk.ok(sentence);
 }
 
-/** Whatever the alphabet, 32 random characters almost always include at least this many different ones. */
-const FEW_CHARACTERS = 10;
-const SHORT_PERIOD = 22;
-
 export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
 ): Findings {
-  const weak = config.appSecrets.some(isGuessable);
-  if (weak)
-    return secret.problem(
-      'APP_SECRET looks easy to guess. A stranger who guesses it can forge codes and sessions. Put a random secret first (APP_SECRET=new,old), and remove the old one after a day. To create a secret: openssl rand -base64 32',
-    );
   const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
   const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
   if (kept?.type === 'unusable') return secret.problem(kept.sentence);
@@ -80,9 +63,7 @@ export function examineSecret(
       `${where} does not match any secret that this database was used with. Visitors with a session or a pending code will have to request a new code. To avoid that, list the old secret second: APP_SECRET=new,old`,
     );
   return secret.ok(
-    kept === null
-      ? 'APP_SECRET is long enough and does not look easy to guess.'
-      : `${file} contains a secret that the server created.`,
+    kept === null ? 'APP_SECRET is long enough.' : `${file} contains a secret that the server created.`,
   );
 }
 
@@ -104,14 +85,6 @@ export function examineFiles(config: Config, folder: string): Findings {
       ),
     ),
   ];
-}
-
-/** Detects too few different characters, repetition and common words; randomness cannot be proven. */
-function isGuessable(typed: string): boolean {
-  if (new Set(typed).size < FEW_CHARACTERS) return true;
-  for (let period = 1; period <= Math.min(SHORT_PERIOD, typed.length / 2); period += 1)
-    if (typed.slice(period) === typed.slice(0, -period)) return true;
-  return /change.?me|password|example|secret.?secret|1234567890|abcdefgh|qwerty/i.test(typed);
 }
 
 const LATE_DAYS = 2;

@@ -90,7 +90,7 @@ async function lookAround(
     ['files', seen.then(() => examineFiles(config, folder))],
     ['backup', examineBackup(database, { folder, now })],
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
-    ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, now, signal })],
+    ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, signal })],
     ['mail account', seen.then(judgeRefusals)],
     ...examineSender(config, { dns, freeMailDomains }),
     ...(sampleTo === null

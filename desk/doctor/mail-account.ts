@@ -16,18 +16,16 @@ import {
 } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { DAY_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 const sample = about('sample');
 
 const STEP_MS = 5_000;
-const SOON_DAYS = 14;
 
 export async function examineMailAccount(
   mail: Config['mail'],
-  { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
+  { publicUrl, signal }: { publicUrl: string; signal: AbortSignal },
 ): Promise<Findings> {
   if (mail.kind === 'files')
     return warning(
@@ -59,7 +57,7 @@ export async function examineMailAccount(
         connection.connect((error) => (error ? reject(error) : resolve()));
       }),
     ]);
-    const encryption = judgeEncryption(connection, { url, host, now });
+    const encryption = judgeEncryption(connection, url);
     const { auth } = transport;
     if (!auth)
       return [
@@ -87,10 +85,8 @@ export async function examineMailAccount(
   }
 }
 
-function judgeEncryption(
-  connection: SMTPConnection,
-  { url, host, now }: { url: string; host: string; now: number },
-): Finding {
+function judgeEncryption(connection: SMTPConnection, url: string): Finding {
+  const host = new URL(url).hostname;
   const socket = connection._socket;
   if (!connection.secure || !(socket instanceof TLSSocket)) {
     const hasLogin = new URL(url).username !== '';
@@ -102,16 +98,12 @@ function judgeEncryption(
         : `The connection to ${host} is not encrypted, so others on the network can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
     );
   }
-  const { valid_to: end } = socket.getPeerCertificate();
   const encrypted = `The connection to ${host} is encrypted (${socket.getProtocol() ?? 'TLS'})`;
   if (!socket.authorized)
     return warning(
       `${encrypted}, but the certificate is not trusted. A parameter of SMTP_URL allows this. Remove it once ${host} has a trusted certificate.`,
     );
-  const days = Math.floor((Date.parse(end) - now) / DAY_MS);
-  return days < SOON_DAYS
-    ? warning(`${encrypted}. Its certificate expires in ${days} days. The operator of ${host} must renew it.`)
-    : ok(`${encrypted}, and its certificate is trusted.`);
+  return ok(`${encrypted}, and its certificate is trusted.`);
 }
 
 export async function sendSample(
