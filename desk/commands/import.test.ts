@@ -297,22 +297,6 @@ for (const engine of ENGINES) {
         const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
         assert.deepEqual(order, addresses, 'in the order of the file');
       }));
-
-    it('an import names the people whom it leaves out and who still get mail from here', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, 'ada@example.com');
-        await becomeLead(server, 'gus@example.com');
-        await becomeLead(server, 'hal@example.com');
-        await importFile(server, 'email\nold@example.com\n');
-        await desk(server.service, ['suppress', 'add', 'gus@example.com']);
-        const lines = ['ada', 'gus', 'old', 'new'].map((name) => `${name}@example.com,unsubscribed\n`);
-        const unsure = 'hal@example.com,pending\n';
-        const { notes } = await importFile(server, `email,status\n${lines.join('')}${unsure}`);
-        assert.match(
-          notes,
-          /^2 people left out are already here and still get mail: ada@example\.com, old@example\.com\. To end that, run "suppress import"/m,
-        );
-      }));
   });
 }
 
@@ -538,12 +522,11 @@ describe('import files', () => {
       const { out, notes } = await importFile(server, file, '--json');
       assert.partialDeepStrictEqual(JSON.parse(out), {
         columnsUsed: ['Email', 'OPTIN_TIME', 'CONFIRM_TIME', 'Unsubscribed'],
-        columnsNotUsed: ['SMS opt-out'],
+        columnsNotUsed: ['Tags', 'SMS opt-out', 'Email'],
         withoutConsentTime: 1,
       });
       assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "CONFIRM_TIME", "Unsubscribed"\.$/m);
-      assert.match(notes, /^Columns read only for words such as "unsubscribed": "Tags", "Email"\.$/m);
-      assert.match(notes, /^Columns not used: "SMS opt-out"\.$/m);
+      assert.match(notes, /^Columns not imported: "Tags", "SMS opt-out", "Email"\.$/m);
       assert.match(
         notes,
         /^The file contains no time of consent for 1 of 3 people\. For them, only the source of consent is stored, so keep/m,

@@ -8,8 +8,8 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { openInput, savedAt } from '#desk/commands/input-file.ts';
-import { importPeople, stillMailed, type ImportCounts } from '#server/db/tables/imported-leads.ts';
+import { openInput } from '#desk/commands/input-file.ts';
+import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { Headings } from '#desk/import/find-columns.ts';
 import type { ExcludingStatus } from '#desk/import/mail-status.ts';
 import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
@@ -23,7 +23,6 @@ import { isSingleLine } from '#shared/typed-input.ts';
 /** Number of people per transaction, which then takes a few milliseconds. */
 const AT_ONCE = 500;
 const BAD_LINES_SHOWN = 20;
-const MAILED_SHOWN = 20;
 const STATUSES_SHOWN = 20;
 /** A column named status may hold a different value per row. */
 const STATUSES_MAX = 1_000;
@@ -40,14 +39,9 @@ type Found = {
   readonly answersLeftOut: readonly CountedAnswers[];
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
-  readonly columnsSearched: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
-type Outcome = Found &
-  ImportCounts & {
-    /** They opted out, but are already here and not suppressed. */
-    readonly stillMailed: readonly string[];
-  };
+type Outcome = Found & ImportCounts;
 /** `line`: the first one. */
 type CountedAnswers = DroppedAnswer & { readonly count: number; readonly line: number };
 type CountedStatus = ExcludingStatus & { readonly count: number };
@@ -94,7 +88,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
       const now = clock();
-      const { people, found, optedOutEmails } = await readWholeFile(desk, {
+      const { people, found } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
@@ -134,14 +128,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
         for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
-      const mailed: string[] = [];
-      for (let at = 0; at < optedOutEmails.length; at += AT_ONCE) {
-        const batch = optedOutEmails
-          .slice(at, at + AT_ONCE)
-          .map((email) => ({ email, keys: pseudonymsOf(secrets, email) }));
-        mailed.push(...(await stillMailed(database.db, batch, await savedAt(handle))));
-      }
-      const outcome: Outcome = { ...found, ...counts, stillMailed: mailed };
+      const outcome: Outcome = { ...found, ...counts };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
     });
@@ -163,24 +150,20 @@ async function readWholeFile(
 ): Promise<{
   readonly people: readonly FoundPerson[];
   readonly found: Found;
-  /** Of people who unsubscribed, bounced or complained. */
-  readonly optedOutEmails: readonly string[];
 }> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
-  const [excludedEmails, optedOutEmails] = [new Set<string>(), new Set<string>()];
+  const excludedEmails = new Set<string>();
   const droppedAnswers = new Map<string, CountedAnswers>();
   const excluding = new Map<string, CountedStatus>();
   let garbled = { count: 0, line: 0 };
-  let headings: Headings = { used: [], searched: [], unused: [] };
+  let headings: Headings = { used: [], unused: [] };
   let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${describeHeadings(found.used)}.`);
-    if (found.searched.length > 0)
-      desk.note(`Columns read only for words such as "unsubscribed": ${describeHeadings(found.searched)}.`);
-    if (found.unused.length > 0) desk.note(`Columns not used: ${describeHeadings(found.unused)}.`);
+    if (found.unused.length > 0) desk.note(`Columns not imported: ${describeHeadings(found.unused)}.`);
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
@@ -191,7 +174,6 @@ async function readWholeFile(
     } else if (row.type === 'unsubscribed') {
       unsubscribed += 1;
       excludedEmails.add(row.email);
-      if (row.refusal !== null) optedOutEmails.add(row.email);
       const { status, refusal } = row;
       const key = headingKey(status);
       const known = excluding.get(key) ?? { status, refusal, count: 0 };
@@ -216,7 +198,6 @@ async function readWholeFile(
   }
   return {
     people: [...people.values()],
-    optedOutEmails: [...optedOutEmails],
     found: {
       rows,
       repeated,
@@ -227,7 +208,6 @@ async function readWholeFile(
       answersLeftOut: [...droppedAnswers.values()],
       garbled,
       columnsUsed: headings.used,
-      columnsSearched: headings.searched,
       columnsNotUsed: headings.unused,
     },
   };
@@ -275,11 +255,6 @@ function noteOutcome(
   if (unclear.length > 0)
     desk.note(
       `Did people with ${describeStatuses(unclear)} agree to receive mail? To import them too, name each status that says so: --take-status ${describeStatuses(unclear.slice(0, 1))}.`,
-    );
-  const { stillMailed: mailed } = outcome;
-  if (mailed.length > 0)
-    desk.note(
-      `${people(mailed.length)} left out ${mailed.length === 1 ? 'is' : 'are'} already here and still ${mailed.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(MAILED_SHOWN, mailed)}${mailed.length > MAILED_SHOWN ? ' (all with --json)' : ''}. To end that, run "suppress import" with this file.`,
     );
   const { garbled } = outcome;
   if (garbled.count > 0)

@@ -38,8 +38,7 @@ export type StatusColumn = {
   readonly kind: StatusKind | 'state' | 'other';
 };
 
-/** `searched`: read only for words such as "unsubscribed". */
-export type Headings = Readonly<Record<'used' | 'searched' | 'unused', readonly string[]>>;
+export type Headings = Readonly<Record<'used' | 'unused', readonly string[]>>;
 
 /** @param ownFields a column's heading may be the ID, label or CRM property of a custom question */
 export function findColumns(
@@ -76,11 +75,6 @@ export function findColumns(
     return kind === 'other' && isFromVisitors(heading, index, headings) ? [] : [{ index, heading, kind }];
   });
   for (const status of statuses) if (isAboutPermission(status)) used.add(status.index);
-  const searched = new Set(statuses.map(({ index }) => index));
-  const restOf = (isSearched: boolean) =>
-    headings.filter(
-      (heading, index) => heading !== '' && !used.has(index) && searched.has(index) === isSearched,
-    );
   return {
     columns: {
       email,
@@ -91,8 +85,7 @@ export function findColumns(
       statuses,
     },
     used: [...used].map((index) => headings[index]!),
-    searched: restOf(true),
-    unused: restOf(false),
+    unused: headings.filter((heading, index) => heading !== '' && !used.has(index)),
   };
 }
 

@@ -67,30 +67,6 @@ async function sortOut(
   return { counts: { ...counts, imported: missing.length, withoutConsentTime }, missing };
 }
 
-/**
- * @param people a few hundred who left
- * @param savedAt when they had left
- * @returns addresses of leads and imported people, without suppressed ones and leads who verified since
- */
-export async function stillMailed(
-  db: Db,
-  people: readonly ListedAddress[],
-  savedAt: number,
-): Promise<readonly string[]> {
-  if (people.length === 0) return [];
-  const emails = people.map(({ email }) => email);
-  const verifiedSince = await verifiedAfter(db, emails, savedAt);
-  const here = new Set(
-    [...(await emailsIn(db, 'leads', emails)), ...(await emailsIn(db, 'imported_leads', emails))].filter(
-      (email) => !verifiedSince.has(email),
-    ),
-  );
-  const reasonsOf = await suppressionReasons(db, people);
-  return people
-    .filter((person) => here.has(person.email) && reasonsOf(person).length === 0)
-    .map(({ email }) => email);
-}
-
 /** @param emails a few hundred */
 export async function verifiedAfter(
   db: Db,
