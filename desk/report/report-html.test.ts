@@ -54,7 +54,6 @@ describe('HTML report', () => {
   it('the report shows new leads and people without a code on the scale of the longest bar', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
-    assert.match(html, /2 sources brought 20 new leads each\./);
   });
 
   for (const [what, row, viewsFrom, share, sentence] of [
@@ -104,11 +103,11 @@ describe('HTML report', () => {
     for (const [change, value, sentence] of [
       [{}, '4.0%', '40 new leads, 1,000 views.'],
       [seenTimes(40), '100.0%', '40 new leads, 40 views.'],
-      [seenTimes(16), '–', 'Fewer views than leads were counted.'],
-      [seenTimes(0), '–', 'No views were counted.'],
+      [seenTimes(16), '–', 'Not all views are known.'],
+      [seenTimes(0), '–', 'Not all views are known.'],
       [{ viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
       [{ ...seenTimes(0), viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
-      [{ funnel: otherSteps }, '–', 'Views are unknown.'],
+      [{ funnel: otherSteps }, '–', 'Not all views are known.'],
     ] as const) {
       const html = reportBody({ ...REPORT, ...change });
       assert.ok(html.includes(`<dd class="report-value">${value}</dd><dd>${sentence}`), html);

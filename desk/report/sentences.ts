@@ -188,14 +188,8 @@ function conversion(report: Report): KeyFigure {
   const seen = areViewsKnown(report.funnel) ? countIn(report.funnel, 'seen') : null;
   const share = leadsOfViews(report, { leads, seen });
   return seen === null || share === null
-    ? { name, value: '–', change: whyNoConversion(report, seen) }
+    ? { name, value: '–', change: 'Not all views are known.' }
     : { name, value: tenths(share), change: `${leadsOf(leads)}, ${viewsOf(seen)}.` };
-}
-
-function whyNoConversion({ viewsFrom }: Report, seen: number | null): string {
-  if (seen === null) return 'Views are unknown.';
-  if (viewsFrom !== null) return 'Not all views are known.';
-  return seen === 0 ? 'No views were counted.' : 'Fewer views than leads were counted.';
 }
 
 function change(now: number, then: number, when: string): string {
@@ -241,13 +235,9 @@ function codeSentence({ funnel }: Pick<Figures, 'funnel'>): string {
 }
 
 export function daySentence({ byDay, leads }: Pick<Figures, 'byDay' | 'leads'>): string {
-  const [best, ...others] = byDay.toSorted((a, b) => b.leads - a.leads);
+  const [best] = byDay.toSorted((a, b) => b.leads - a.leads);
   if (leads === 0 || best === undefined) return 'No new leads in this period.';
-  if (byDay.length === 1) return `There ${leads === 1 ? 'was' : 'were'} ${leadsOf(leads)} on this day.`;
   const isWeek = byDay.some(({ days }) => days > 1);
-  const equals = 1 + others.filter((other) => other.leads === best.leads).length;
-  if (equals > 1)
-    return `${number(equals)} ${isWeek ? 'weeks' : 'days'} brought ${leadsOf(best.leads)} each.`;
   return `${isWeek ? 'The best week began on' : 'The best day was'} ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
 }
 
@@ -267,12 +257,8 @@ export const leadsOfViews = (
 
 export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'viewsFrom'>): string {
   const { bySource, leads } = report;
-  const [best, ...others] = bySource
-    .filter(({ name }) => name !== OTHERS)
-    .toSorted((a, b) => b.leads - a.leads);
+  const [best] = bySource.filter(({ name }) => name !== OTHERS).toSorted((a, b) => b.leads - a.leads);
   if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought any new leads.';
-  const equals = 1 + others.filter((other) => other.leads === best.leads).length;
-  if (equals > 1) return `${number(equals)} sources brought ${leadsOf(best.leads)} each.`;
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${ofItsViews(report, best)}.`;
@@ -335,19 +321,8 @@ export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEnt
     return countIn(funnel, 'asked') === 0
       ? 'Nobody asked for a code.'
       : 'Everyone who asked for a code entered it.';
-  const [several, one = several] = FATES_IN_A_SENTENCE[most.fate];
-  return `Of ${peopleOf(people)} who did not enter a code, ${number(most.people)} ${most.people === 1 ? one : several}.`;
+  return `Most common of ${peopleOf(people)}: ${FATES[most.fate]} (${number(most.people)}).`;
 }
-
-const FATES_IN_A_SENTENCE: Readonly<Record<keyof typeof FATES, readonly [several: string, one?: string]>> = {
-  open: ['can still do so'],
-  'not-tried': ['got the e-mail but never tried'],
-  'wrong-tries': ['only entered wrong codes'],
-  refused: ['were refused by their mail server', 'was refused by their mail server'],
-  waiting: ['are still waiting for a queued e-mail', 'is still waiting for a queued e-mail'],
-  'too-late': ['had a code that expired before the e-mail was sent'],
-  unknown: ['have e-mails that are no longer stored', 'has e-mails that are no longer stored'],
-};
 
 /** Example: 3.1% for 0.031 */
 export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
