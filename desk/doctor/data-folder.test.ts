@@ -144,7 +144,7 @@ describe('database and disk checks', () => {
         newestAt: null,
         deadEvents: 0,
         refusesEverybody: false,
-        writeFault: null,
+        isReadOnly: false,
       };
       const about = (clockAheadMs: number) => [examineClock({ ...look, clockAheadMs }, NOW)].flat()[0];
       assert.equal(about(-900)?.state, 'ok');

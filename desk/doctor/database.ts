@@ -56,8 +56,14 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
         'The database was used by a newer version of this software. Start that version, or name another database in DATABASE_URL.',
       ),
     );
-  if (look.writeFault !== null)
-    findings.push(problem(describeWriteFault(database.engine, where, look.writeFault)));
+  if (look.isReadOnly)
+    findings.push(
+      problem(
+        database.engine === 'sqlite'
+          ? `${where} or its folder is read-only for this user. Grant write permission to the user who runs the site.`
+          : `${where} is read-only. Name the primary server in DATABASE_URL.`,
+      ),
+    );
   if (damage !== null && damage.length > 0)
     findings.push(
       problem(
@@ -77,26 +83,10 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       ok(
         database.engine === 'sqlite'
           ? `${where} is readable and undamaged, and has all tables.`
-          : `${where} responds, accepts writes, and has all tables.`,
+          : `${where} responds and has all tables.`,
       ),
     );
   return { findings, look };
-}
-
-function describeWriteFault(
-  engine: Config['database']['engine'],
-  where: string,
-  fault: NonNullable<Look['writeFault']>,
-): string {
-  if (engine === 'sqlite')
-    return fault === 'denied'
-      ? `This user may not write to ${where} or its folder. Grant write permission to the user who runs the site.`
-      : `${where} or its folder is read-only. Check whether the file system became read-only after an error (dmesg) or the file was made immutable (lsattr).`;
-  if (fault === 'denied')
-    return `${where} does not let this user write to the tables. Make the user the owner of the database.`;
-  if (fault === 'read-only') return `${where} is read-only. Name the primary server in DATABASE_URL.`;
-  if (fault === 'full') return `The disk of ${where} is full, so forms are refused. Free some space.`;
-  return `${where} rejected a test write (${fault}). Check its log and pg_stat_activity.`;
 }
 
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
@@ -110,7 +100,7 @@ async function see(
     damage: null,
     failure: null,
   };
-  // SIGKILL is safe because every write is rolled back, and works while SQLite reads.
+  // SIGKILL works while SQLite reads.
   const looker = fork(LOOKER, {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

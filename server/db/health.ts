@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 
 import { openDatabase, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { createLastWrites, writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
+import { createLastWrites, type WriteFault } from '#server/db/engine/outages.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
@@ -15,7 +14,6 @@ import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { refusesEverybody } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { errorCode } from '#server/platform/system-errors.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
@@ -68,8 +66,8 @@ export type Look = {
   readonly newestAt: number | null;
   readonly deadEvents: number;
   readonly refusesEverybody: boolean;
-  /** Checked without writing to SQLite's database file. */
-  readonly writeFault: WriteFault | 'denied' | null;
+  /** Checked without writing. */
+  readonly isReadOnly: boolean;
   readonly clockAheadMs: number | null;
 };
 
@@ -85,7 +83,7 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
       }),
     });
     try {
-      return { ...(await lookAtRows(db)), writeFault: findFileFault(config.file), clockAheadMs: null };
+      return { ...(await lookAtRows(db)), isReadOnly: isFileReadOnly(config.file), clockAheadMs: null };
     } finally {
       await db.destroy();
     }
@@ -98,11 +96,9 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
       select extract(epoch from clock_timestamp()) * 1000 as now, current_setting('transaction_read_only') as read_only
     `.execute(db);
     const ours = (asked + Date.now()) / 2;
-    const isReadOnly = rows[0]?.read_only !== 'off';
-    const isBehind = rowsSeen.pending.length > 0;
     return {
       ...rowsSeen,
-      writeFault: isReadOnly ? 'read-only' : isBehind ? null : await tryToWrite(db),
+      isReadOnly: rows[0]?.read_only !== 'off',
       clockAheadMs: Math.round(Number(rows[0]?.now) - ours),
     };
   } finally {
@@ -110,42 +106,16 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   }
 }
 
-function findFileFault(file: string): Look['writeFault'] {
+function isFileReadOnly(file: string): boolean {
   try {
     for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
-    return null;
-  } catch (error) {
-    const code = errorCode(error);
-    return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
+    return false;
+  } catch {
+    return true;
   }
 }
 
-/** Needs more than the free space in existing pages. */
-const ROWS_TO_TRY = 40;
-
-async function tryToWrite(db: Db): Promise<Look['writeFault']> {
-  const takenBack = new Error('Taken back.');
-  try {
-    await db.transaction().execute(async (tx) => {
-      for (let row = 0; row < ROWS_TO_TRY; row += 1) {
-        const key = `try of the doctor ${randomBytes(1_000).toString('hex')}`;
-        await countInWindow(tx, key, 1, 0);
-      }
-      throw takenBack;
-    });
-  } catch (error) {
-    if (error === takenBack) return null;
-    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return 'denied';
-    const fault = writeFaultOf(error);
-    if (fault === null) throw error;
-    return fault;
-  }
-  return null;
-}
-
-const INSUFFICIENT_PRIVILEGE = '42501';
-
-async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
+async function lookAtRows(db: Db): Promise<Omit<Look, 'isReadOnly' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
   if (migrations.pending.length > 0)
     return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
