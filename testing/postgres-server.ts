@@ -21,7 +21,6 @@ export type PostgresServer = {
 export type PostgresOptions = {
   /** Lines of postgresql.conf: `name=value`. */
   readonly settings?: readonly string[];
-  readonly choosePort?: () => Promise<number>;
 };
 
 /** Power failures are not tested, and no database lives long enough to need a vacuum. */
@@ -49,15 +48,12 @@ async function tryToStart(options: PostgresOptions): Promise<PostgresServer> {
   }
 }
 
-async function startIn(
-  folder: PostgresFolder,
-  { settings = [], choosePort = freePort }: PostgresOptions,
-): Promise<PostgresServer> {
+async function startIn(folder: PostgresFolder, { settings = [] }: PostgresOptions): Promise<PostgresServer> {
   const owner = unprivilegedOwner();
   const native = binaries(folder.path, owner);
   const data = path.join(folder.path, 'data');
   initialise(folder.path, native, data, owner);
-  const port = await choosePort();
+  const port = await freePort();
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
   const parameters = [
     `port=${port}`,
