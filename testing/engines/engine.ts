@@ -23,7 +23,6 @@ export type EnginePage = {
     ...argument: Argument extends undefined ? [] : [Argument]
   ) => Promise<Result>;
   readonly resize: (width: number, height: number) => Promise<void>;
-  readonly screenshot: (file: string, fullPage?: boolean) => Promise<void>;
   /** Console errors and uncaught errors. WebDriver misses errors during loading. */
   readonly pageErrors: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;

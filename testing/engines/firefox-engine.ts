@@ -69,9 +69,6 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       },
       evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
       resize: (width, height) => page.setViewport({ width, height }),
-      screenshot: async (file, fullPage = false) => {
-        await page.screenshot({ path: file, fullPage });
-      },
       pageErrors: () => Promise.resolve(pageErrors),
       close: () => context.close(),
     };

@@ -35,9 +35,6 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
       press: (keys) => page.keyboard.press(keys),
       evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
       resize: (width, height) => page.setViewportSize({ width, height }),
-      screenshot: async (file, fullPage = false) => {
-        await page.screenshot({ path: file, fullPage });
-      },
       pageErrors: () => Promise.resolve(pageErrors),
       close: () => context.close(),
     };

@@ -123,7 +123,6 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
       evaluate: (run, ...argument) =>
         driver.executeScript(`return (${run.toString()})(...arguments)`, ...argument),
       resize: (width, height) => resize(driver, width, height),
-      screenshot: (file, fullPage = false) => screenshot(driver, file, fullPage),
       pageErrors: async () => {
         await keepErrors();
         return pageErrors;
@@ -229,15 +228,6 @@ async function resize(driver: WebDriver, width: number, height: number): Promise
   const lost = height - (await inner()).height;
   await window.setRect({ x: 0, y: 0, width, height: height + lost });
   await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
-}
-
-async function screenshot(driver: WebDriver, file: string, fullPage: boolean): Promise<void> {
-  const before = await driver.executeScript<[number, number, number]>(
-    'return [innerWidth, innerHeight, document.documentElement.scrollHeight]',
-  );
-  if (fullPage) await resize(driver, before[0], before[2]);
-  writeFileSync(file, await driver.takeScreenshot(), 'base64');
-  if (fullPage) await resize(driver, before[0], before[1]);
 }
 
 async function end(child: ChildProcess): Promise<void> {
