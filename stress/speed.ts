@@ -2,9 +2,7 @@
 import { runCases } from '#stress/harness/cases.ts';
 import { desk } from '#stress/speed/desk.ts';
 import { files } from '#stress/speed/files.ts';
-import { film } from '#stress/speed/film.ts';
 import { flows, leads } from '#stress/speed/flows.ts';
 import { memory } from '#stress/speed/memory.ts';
-import { processes } from '#stress/speed/processes.ts';
 
-await runCases('stress:speed', { files, flows, memory, leads, processes, film, desk });
+await runCases('stress:speed', { files, flows, memory, leads, desk });
