@@ -64,7 +64,7 @@ const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: stri
   ['listen [::]', '# listen [::]'],
 ];
 
-function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
+function configureNginx(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guide.example.com';
   const site = readDeployed('nginx.conf', [
@@ -79,7 +79,7 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
     ...listenHere(ports),
   ]);
   const file = path.join(folder, 'site.conf');
-  writeFileSync(file, withDefaults ? withoutTries(site) : site);
+  writeFileSync(file, site);
   return nginxWith(folder, `include ${file};`);
 }
 
@@ -131,13 +131,6 @@ function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   );
   return nginxWith(folder, `include ${file};`);
 }
-
-/** By default nginx skips a server after one failure, and does not resend a form whose connection closed. */
-const withoutTries = (site: string): string =>
-  site
-    .replaceAll(' max_fails=0', '')
-    .replace(' non_idempotent', '')
-    .replace(/error_page .*;/, '');
 
 function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
   const file = path.join(folder, 'Caddyfile');
@@ -195,24 +188,18 @@ const CONFIGURED = {
   guides: { nginx: configureNginxGuides, caddy: null },
 } as const;
 
-/**
- * @param options withDefaults: nginx without retries, for comparison; place: the page at the root, under /guide of another
- * site, or one of two host names
- */
+/** @param options place: the page at the root, under /guide of another site, or one of two host names */
 export async function startProxy(
   name: ProxyName,
   ports: ProxyPorts,
-  {
-    withDefaults = false,
-    place = 'root',
-  }: { readonly withDefaults?: boolean; readonly place?: keyof typeof CONFIGURED } = {},
+  { place = 'root' }: { readonly place?: keyof typeof CONFIGURED } = {},
 ): Promise<Proxy> {
   const program = findProgram(name);
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
   const configure = CONFIGURED[place][name];
   if (configure === null) throw new Error(`deploy/ has no file for this place with ${name}.`);
-  const parameters = configure(folder, ports, withDefaults);
+  const parameters = configure(folder, ports);
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
