@@ -6,7 +6,7 @@ import type { Locator } from '@playwright/test';
 import { renderArticle } from '#server/campaign/article.ts';
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { boxAtRest, boxOf, expect, overflow, requestsTo, resize, test, waitForFonts } from './fixtures.ts';
+import { boxAtRest, expect, requestsTo, resize, test } from './fixtures.ts';
 
 test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
@@ -215,50 +215,6 @@ test('a visitor who comes back can continue at the last heading, until the end w
   await page.reload();
   await expect(visitor.article).toBeVisible();
   await expect(page.getByRole('button', { name: /^Continue/ })).toHaveCount(0);
-});
-
-test('the formula never breaks after an operator, and is on one line from 1024 pixels', async ({
-  page,
-  visitor,
-}) => {
-  await visitor.startAtArticle();
-  await waitForFonts(page);
-  const formula = visitor.article.locator('[data-formula] p');
-  for (const width of [320, 375, 768, 1024, 1440]) {
-    await resize(page, { width, height: 800 });
-    const lines = await page
-      .getByRole('article')
-      .locator('blockquote[data-formula]')
-      .evaluate((quote) => {
-        const found: string[] = [];
-        let bottom = -Infinity;
-        const walker = document.createTreeWalker(quote, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-          const node = walker.currentNode as Text;
-          for (const match of node.data.matchAll(/\S+/g)) {
-            const range = document.createRange();
-            range.setStart(node, match.index);
-            range.setEnd(node, match.index + match[0].length);
-            const box = range.getBoundingClientRect();
-            // Bold and normal words on one line may differ by a fraction of a pixel.
-            if (box.top + box.height / 2 > bottom) found.push(match[0]);
-            else found[found.length - 1] += ` ${match[0]}`;
-            bottom = box.bottom;
-          }
-        }
-        return found;
-      });
-    expect(lines.join(' '), `${width} px`).toBe(
-      'Response rate = ICP accuracy + deliverability + content/value + offer strength',
-    );
-    for (const line of lines) expect(line, `${width} px`).not.toMatch(/[=+]$/);
-    if (width < 1024) continue;
-    expect(lines, `${width} px`).toHaveLength(1);
-    const { x, width: drawn } = await boxOf(formula);
-    expect(drawn).toBeGreaterThan((await boxOf(visitor.article)).width);
-    expect(x).toBeGreaterThan(0);
-    expect(await overflow(page)).toBe(0);
-  }
 });
 
 test('the progress bar follows the reading from 0 to 100 percent', async ({ page, visitor }) => {

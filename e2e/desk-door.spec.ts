@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 import { expectNoViolations } from './axe.ts';
-import { expect, FOUND, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
+import { expect, FOUND, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a desk user signs in with a mailed code and reaches the requested page', async ({ page, desk }) => {
   await page.goto('/leads?source=newsletter');
@@ -52,29 +52,6 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   expect(desk.site.inbox.mailsTo('stranger@example.com')).toEqual([]);
   await page.getByRole('button', { name: 'Use another address' }).click();
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
-});
-
-test('a desk sign-in uses its code only once, even if a later response is lost', async ({ page, desk }) => {
-  await page.goto('/leads');
-  await page.getByLabel('E-mail address').fill(PEOPLE.door);
-  await page.getByRole('button', { name: 'Send the code' }).click();
-  const digits = await desk.newestCode(PEOPLE.door);
-  await page.route('**/api/me', (route) => route.abort());
-  await page.getByLabel('Six-digit code').fill(digits);
-  await expect(page.getByText('The server could not be reached.')).toBeVisible();
-  await page.unroute('**/api/me');
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
-});
-
-test('a desk tab shows the user who signed in from another tab', async ({ page, desk, open }) => {
-  await open('/leads', 'read');
-  const reader = page.getByText('May read', { exact: true });
-  await expect(reader).toBeVisible();
-  await keepSession(page, await desk.signedIn('all'));
-  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
-  await expect(reader).toBeHidden();
-  await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
 
 test('a desk page, an export and a doctor run notice that the session has ended', async ({ page, open }) => {

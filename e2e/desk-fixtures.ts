@@ -251,7 +251,7 @@ export const FOUND: Answer<typeof doctor> = {
   ],
 };
 
-export const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
+const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
   page.evaluate((items) => {
     for (const [name, value] of items) sessionStorage.setItem(name, value);
   }, Object.entries(session));

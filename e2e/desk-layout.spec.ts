@@ -1,10 +1,7 @@
 import type { Page } from '@playwright/test';
 
-import { becomeLead, changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
+import { changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
 import { inEveryFont, overflow, resize } from './fixtures.ts';
-
-// A second worker would start another site.
-test.describe.configure({ mode: 'default' });
 
 const PHONE = { width: 375, height: 812 };
 
@@ -59,53 +56,4 @@ test('no desk page scrolls sideways at 375 px', async ({ page, open }) => {
   await page.getByRole('link', { name: KEPT_LEAD.name }).click();
   await openDetails(page);
   await expectNoOverflow(page, 'a person');
-});
-
-test('the desk list shows its filters in one row and other columns next to a long name', async ({
-  page,
-  open,
-}) => {
-  await page.route('**/api/people?*', async (route) => {
-    const response = await route.fetch();
-    const { people, ...rest } = (await response.json()) as { readonly people: readonly object[] };
-    await route.fulfill({
-      response,
-      json: {
-        ...rest,
-        people: people.map((person) => ({ ...person, name: 'Grace'.repeat(35), flags: ['free'] })),
-      },
-    });
-  });
-  await open('/leads?source=newsletter');
-  await expect(page.getByRole('rowheader').first()).toContainText('GraceGrace');
-  await inEveryFont(page, async (font) => {
-    await expect(page.getByRole('columnheader', { name: 'Flags' })).toBeInViewport({ ratio: 1 });
-    const places = await page
-      .getByRole('search')
-      .locator('input, select')
-      .evaluateAll((fields) => fields.map((field) => field.getBoundingClientRect()));
-    const rows = new Set(places.map(({ y, height }) => `${Math.round(y)} ${Math.round(height)}`));
-    expect([...rows], `top and height of the fields, in pixels, ${font}`).toHaveLength(1);
-  });
-});
-
-test("a long e-mail address fits the desk's erase dialogue at 375 and 320 px", async ({
-  page,
-  desk,
-  open,
-}) => {
-  const email = 'grace@marketing.industrieanlagenbau.example';
-  await becomeLead(desk.site, { ...KEPT_LEAD, email });
-  await resize(page, PHONE);
-  await open(`/leads?search=${email}`);
-  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
-  await page.getByRole('button', { name: 'Erase' }).click();
-  const dialogue = page.getByRole('alertdialog');
-  for (const width of [375, 320]) {
-    await resize(page, { width, height: 812 });
-    await inEveryFont(page, async (font) => {
-      const hidden = await dialogue.evaluate((box) => box.scrollWidth - box.clientWidth);
-      expect(hidden, `${width} px, ${font}`).toBe(0);
-    });
-  }
 });

@@ -187,34 +187,6 @@ test('a company in the desk opens the list of its contacts', async ({ page, open
   await expect(page.getByText('3 domains.')).toBeVisible();
 });
 
-test('"Try again" reloads desk lists that could not be refreshed', async ({ page, open }) => {
-  const pages = page.getByRole('navigation', { name: 'Pages of the desk' });
-  const lists = { Companies: '/api/domains', Lost: '/api/lost', Leads: '/api/people' };
-  await open('/leads');
-  for (const name of Object.keys(lists)) {
-    await pages.getByRole('link', { name }).click();
-    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
-    await expect(page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ })).toHaveCount(0);
-  }
-  await page.route('**/api/person/correct', (route) => route.fulfill({ json: {} }));
-  await page.getByRole('link', { name: 'Alan Turing' }).click();
-  await page.getByRole('button', { name: 'Correct' }).click();
-  await page.getByLabel('Full name').fill('Alan Mathison Turing');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('The answers were corrected.')).toBeVisible();
-  for (const [name, path] of Object.entries(lists)) {
-    const isList = ({ pathname }: URL) => pathname === path;
-    await page.route(isList, (route) => route.abort());
-    await pages.getByRole('link', { name }).click();
-    await expect(page.getByRole('alert')).toContainText('The server could not be reached.');
-    await page.unroute(isList);
-    const answer = page.waitForResponse((response) => isList(new URL(response.url())));
-    await page.getByRole('button', { name: 'Try again' }).click();
-    expect((await answer).status(), name).toBe(200);
-    await expect(page.getByRole('alert')).toBeHidden();
-  }
-});
-
 test('a date filter of the desk applies once its date is complete', async ({ page, open }) => {
   await page.clock.install();
   await open('/leads');
@@ -250,25 +222,4 @@ test('a date filter of the desk applies once its date is complete', async ({ pag
   });
   await page.clock.runFor(1_000);
   await expect(page).toHaveURL('/leads?from=2026-02-11&to=2026-02-12');
-});
-
-test("Back right after typing in the desk's search discards the typed text", async ({ page, open }) => {
-  await page.clock.install();
-  await open('/leads?search=ada');
-  const search = page.getByLabel('Search');
-  const typeAndGoBack = async () => {
-    await search.fill('grace');
-    await page.goBack();
-    await page.clock.runFor(1_000);
-  };
-  await page.getByRole('button', { name: 'Clear the filters' }).click();
-  await expect(page).toHaveURL('/leads');
-  await page.getByLabel('Source').selectOption('partner');
-  await expect(page).toHaveURL('/leads?source=partner');
-  await typeAndGoBack();
-  await expect(page).toHaveURL('/leads');
-  await expect(search).toHaveValue('');
-  await typeAndGoBack();
-  await expect(page).toHaveURL('/leads?search=ada');
-  await expect(search).toHaveValue('ada');
 });

@@ -1,5 +1,3 @@
-import type { Answer } from '#desk/endpoints/endpoint.ts';
-import type { lost, Lost } from '#desk/endpoints/people.ts';
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, LOST } from './desk-fixtures.ts';
 import { answerNext, resize } from './fixtures.ts';
@@ -63,45 +61,4 @@ test('lost leads of other days can be shown, and every state passes axe in both 
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('list', { name: 'People who entered no code' })).toBeVisible();
   await expectNoViolations(page, 'lost leads on a telephone');
-});
-
-test('the lost leads are only said to be complete after every page was read', async ({ page, open }) => {
-  const mireille: Lost = {
-    id: null,
-    askedAt: '2026-11-23T06:00:00.000Z',
-    email: 'mireille@refused.example',
-    name: 'Mireille Faure',
-    company: 'Globex',
-    source: 'newsletter',
-    platform: 'other',
-    reason: 'refused',
-    why: 'Refused by the mail server',
-    reply: null,
-    codes: 1,
-    wrongTries: 0,
-  };
-  for (const { path, people, partly, complete } of [
-    { path: '/lost', people: [], partly: '0 people so far.', complete: 'Nobody was lost' },
-    { path: '/lost', people: [mireille], partly: '1 person so far.', complete: '1 person.' },
-    {
-      path: '/lost?why=nothing',
-      people: [mireille],
-      partly: '0 of 1 person so far.',
-      complete: 'Nobody matches these filters',
-    },
-  ]) {
-    const [first, last]: readonly Answer<typeof lost>[] = [
-      { lost: people, open: 0, next: 'last' },
-      { lost: [], open: 0, next: null },
-    ];
-    await page.route('**/api/lost?*after=last', (route) => route.fulfill({ json: last }));
-    await answerNext(page, '**/api/lost?*after=last', null);
-    await answerNext(page, '**/api/lost?*', { json: first });
-    await open(path);
-    await expect(page.getByRole('alert')).toBeVisible();
-    await expect(page.getByText(partly)).toBeVisible();
-    await expect(page.getByText(complete)).toBeHidden();
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await expect(page.getByText(complete)).toBeVisible();
-  }
 });

@@ -111,36 +111,6 @@ test('a passkey signs in without an e-mail address and stops working once remove
   await expect(signInHeading(page)).toBeVisible();
 });
 
-test('a passkey that the server refuses is reported and can be tried again', async ({ page, open }) => {
-  await addAuthenticator(page);
-  await open('/account', 'read');
-  let fails = true;
-  await page.route('**/api/passkeys/add', (route) => (fails ? route.abort() : route.fallback()));
-  const passkeys = passkeysOf(page);
-  await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
-  const dialogue = page.getByRole('dialog', { name: 'Add a passkey' });
-  await dialogue.getByLabel('Name').fill('Key');
-  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
-  await expect(dialogue.getByRole('alert')).toContainText('The server could not be reached.');
-  fails = false;
-  await page.route('**/api/passkeys/options', async (route) => {
-    const response = await route.fetch();
-    const options = (await response.json()) as { readonly challenge: string };
-    const challenge = options.challenge.split('').toReversed().join('');
-    await route.fulfill({ response, json: { ...options, challenge } });
-  });
-  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
-  await expect(dialogue.getByRole('alert')).toHaveText(
-    'The passkey could not be added. Try again, and finish within five minutes.',
-  );
-  await page.unroute('**/api/passkeys/options');
-  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
-  await expect(dialogue).toBeHidden();
-  await passkeys.getByRole('button', { name: 'Remove the passkey Key' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
-  await expect(passkeys).toContainText('You have no passkey yet.');
-});
-
 test('a browser without passkey support is not offered passkeys', async ({ page, open }) => {
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'));
   await page.goto('/');

@@ -52,26 +52,6 @@ test('a report with an invalid source or period says what to choose', async ({ p
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
 });
 
-test('while a report is calculated, the page says so and shows the previous one', async ({ page, open }) => {
-  await open('/report');
-  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
-  let go: () => void = () => {};
-  const gate = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  await page.route('**/api/report?*', async (route) => {
-    await gate;
-    await route.continue();
-  });
-  await page.getByLabel('Period').selectOption({ label: 'Last 90 days' });
-  await expect(page.getByRole('status').filter({ hasText: 'Counting' })).toBeVisible();
-  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
-  await expect(page.getByText('Still counting')).toBeVisible();
-  go();
-  await expect(page.getByText('Still counting')).toBeHidden();
-  await expect(page).toHaveURL('/report?period=90d');
-});
-
 test('a printed report shows every column and folded table', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();

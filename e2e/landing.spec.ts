@@ -11,7 +11,7 @@ test('the header stays at the top of the screen and is opaque', async ({ page })
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture appears from medium screens up, with bars drawn to scale', async ({ page }) => {
+test('the hero picture appears from medium screens up', async ({ page }) => {
   const requested = requestsTo(page, /hero/);
   await resize(page, { width: 767, height: 800 });
   await page.goto('/', { waitUntil: 'networkidle' });
@@ -23,28 +23,6 @@ test('the hero picture appears from medium screens up, with bars drawn to scale'
   await expect
     .poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth))
     .toBeGreaterThan(300);
-
-  const figures = page.getByRole('region', { name: 'Master AI-Powered Cold Outreach' });
-  await expect(figures.getByRole('term')).toHaveText([
-    'one team’s reply rate',
-    'another team’s ROI',
-    'average ROI',
-  ]);
-  await expect(figures.getByRole('definition')).toHaveText([
-    '11.4%',
-    'from 3.2%',
-    '9.7:1',
-    'from 4:1',
-    '10.2x',
-    'for every 1 spent',
-  ]);
-  const lengths = await figures
-    .locator('dl svg')
-    .evaluateAll((bars) =>
-      bars.map((svg) => Array.from(svg.children, (bar) => bar.getBoundingClientRect().width)),
-    );
-  const ratios = lengths.map(([from = 0, to = 1]) => Math.round((100 * from) / to));
-  expect(ratios).toEqual([28, 41, 10]);
 });
 
 test('the theme is light at first, changes on the first press and is stored under "theme"', async ({

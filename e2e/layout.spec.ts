@@ -7,7 +7,6 @@ import {
   overflow,
   resize,
   test,
-  waitForFonts,
   type Visitor,
 } from './fixtures.ts';
 
@@ -75,44 +74,6 @@ test('no column is squeezed at medium widths or with large text', async ({ page,
     }
   }
   expect(faults).toEqual([]);
-});
-
-test('the full stop stays on the same line as the end of an e-mail address of any length', async ({
-  page,
-  visitor,
-}) => {
-  await visitor.startAtCode();
-  await waitForFonts(page);
-  for (const width of [320, 375, 768]) {
-    await resize(page, { width, height: 800 });
-    await inEveryFont(page, async (font) => {
-      const alone = await page.evaluate(() => {
-        const sentence = document.getElementById('verification-intro');
-        const address = sentence?.querySelector('strong')?.firstChild;
-        if (!sentence || !(address instanceof Text)) return ['The sentence has no address.'];
-        const lineOf = (text: Text, at: number): number => {
-          const letter = document.createRange();
-          letter.setStart(text, at);
-          letter.setEnd(text, at + 1);
-          return Math.round(letter.getBoundingClientRect().bottom);
-        };
-        const found: string[] = [];
-        for (let letters = 1; letters <= 120; letters += 1) {
-          address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
-          const texts: Text[] = [];
-          const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
-          while (walker.nextNode()) if (walker.currentNode instanceof Text) texts.push(walker.currentNode);
-          const stop = texts.at(-1);
-          if (stop?.data !== '.') return [`The sentence ends with "${stop?.data}".`];
-          const lines = [lineOf(address, address.length - 1), lineOf(stop, 0)];
-          if (lines[0] !== lines[1]) found.push(`${address.data}: ${lines.join(' and ')}`);
-        }
-        return found;
-      });
-      expect(alone, `${width} px, ${font}`).toEqual([]);
-      expect(await overflow(page), `${width} px, ${font}`).toBe(0);
-    });
-  }
 });
 
 /** Applies the text spacing of WCAG 1.4.12. */

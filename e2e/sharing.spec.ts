@@ -41,13 +41,3 @@ test('the page has the meta tags for search engines and link previews', async ({
   }
   await expect(page.locator('link[rel=manifest]')).toHaveAttribute('href', '/site.webmanifest');
 });
-
-test('the page is served with a strict Content-Security-Policy', async ({ request }) => {
-  const headers = (await request.get('/')).headers();
-  const policy = headers['content-security-policy'] ?? '';
-  expect(policy).not.toContain('unsafe');
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).toContain("default-src 'none'");
-  expect(headers['referrer-policy']).toBe('strict-origin-when-cross-origin');
-  expect(headers['permissions-policy']).toContain('camera=()');
-});
