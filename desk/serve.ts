@@ -2,7 +2,6 @@ import path from 'node:path';
 import process from 'node:process';
 
 import { buildDeskApp } from '#desk/server/desk-app.ts';
-import { listenPatiently } from '#desk/server/listen.ts';
 import { findRelease } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
@@ -44,11 +43,9 @@ const app = await buildDeskApp(service, {
   isStopping: () => isStopping,
 });
 
-const waiting = new AbortController();
 function stop(): void {
   if (isStopping) return;
   isStopping = true;
-  waiting.abort();
   setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
   void (async () => {
     await app.close();
@@ -68,14 +65,11 @@ process.on('SIGINT', () => {
 if (process.send !== undefined && !process.connected) stop();
 
 const { host } = instance.config;
-const port = await listenPatiently(app, {
-  host,
-  port: desk.port,
-  signal: waiting.signal,
-  onWait: () =>
-    say(
-      `Port ${desk.port} is in use. The desk is waiting for it. If another program uses the port, set DESK_PORT to another number.`,
-      'warn',
-    ),
+await app.listen({ host, port: desk.port }).catch((error: unknown) => {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  // The site's process soon starts this one again, because a desk that is stopping frees its port.
+  refuse([
+    isTaken ? `Port ${desk.port} is in use. If another program uses it, change DESK_PORT.` : String(error),
+  ]);
 });
-if (port !== null) say(`The desk is available at ${desk.url} (listening on ${host}, port ${port}).`);
+if (!isStopping) say(`The desk is available at ${desk.url} (listening on ${host}, port ${desk.port}).`);
