@@ -17,11 +17,6 @@ export const ENGINES: readonly Engine[] =
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 /** A migrated, empty database; copying it takes a third of the time of migrating. */
 const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';
-/** Set if the server connects through a PgBouncer (stress/pgbouncer.ts). */
-export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
-
-export const behindPgBouncer = (): string | false =>
-  process.env[PGBOUNCER_URL_VARIABLE] ? 'tests PostgreSQL itself, but a PgBouncer is in use' : false;
 
 const serverUrl = (): string => {
   const url = process.env[POSTGRES_URL_VARIABLE];
@@ -32,39 +27,27 @@ const serverUrl = (): string => {
   return url;
 };
 
-async function createDatabase(server: string, template: string): Promise<URL> {
+async function createDatabase(server: string, template: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onPostgres(server, (client) => client.query(`create database ${name} template ${template}`));
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return url;
-}
-
-function reached(url: URL): string {
-  const pooler = process.env[PGBOUNCER_URL_VARIABLE];
-  if (pooler) {
-    url.host = new URL(pooler).host;
-    url.searchParams.set('prepare', 'false');
-  }
   return url.href;
 }
 
-export async function createPostgresDatabase(server?: string): Promise<string> {
-  const url = await createDatabase(server ?? serverUrl(), 'template1');
-  return server === undefined ? reached(url) : url.href;
-}
+export const createPostgresDatabase = (server = serverUrl()): Promise<string> =>
+  createDatabase(server, 'template1');
 
 export async function makeTemplate(): Promise<void> {
-  // A PgBouncer keeps connections, and PostgreSQL cannot copy a database with connections.
-  const { href, pathname } = await createDatabase(serverUrl(), 'template1');
-  const database = openDatabase({ engine: 'postgres', url: href }, () => {});
+  const url = await createPostgresDatabase();
+  const database = openDatabase({ engine: 'postgres', url }, () => {});
   await migrate(database);
   await database.close();
-  process.env[TEMPLATE_VARIABLE] = pathname.slice(1);
+  process.env[TEMPLATE_VARIABLE] = new URL(url).pathname.slice(1);
 }
 
-const createMigratedDatabase = async (): Promise<string> =>
-  reached(await createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1'));
+const createMigratedDatabase = (): Promise<string> =>
+  createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1');
 
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();

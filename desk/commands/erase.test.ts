@@ -17,7 +17,7 @@ import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
-import { behindPgBouncer, createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
@@ -72,28 +72,24 @@ async function fill(server: ServerUnderTest): Promise<string> {
 const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
   assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
 
-it(
-  'an erasure on PostgreSQL waits for old transactions in other databases of the server',
-  { skip: behindPgBouncer() },
-  () =>
-    withFiles('postgres', async (server) => {
-      const words = [EMAIL, NAME, MOTTO, await fill(server)];
-      const other = new Client(await createPostgresDatabase());
-      await other.connect();
-      try {
-        await other.query('begin; select pg_current_xact_id()');
-        const ended = setTimeout(500).then(() => other.query('commit'));
-        await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
-        await ended;
-        isNone(await countInFiles(server.database.db, server.config.database, words), 'after the erasure');
-      } finally {
-        await other.end();
-      }
-    }),
-);
+it('an erasure on PostgreSQL waits for old transactions in other databases of the server', () =>
+  withFiles('postgres', async (server) => {
+    const words = [EMAIL, NAME, MOTTO, await fill(server)];
+    const other = new Client(await createPostgresDatabase());
+    await other.connect();
+    try {
+      await other.query('begin; select pg_current_xact_id()');
+      const ended = setTimeout(500).then(() => other.query('commit'));
+      await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
+      await ended;
+      isNone(await countInFiles(server.database.db, server.config.database, words), 'after the erasure');
+    } finally {
+      await other.end();
+    }
+  }));
 
 for (const engine of ENGINES) {
-  describe(`erased data on ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
+  describe(`erased data on ${engine}`, () => {
     it('an erasure removes a person from the database files and later backups', () =>
       withFiles(engine, async (server, folder) => {
         const { db } = server.database;

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { examineClock } from '#desk/doctor/database.ts';
 import { judgeRoom } from '#desk/doctor/data-folder.ts';
-import { behindPgBouncer, ENGINES } from '#testing/databases.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { findingsAbout, NOW, patientOf, withInstance } from '#testing/examined-instance.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -129,8 +129,7 @@ describe('database and disk checks', () => {
       );
     }));
 
-  const skip = behindPgBouncer();
-  it('the doctor reports a PostgreSQL that is read-only or has a different clock', { skip }, () =>
+  it('the doctor reports a PostgreSQL that is read-only or has a different clock', () =>
     withInstance({ engine: 'postgres' }, async (instance) => {
       const url = new URL(instance.env['DATABASE_URL'] ?? '');
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -153,8 +152,7 @@ describe('database and disk checks', () => {
         /^The clock of the database is 90 seconds ahead of this machine's/,
       );
       assert.match(about(-90_000)?.sentence ?? '', /90 seconds behind this machine's/);
-    }),
-  );
+    }));
 
   it('the doctor reports too little free disk space', () => {
     const room = (freeBytes: number) => judgeRoom('/srv/guide', freeBytes);

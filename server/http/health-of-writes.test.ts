@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Client } from 'pg';
 
 import { API } from '#shared/api.ts';
-import { behindPgBouncer, freshDatabase } from '#testing/databases.ts';
+import { freshDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
@@ -193,7 +193,7 @@ describe('GET /api/health without database writes', () => {
 
   it(
     'health responds with 503 for PostgreSQL on a full disk, even if small writes succeed',
-    { skip: whyNoDisk() || behindPgBouncer() },
+    { skip: whyNoDisk() },
     () =>
       withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>
         withTableOnSmallDisk(postgresOf(server), 'submissions', async (disk) => {

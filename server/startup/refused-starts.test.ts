@@ -10,7 +10,7 @@ import { describe, it } from 'node:test';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
-import { behindPgBouncer, createPostgresDatabase } from '#testing/databases.ts';
+import { createPostgresDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
@@ -183,7 +183,6 @@ describe('refused starts', { concurrency: 2 }, () => {
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
         /does not offer TLS\./,
       );
-      if (behindPgBouncer()) return;
       for (const options of ['-c search_path=nosuch', '-c nosuch=1', 'endpoint=ep-1'])
         assert.match(
           await refused((address) => address.searchParams.set('options', options)),
@@ -192,7 +191,7 @@ describe('refused starts', { concurrency: 2 }, () => {
         );
     }));
 
-  it('a start is refused if PostgreSQL refuses writes', { skip: behindPgBouncer() }, () =>
+  it('a start is refused if PostgreSQL refuses writes', () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -200,8 +199,7 @@ describe('refused starts', { concurrency: 2 }, () => {
         await refusedStart(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
         `PostgreSQL at ${url.host} is read-only. Name the primary server in DATABASE_URL.`,
       );
-    }),
-  );
+    }));
 
   it('a start is refused if the DKIM key is missing or too weak for receivers', () =>
     inFolder(async (folder) => {

@@ -7,7 +7,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { behindPgBouncer, freshDatabase, withDatabase } from '#testing/databases.ts';
+import { freshDatabase, withDatabase } from '#testing/databases.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -62,7 +62,7 @@ it('columns added by a newer release do not break prepared statements', async ()
   });
 });
 
-it('statements are prepared unless they select all columns', { skip: behindPgBouncer() }, () =>
+it('statements are prepared unless they select all columns', () =>
   withDatabase('postgres', async (database) => {
     await database.db.connection().execute(async (db) => {
       await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
@@ -73,8 +73,7 @@ it('statements are prepared unless they select all columns', { skip: behindPgBou
       const ofLeads = rows.map(({ statement }) => statement).filter((text) => text.includes('"leads"'));
       assert.deepEqual(ofLeads, ['select "id" from "leads" where "email" = $1']);
     });
-  }),
-);
+  }));
 
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
