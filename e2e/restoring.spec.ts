@@ -136,6 +136,24 @@ test('a first script that fails to load is reported, with a link to try again, u
   await expect(alert).toBeHidden();
 });
 
+test('a key pressed while the code screen reloads does not start the application twice', async ({
+  page,
+  visitor,
+}) => {
+  await visitor.startAtCode();
+  await page.addInitScript(() => {
+    document.addEventListener('readystatechange', () => {
+      if (document.readyState === 'interactive') document.dispatchEvent(new KeyboardEvent('keydown'));
+    });
+  });
+  const styleSheets = () => page.evaluate(() => document.adoptedStyleSheets.length);
+  const before = await styleSheets();
+  await page.reload();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await page.evaluate(() => fetch('/api/live'));
+  expect(await styleSheets()).toBe(before);
+});
+
 test('the code screen survives a failed reload', async ({ page, visitor, context, expectedErrors }) => {
   expectedErrors.push(/ERR_INTERNET_DISCONNECTED/);
   await visitor.startAtCode();

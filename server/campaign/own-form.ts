@@ -20,8 +20,7 @@ export function readForm(folder: string, language: string): ReadWords<OwnForm> {
   return { type: 'words', words: { fields, messages: { ...defaults, ...Object.fromEntries(own) } } };
 }
 
-const isCommentsOnly = (text: string): boolean =>
-  text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
+const isCommentsOnly = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
 const mainLanguage = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? '';
 

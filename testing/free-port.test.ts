@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { it } from 'node:test';
+
+import { freePort } from '#testing/free-port.ts';
+import { listening } from '#testing/listening.ts';
+
+it('a port for a server is not one that the system gives to outgoing connections', async () => {
+  await using server = await listening(createServer());
+  const outgoing = await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+      await once(socket, 'connect');
+      return socket.localPort ?? 0;
+    }),
+  );
+  const ports = await Promise.all(Array.from({ length: 100 }, freePort));
+  assert(Math.max(...ports) < Math.min(...outgoing), `${Math.max(...ports)}, ${Math.min(...outgoing)}`);
+});
