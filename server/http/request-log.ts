@@ -1,5 +1,5 @@
 // Counts every response, and logs those from the API, limited per network and hour (LOG_LINES), so no stranger can fill the
-// disk. Refused requests have a separate limit.
+// disk.
 import type { IncomingMessage } from 'node:http';
 
 import type {
@@ -62,8 +62,6 @@ function isLogged(route: string, status: number): boolean {
   return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
 }
 
-type Kind = 'answered' | 'refused' | 'failed';
-
 type ChildLoggerFactory = NonNullable<FastifyServerOptions['childLoggerFactory']>;
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -79,23 +77,16 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   readonly childLoggerFactory: ChildLoggerFactory;
   readonly close: () => void;
 } {
-  const droppedLines = createMinuteLog<Kind>(
+  const droppedLines = createMinuteLog<'lines'>(
     logger,
-    ['answered', 'refused', 'failed'],
+    ['lines'],
     'Some log lines of requests were dropped, because one network or all networks together exceeded the log limit. The metrics still count every request.',
   );
-  const limitTo = (mostOfNetwork: number, mostOfAll: number) => {
-    const { windowMs, mostNetworks } = LOG_LINES;
-    const countOfNetwork = createNetworkLimit({ most: mostOfNetwork, windowMs, mostNetworks });
-    const countOfAll = createNetworkLimit({ most: mostOfAll, windowMs, mostNetworks: 1 });
-    return (address: string, now: number): boolean =>
-      countOfNetwork(address, now).type === 'allowed' && countOfAll(EVERYBODY, now).type === 'allowed';
-  };
-  const hasRoom: Readonly<Record<Kind, ReturnType<typeof limitTo>>> = {
-    answered: limitTo(LOG_LINES.answered, Infinity),
-    refused: limitTo(LOG_LINES.refusedOrFailed, LOG_LINES.refusedOrFailedOfAll),
-    failed: limitTo(LOG_LINES.refusedOrFailed, LOG_LINES.refusedOrFailedOfAll),
-  };
+  const { ofNetwork, ofAll, windowMs, mostNetworks } = LOG_LINES;
+  const countOfNetwork = createNetworkLimit({ most: ofNetwork, windowMs, mostNetworks });
+  const countOfAll = createNetworkLimit({ most: ofAll, windowMs, mostNetworks: 1 });
+  const hasRoom = (network: string, now: number): boolean =>
+    countOfNetwork(network, now).type === 'allowed' && countOfAll(EVERYBODY, now).type === 'allowed';
 
   /** Makes the request's own logger at its first line, because most requests log none. */
   const limited = (
@@ -108,9 +99,8 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
       (level: Level) =>
       (...line: unknown[]): void => {
         if (!logger.isLevelEnabled(level)) return;
-        const kind = kindOf(level, line[0]);
-        if (!hasRoom[kind](visitorAddress(request) ?? NOBODY, clock())) {
-          droppedLines.note(kind);
+        if (!hasRoom(visitorAddress(request) ?? NOBODY, clock())) {
+          droppedLines.note('lines');
           return;
         }
         own ??= makeOwn();
@@ -137,13 +127,6 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
 /** Limit keys for all networks together, and for visitors who disconnected early. */
 const EVERYBODY = 'everybody';
 const NOBODY = 'nobody';
-
-function kindOf(level: Level, first: unknown): Kind {
-  const status =
-    typeof first === 'object' && first !== null && 'status' in first ? Number(first.status) : 200;
-  if (level === 'warn' || level === 'error' || level === 'fatal' || status >= 500) return 'failed';
-  return status >= 400 ? 'refused' : 'answered';
-}
 
 /** Logs events that strangers can trigger at will: the first one immediately, then a count once a minute. */
 export function createMinuteLog<What extends string>(

@@ -10,14 +10,10 @@ const SECOND_MS = 1_000;
  */
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
-/**
- * Lines per network and hour (http/request-log.ts): ten times the other limits for successful requests, about 170 kB each for
- * refused and failed ones. The total allows five refused lines per visitor of a busy hour.
- */
+/** Lines about requests per hour (http/request-log.ts), about 170 bytes each. */
 export const LOG_LINES = {
-  answered: 10_000,
-  refusedOrFailed: 1_000,
-  refusedOrFailedOfAll: 20_000,
+  ofNetwork: 2_000,
+  ofAll: 100_000,
   windowMs: HOUR_MS,
   mostNetworks: 10_000,
 } as const;
