@@ -80,7 +80,7 @@ async function tries({ database }: ServerUnderTest): Promise<number> {
 const FULL_SQLITE =
   'The disk of the database is full, so forms are refused. Free some space. You do not need to restart.';
 const FULL_POSTGRES =
-  'The disk of PostgreSQL is full, so forms are refused. Free some space there. You do not need to restart the site.';
+  'The disk of PostgreSQL is full, so forms are refused. Free some space. You do not need to restart.';
 
 describe('GET /api/health without database writes', () => {
   it('health responds with 503 on a full SQLite file until there is space again', () =>
@@ -132,7 +132,7 @@ describe('GET /api/health without database writes', () => {
       assert.equal(await sendForm(server), 503);
       assert.match(
         (await health(server)).body,
-        /^The database file is not writable, so forms are refused\. Check /,
+        /^The database file cannot be written \(read-only\), so forms are refused\. Check /,
       );
       await sql`pragma query_only = off`.execute(db);
       assert.equal(await sendForm(server), 202);
@@ -147,7 +147,7 @@ describe('GET /api/health without database writes', () => {
         async () =>
           (await sendForm(server)) === 503 &&
           (await health(server)).body.startsWith(
-            'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, ',
+            'PostgreSQL cannot be written (read-only), so forms are refused. ',
           ),
       );
       assert.equal((await health(server)).status, 503);
@@ -167,7 +167,7 @@ describe('GET /api/health without database writes', () => {
           assert.deepEqual(
             await health(server),
             sick(
-              'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
+              'The database file cannot be written (locked), so forms are refused. Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).',
             ),
           );
         });

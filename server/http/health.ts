@@ -49,7 +49,7 @@ export function addHealthRoute(
         return sick(FILE_LOST);
       }
       const fault = await findWriteFault();
-      if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
+      if (fault !== null) return sick(describeWriteFault(database.engine, fault));
       if (await refusesEverybody(database.db, clock()))
         return sick(
           'The mail server refuses all our mail. Read its replies with "desk lost", and check SMTP_URL, MAIL_FROM and your account with the provider.',
@@ -67,36 +67,20 @@ export function addHealthRoute(
     } catch (error) {
       request.log.error({ err: error }, 'The database is not responding.');
       const fault = writeFaultOf(error);
-      if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
+      if (fault !== null) return sick(describeWriteFault(database.engine, fault));
       return sick('The database is not responding.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
 }
 
-export const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
-  sqlite: {
-    full: 'The disk of the database is full, so forms are refused. Free some space. You do not need to restart.',
-    'read-only':
-      'The database file is not writable, so forms are refused. Check whether the file system has become read-only (dmesg) or the file belongs to another user.',
-    'disk fails':
-      'The database file cannot be written (an I/O error), so forms are refused. Check whether the file system has become read-only, and read the kernel log (dmesg).',
-    damaged:
-      'The database file is damaged, so forms are refused. Stop the site, keep the file, and restore the newest backup.',
-    locked:
-      'Another program has locked the database file, so forms are refused. Find that program (fuser FILE), and stop it.',
-    late: 'The database takes too long to write, so forms are refused. Check the load of the disk.',
-  },
-  postgres: {
-    full: 'The disk of PostgreSQL is full, so forms are refused. Free some space there. You do not need to restart the site.',
-    'read-only':
-      'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, or make this server writable.',
-    'disk fails':
-      'The disk of PostgreSQL is failing, so forms are refused. Check the log of PostgreSQL, and keep a backup ready.',
-    damaged:
-      'PostgreSQL reports damaged files, so forms are refused. Check the log of PostgreSQL, and keep a backup ready.',
-    locked:
-      'A table of PostgreSQL is locked, so forms are refused. Find the session that holds the lock (pg_stat_activity).',
-    late: 'PostgreSQL does not confirm writes in time, so forms are refused. Check whether its standby server is unreachable or a table is locked (pg_stat_activity).',
-  },
-};
+export function describeWriteFault(engine: OpenDatabase['engine'], fault: WriteFault): string {
+  const what = engine === 'sqlite' ? 'The database file' : 'PostgreSQL';
+  if (fault === 'full')
+    return `${engine === 'sqlite' ? 'The disk of the database' : 'The disk of PostgreSQL'} is full, so forms are refused. Free some space. You do not need to restart.`;
+  const cure =
+    engine === 'sqlite'
+      ? 'Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).'
+      : 'Check its log, its disk, its locks (pg_stat_activity), and whether DATABASE_URL names the primary server.';
+  return `${what} cannot be written (${fault}), so forms are refused. ${cure}`;
+}

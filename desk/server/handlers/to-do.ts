@@ -6,7 +6,7 @@ import { sampleOnPage } from '#server/campaign/sample.ts';
 import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { createWriteCheck } from '#server/db/health.ts';
-import { WRITE_FAULTS } from '#server/http/health.ts';
+import { describeWriteFault } from '#server/http/health.ts';
 import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
@@ -43,7 +43,7 @@ export async function toDoOf(
   const toDo = [
     // First, because a new site has this problem until someone connects a mail account.
     ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
-    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    ...(fault === null ? [] : [problem(describeWriteFault(engine, fault), '/doctor')]),
     ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config), timeZone: config.timeZone })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
