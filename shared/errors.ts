@@ -10,7 +10,6 @@ export const API_ERRORS = {
   'method-not-allowed': 405,
   'request-timeout': 408,
   'page-outdated': 409,
-  'precondition-failed': 412,
   'body-too-large': 413,
   'uri-too-long': 414,
   'unsupported-media-type': 415,

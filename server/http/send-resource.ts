@@ -82,7 +82,7 @@ export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource
   return reply.headers(resource.headers).headers(encoding).type(resource.type).send(body);
 }
 
-/** Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`. */
+/** Error: 416 `range-not-satisfiable`. */
 export function sendResource(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -92,9 +92,6 @@ export function sendResource(
   if (reply.statusCode !== 200) return sendWhole(request, reply, resource);
   const { method, headers } = request;
   const { body, etag } = resource.representationFor(headers['accept-encoding']);
-  const ifMatch = headers['if-match'];
-  if (ifMatch !== undefined && !names(ifMatch, etag))
-    return sendError(reply.headers(resource.vary), 'precondition-failed');
   const ifNoneMatch = headers['if-none-match'];
   // Compares weakly, because a proxy that compresses the response marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
