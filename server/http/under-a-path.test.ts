@@ -7,7 +7,6 @@ import { distFolder, filesFolder, newestRelease } from '#server/http/releases.ts
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { API } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
-import { decodedBody } from '#testing/decoded-body.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { campaignUnderPath } from '#testing/other-campaigns.ts';
 import { filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -62,20 +61,6 @@ describe('page under a path', () => {
       }
       for (const address of page.body.matchAll(/(?:src|href|data-app|data-later)="(\/[^"]+)"/g))
         assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
-    }));
-
-  it('a page under a path sends the same response over a connection as through Fastify', () =>
-    withServer(UNDER_A_PATH, async ({ app }) => {
-      const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-      const { body } = await app.inject('/guide/');
-      const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(body) ?? [];
-      for (const url of ['/guide/', chunk, '/guide/media/film.mp4', '/guide/proof-of-work.js']) {
-        const inside = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
-        const over = await fetch(origin + url, { headers: { 'accept-encoding': 'br' } });
-        assert.equal(over.status, 200, url);
-        assert.equal(over.headers.get('etag'), inside.headers.etag, url);
-        assert.deepEqual(Buffer.from(await over.arrayBuffer()), decodedBody(inside), url);
-      }
     }));
 
   it('a page under a path serves only probes outside it and redirects the bare path', () =>

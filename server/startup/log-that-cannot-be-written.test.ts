@@ -119,13 +119,6 @@ describe('unwritable log', { concurrency: true }, () => {
       }),
   );
 
-  it('a server whose log reader has exited works and stops normally', () =>
-    inFolder(async (folder) => {
-      const server = await start(folder, ['ignore', 'pipe', 'inherit']);
-      server.child.stdout?.destroy();
-      await servesAndStops(server, 20);
-    }));
-
   it('a server whose log reader is stalled works and stops normally', () =>
     inFolder(async (folder) => {
       // Writes more lines than fit into the pipe and the log's buffer.
