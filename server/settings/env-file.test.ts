@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaignFolder, readSettings, settingsText } from '#server/settings/env-file.ts';
-import { SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
@@ -36,12 +35,12 @@ describe('CAMPAIGN_FOLDER setting', () => {
 });
 
 describe('settings in .env', () => {
-  const read = (content: string | Buffer, env = {}, mode = 0o600) => {
+  const read = (content: string | Buffer, env = {}) => {
     let said: readonly string[] = [];
     return inFolder((folder) => {
       using _environment = environment({ ...env, INSTANCE_FOLDER: folder });
       const file = path.join(folder, '.env');
-      writeFileSync(file, content, { mode });
+      writeFileSync(file, content);
       const settings = readSettings();
       const sentences = settings.type === 'mistakes' ? settings.mistakes : settings.warnings;
       said = sentences.map((sentence) => sentence.replaceAll(file, '.env'));
@@ -93,31 +92,6 @@ describe('settings in .env', () => {
       assert.deepEqual(readSettings(text), first);
       assert.equal(process.env['INSTANCE_FOLDER'], undefined);
     }));
-
-  it('a .env that others can read is reported if it contains a secret', async () => {
-    const open = [
-      'Other users of this machine can read .env. Unless they need access, remove it: chmod go= .env',
-    ];
-    const secrets: Partial<Record<SettingName, string>> = {
-      DATABASE_URL: 'file:./leads.db',
-      APP_SECRET: SECRET,
-      SMTP_URL: 'smtp://127.0.0.1',
-      MAIL_EVENTS_POSTMARK_LOGIN: `postmark:${SECRET}`,
-      MAIL_EVENTS_MAILGUN_KEY: SECRET,
-      WEBHOOK_URLS: 'https://hooks.example.com/leads',
-      WEBHOOK_SECRET: `whsec_${'s'.repeat(32)}`,
-    };
-    for (const [name, value] of Object.entries(secrets)) {
-      const text = `MAIL_FROM=guide@example.com\n${name}="${value}"`;
-      assert.deepEqual(await read(text, {}, 0o644), open, name);
-      assert.deepEqual(await read(text, {}, 0o600), [], name);
-    }
-    assert.deepEqual(await read('PORT=3001\nAPP_SECRET=\n# SMTP_URL=x', {}, 0o644), []);
-    const harmless = new Set(['PUBLIC_URL', 'DESK_URL', 'MAIL_EVENTS_SENDGRID_KEY', 'DKIM_PRIVATE_KEY_FILE']);
-    for (const name of SETTING_NAMES)
-      if (/URL|SECRET|KEY|LOGIN|PASSWORD|TOKEN/.test(name))
-        assert.notEqual(name in secrets, harmless.has(name), `${name} is either secret or harmless`);
-  });
 
   it('settings in the environment can be written to .env, or are named', () =>
     inFolder((folder) => {

@@ -4,18 +4,12 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { openToOthers, PROJECT_FOLDER, describeOpenToOthers } from '#server/platform/files.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
-import {
-  isSettingName,
-  SETTING_NAMES,
-  SETTINGS,
-  type Setting,
-  type SettingName,
-} from '#server/settings/settings-table.ts';
+import { isSettingName, SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
 import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
 import { isTimeZone } from '#shared/days.ts';
 import { orNull } from '#shared/or-null.ts';
@@ -194,16 +188,8 @@ function readEnvFile(file: string, name: string): EnvFile {
   }
   const line = lineOfForeignCharacter(text);
   if (line !== null) return { ...NO_ENTRIES, mistakes: [{ file: name, line, message: NOT_UTF_8 }] };
-  const read = readEnvText(text, name);
-  const open = holdsSecret(read.values) ? openToOthers([file]).map(describeOpenToOthers) : [];
-  return { ...read, warnings: [...read.warnings, ...open.map((message) => ({ message }))] };
+  return readEnvText(text, name);
 }
-
-const holdsSecret = (values: EnvFile['values']): boolean =>
-  SETTING_NAMES.some((name) => {
-    const setting: Setting = SETTINGS[name];
-    return setting.isSecret === true && Boolean(values[name]?.trim());
-  });
 
 type EnvFile = {
   readonly mistakes: readonly Mistake[];

@@ -33,8 +33,6 @@ export type Setting = {
   readonly example?: string;
   readonly meaning: string;
   readonly details?: string;
-  /** A .env with this setting should be readable only by its owner. */
-  readonly isSecret?: true;
 };
 
 const limit = wholeNumber(0, 1_000_000);
@@ -92,7 +90,6 @@ export const SETTINGS = {
     meaning: 'SQLite file, or PostgreSQL database (docs/postgres.md) for several processes.',
     details:
       'With a password for PostgreSQL on another machine, add sslmode: postgres://user:password@db.example.com/leads?sslmode=verify-full (TLS with certificate check; sslrootcert=FILE names another authority), sslmode=no-verify (TLS with any certificate) or sslmode=disable (no encryption, only in your own network). Name only one host. With a transaction pooler such as PgBouncer, add prepare=false.',
-    isSecret: true,
   },
   APP_SECRET: {
     value: appSecrets,
@@ -100,7 +97,6 @@ export const SETTINGS = {
     meaning: 'Secret that signs cookies and links and derives codes. Required with PostgreSQL.',
     details:
       'At least 32 characters: openssl rand -base64 32. If unset, a secret is created once and kept in data/app-secret. With PostgreSQL, all processes need the same secret. To change it, list the new secret first: new,old',
-    isSecret: true,
   },
 
   SMTP_URL: {
@@ -110,7 +106,6 @@ export const SETTINGS = {
     meaning: 'Mail account. If unset, e-mails are written to `data/mail/` and codes are printed.',
     details:
       'In user and password, write @ as %40, # as %23, / as %2F, ? as %3F and % as %25. smtps:// uses TLS from the start (port 465), smtp:// switches to it (port 587). A user on another machine requires TLS, unless the URL ends with ?requireTLS=false. The greeting (EHLO) contains the host of PUBLIC_URL. To change that, add ?name=mail.example.com.',
-    isSecret: true,
   },
   MAIL_FROM: {
     value: mailbox,
@@ -153,7 +148,6 @@ export const SETTINGS = {
     ),
     meaning: '`user:password` that Postmark sends when it calls `/api/mail-events/postmark`.',
     details: 'The password must have at least 16 characters.',
-    isSecret: true,
   },
   MAIL_EVENTS_MAILGUN_KEY: {
     value: textThat(
@@ -161,7 +155,6 @@ export const SETTINGS = {
       'must be the HTTP webhook signing key shown by Mailgun under API security',
     ),
     meaning: 'Mailgun’s HTTP webhook signing key. Mailgun calls `/api/mail-events/mailgun`.',
-    isSecret: true,
   },
   MAIL_EVENTS_SENDGRID_KEY: {
     value: textThat(
@@ -290,8 +283,6 @@ export const SETTINGS = {
     value: listOf(isWebUrl, 'must be URLs such as https://hooks.example.com/leads, separated by spaces'),
     example: 'https://hooks.example.com/leads',
     meaning: 'Receivers of events about leads (docs/webhooks.md), separated by spaces.',
-    // Anyone who knows the URL can send to it.
-    isSecret: true,
   },
   WEBHOOK_EVENTS: {
     value: webhookEvents,
@@ -306,7 +297,6 @@ export const SETTINGS = {
     meaning: 'Signs webhooks (Standard Webhooks).',
     details:
       'To change the secret, list the new one first and keep the old one after it until every receiver knows the new one. `npm run -s desk -- webhooks secret` prints the secrets.',
-    isSecret: true,
   },
   WEBHOOK_ALLOW_PRIVATE: {
     value: oneOf('yes', 'no'),
