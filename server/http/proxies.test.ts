@@ -137,8 +137,8 @@ describe('notation of IP addresses', () => {
 
 describe('trusted proxies', () => {
   it('a trusted proxy is recognised by its network in any notation', () => {
-    const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '198.51.100.9', 'loopback']);
-    for (const address of ['10.1.2.3', '2001:db8:1::1', '198.51.100.9', '127.0.0.9', '::1']) {
+    const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '198.51.100.9']);
+    for (const address of ['10.1.2.3', '2001:db8:1::1', '198.51.100.9']) {
       assert.ok(isProxy(address, 0), address);
     }
     for (const address of ['11.0.0.1', '2001:db9::1', '198.51.100.8', '::2']) {

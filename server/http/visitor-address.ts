@@ -25,7 +25,7 @@ export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   if (trust === false) return () => false;
   if (typeof trust === 'number') return (_address, hop) => hop < trust;
   const networks = new BlockList();
-  for (const text of trust.flatMap((name) => NAMED_NETWORKS[name] ?? [name])) {
+  for (const text of trust) {
     const [network = '', prefix] = text.split('/');
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     if (prefix === undefined) networks.addAddress(network, family);
@@ -33,12 +33,6 @@ export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   }
   return (address) => networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
-
-const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
 
 /** Logs the first request that came through an untrusted proxy, because all its visitors would share one limit. */
 export function createForgottenProxyWarning(

@@ -107,7 +107,6 @@ export const trustedProxies: ReadSetting<false | number | readonly string[]> = v
 }, 'must be a number of proxies (1), a list of networks (10.0.0.0/8, 2001:db8::/32) or off');
 
 function isNetwork(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;

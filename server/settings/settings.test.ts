@@ -74,8 +74,8 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [{ TRUST_PROXY: '0' }, { trustProxy: false }],
   [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
   [
-    { TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,127.0.0.1,loopback' },
-    { trustProxy: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1', 'loopback'] },
+    { TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,127.0.0.1' },
+    { trustProxy: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'] },
   ],
   [{ ...DAILY, NEW_LEAD_EMAIL_AT: '18:05' }, { newLeadEmailAtMs: 65_100_000 }],
   [{ TIME_ZONE: 'Europe/Berlin' }, { timeZone: 'Europe/Berlin' }],
