@@ -66,9 +66,9 @@ describe('campaign files', () => {
       assert.deepEqual(
         campaignMistakes(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
         [
-          'hero.imageAlt: media/hero-640.webp contains AVIF. Save the file as WebP.',
-          'video: media/film.vtt contains another format. Save the file as WebVTT.',
-          'promise.imageAlt: media/guide-400.webp is empty. Copy the file there again.',
+          'hero.imageAlt: media/hero-640.webp does not contain WebP. Save the file as WebP.',
+          'video: media/film.vtt does not contain WebVTT. Save the file as WebVTT.',
+          'promise.imageAlt: media/guide-400.webp does not contain WebP. Save the file as WebP.',
         ],
       );
     }));
@@ -192,7 +192,7 @@ describe('pictures of a campaign', () => {
       writeFileSync(path.join(folder, 'media/chart.png'), 'GIF89a');
       writeFileSync(path.join(folder, 'article/article.md'), '# T\n\n![A chart](media/chart.png)\n');
       assert.deepEqual(called(folder, campaignMistakes(folder)), [
-        'campaign/article/article.md:3: media/chart.png contains GIF. Save the file as PNG.',
+        'campaign/article/article.md:3: media/chart.png does not contain PNG. Save the file as PNG.',
       ]);
     }));
 });

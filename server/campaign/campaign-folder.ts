@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs
 import path from 'node:path';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { type Mistake, type Mistakes, mistakesOf, nearestName } from '#server/platform/mistakes.ts';
+import { type Mistake, type Mistakes, mistakesOf } from '#server/platform/mistakes.ts';
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
@@ -95,30 +95,17 @@ export const variantsIn = (folder: string): string[] =>
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
 export function variantMistakes(folder: string): Mistake[] {
-  const names = variantsIn(folder);
-  const loose = namesIn(path.join(folder, 'variants')).filter(
-    (name) => !isHidden(name) && !names.includes(name),
-  );
   const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
+  const names = variantsIn(folder);
   return [
-    ...loose.map((name) =>
-      at(
-        `variants/${name}`,
-        `is not in the folder of a variant. Move the file into a folder, such as variants/b/${name}.`,
-      ),
-    ),
-    ...names.flatMap((name) => {
-      if (name === OWN_PAGE)
-        return at(
+    ...namesIn(path.join(folder, 'variants'))
+      .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
+      .map((name) =>
+        at(
           `variants/${name}`,
-          `the name ${OWN_PAGE} is reserved for the campaign’s own page. Rename this folder to b.`,
-        );
-      if (NAME.test(name)) return [];
-      return at(
-        `variants/${name}`,
-        'a variant needs a short name of lower-case letters, digits and hyphens, such as b. Rename the folder.',
-      );
-    }),
+          `must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name ${OWN_PAGE} is reserved for the campaign’s own page.`,
+        ),
+      ),
     ...(names.length > MOST_VARIANTS
       ? [
           at(
@@ -127,28 +114,14 @@ export function variantMistakes(folder: string): Mistake[] {
           ),
         ]
       : []),
-    ...names.flatMap((name) => fileMistakes(folder, name)),
+    ...names.flatMap((name) => {
+      const files = namesIn(path.join(folder, 'variants', name)).filter((file) => !isHidden(file));
+      if (files.length === 0) return at(`variants/${name}`, `is empty. ${MAY_CONTAIN}`);
+      return files
+        .filter((file) => !VARIANT_FILES.some((known) => known === file))
+        .map((file) => at(inVariant(name, file), `is the same for all variants. ${MAY_CONTAIN}`));
+    }),
   ];
 }
 
-function fileMistakes(folder: string, variant: string): Mistake[] {
-  const files = namesIn(path.join(folder, 'variants', variant)).filter((file) => !isHidden(file));
-  if (files.length === 0)
-    return [
-      {
-        file: nameOf(folder, `variants/${variant}`),
-        message: 'is empty. Add a landing.yaml with the words that differ, or remove the folder.',
-      },
-    ];
-  return files
-    .filter((file) => !VARIANT_FILES.some((known) => known === file))
-    .map((file) => {
-      const name = nearestName(file, VARIANT_FILES);
-      const cure =
-        name !== null ? `Did you mean ${name}?` : `A variant may only contain ${VARIANT_FILES.join(', ')}.`;
-      return {
-        file: nameOf(folder, inVariant(variant, file)),
-        message: `is the same for all variants. ${cure}`,
-      };
-    });
-}
+const MAY_CONTAIN = `A variant may only contain ${VARIANT_FILES.join(', ')}.`;

@@ -61,7 +61,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
 
 const FOR_THE_COPYRIGHT: readonly Case[] = [
   ['copyright:\u00A0Us', `@:1: ${NOT_READ} ${DOES_NOT_FIT}`],
-  ['copyright: © {{year}} Us', '@: copyright: write {year} instead of {{year}}.'],
+  ['copyright: © {{year}} Us', '@: copyright: there is no {{year}}. Use one of {year}.'],
 ];
 
 const CONTINUES =
@@ -225,7 +225,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'emails/code.yaml',
     'validity:',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
-    '@+2: validity: write {lifetime} instead of { Lifetime }.',
+    '@+2: validity: there is no { Lifetime }. Use one of {code}, {reference}, {lifetime}, {title}.',
     '@+3: more: unknown entry. Valid entries are subject, preview, instruction, validity, notYou.',
   ],
   ...(

@@ -38,31 +38,17 @@ export function svgSize(file: string): Size | null {
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-const KINDS: readonly (readonly [name: string, begins: RegExp])[] = [
-  ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
-  ['HEIC', /^....ftyp(?:heic|heix|hevc)/s],
-  ['MP4', /^....ftyp/s],
-  ['WebP', /^RIFF....WEBP/s],
-  ['PNG', /^\x89PNG/],
-  ['JPEG', /^\xFF\xD8\xFF/],
-  ['GIF', /^GIF8/],
-  ['WebM', /^.E\xDF\xA3/s],
-  ['PDF', /^%PDF/],
-  ['WebVTT', /^(?:\xEF\xBB\xBF)?WEBVTT/],
-  ['SVG', /^(?:\xEF\xBB\xBF)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i],
-  ['a Git LFS pointer (run "git lfs pull")', /^version https:\/\/git-lfs/],
-];
-
-const WANTED: Readonly<Record<string, string>> = {
-  '.avif': 'AVIF',
-  '.webp': 'WebP',
-  '.png': 'PNG',
-  '.jpg': 'JPEG',
-  '.jpeg': 'JPEG',
-  '.svg': 'SVG',
-  '.mp4': 'MP4',
-  '.webm': 'WebM',
-  '.vtt': 'WebVTT',
+/** How a file of each type begins. */
+const KINDS: Readonly<Record<string, readonly [name: string, begins: RegExp]>> = {
+  '.avif': ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
+  '.webp': ['WebP', /^RIFF....WEBP/s],
+  '.png': ['PNG', /^\x89PNG/],
+  '.jpg': ['JPEG', /^\xFF\xD8\xFF/],
+  '.jpeg': ['JPEG', /^\xFF\xD8\xFF/],
+  '.svg': ['SVG', /^(?:\xEF\xBB\xBF)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i],
+  '.mp4': ['MP4', /^....ftyp/s],
+  '.webm': ['WebM', /^.E\xDF\xA3/s],
+  '.vtt': ['WebVTT', /^(?:\xEF\xBB\xBF)?WEBVTT/],
 };
 
 /** @returns phrases that follow the name of the entry that needs the files */
@@ -81,14 +67,11 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
 
 /** @returns phrases with the name of the file */
 export function mistakesInFile(folder: string, file: string): string[] {
-  const wanted = WANTED[path.extname(file)];
   const place = path.join(folder, 'media', file);
-  const begin = beginOf(place);
-  if (begin === '') return [`media/${file} is empty. Copy the file there again`];
-  const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
-  if (wanted !== undefined && found !== wanted)
-    return [`media/${file} contains ${found ?? 'another format'}. Save the file as ${wanted}`];
-  return wanted === 'SVG' && svgSize(place) === null
+  const [kind, begins] = KINDS[path.extname(file)] ?? [];
+  if (begins !== undefined && !begins.test(beginOf(place)))
+    return [`media/${file} does not contain ${kind}. Save the file as ${kind}`];
+  return kind === 'SVG' && svgSize(place) === null
     ? [`media/${file} has no viewBox. Export the SVG with a viewBox`]
     : [];
 }

@@ -120,21 +120,19 @@ sections:
 
   it('an invalid variant name and unknown variant files are reported', () => {
     const cure = 'A variant may only contain landing.yaml, interface.yaml, consent.yaml.';
+    const name =
+      'must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name a is reserved for the campaign’s own page.';
     assert.deepEqual(
       mistakesIn({
         'a/landing.yaml': '# nothing',
-        'b/lending.yaml': '# nothing',
         'b/site.yaml': 'title: Another',
-        'b/media/hero.png': '',
         'The second/landing.yaml': '# nothing',
         'landing.yaml': '# nothing',
       }),
       [
-        'campaign/variants/landing.yaml: is not in the folder of a variant. Move the file into a folder, such as variants/b/landing.yaml.',
-        'campaign/variants/The second: a variant needs a short name of lower-case letters, digits and hyphens, such as b. Rename the folder.',
-        'campaign/variants/a: the name a is reserved for the campaign’s own page. Rename this folder to b.',
-        'campaign/variants/b/lending.yaml: is the same for all variants. Did you mean landing.yaml?',
-        `campaign/variants/b/media: is the same for all variants. ${cure}`,
+        `campaign/variants/The second: ${name}`,
+        `campaign/variants/a: ${name}`,
+        `campaign/variants/landing.yaml: ${name}`,
         `campaign/variants/b/site.yaml: is the same for all variants. ${cure}`,
       ],
     );
