@@ -163,9 +163,9 @@ describe('campaign warnings', () => {
       assert.deepEqual(
         called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
-          'campaign/site.yaml: title: has 64 characters. Use at most 34, because the header takes two lines on a phone with a longer title.',
-          'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, because mail programs cut off longer subjects.',
-          'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, because mail programs cut off longer subjects.',
+          'campaign/site.yaml: title: has 64 characters. Use at most 34, so that it fits on phones, in inboxes and in search results.',
+          'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
+          'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
           'campaign/emails/codes.yaml: this file is not used. "npm run tidy" moves it to unused/.',
           'campaign/media/old.png: this file is not used. "npm run tidy" moves it to unused/.',
           'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
@@ -345,12 +345,6 @@ describe('sample campaign', () => {
 
   const FREIGHT: readonly (readonly [title: string, file: string, text: string, ...warnings: string[]])[] = [
     [
-      'an earlier text of the block below the article',
-      'interface.yaml',
-      'content:\n  endTitle: Worth passing on?\n  endText: Send the page to a colleague who writes cold emails. It is free for them, too.\n',
-      'campaign/interface.yaml:3: “Send the page to a colleague who writes cold emails.” is still the sample’s text. Write it for your own guide.',
-    ],
-    [
       'one of two sentences of a text',
       'emails/guide.yaml',
       'inside: >-\n  Inside are ten tariffs for pallets. We will write to you when the\n  next chapter opens.\n',
@@ -361,12 +355,6 @@ describe('sample campaign', () => {
       'variants/b/landing.yaml',
       'hero:\n  headline: Master AI-Powered Cold Outreach\n',
       'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s text. Write it for your own guide.',
-    ],
-    [
-      'a sentence of the article with other words before it',
-      'article/article.md',
-      '# Freight\n\n## Pallets\n\nAsk first.\nA cold email is a stranger asking\nfor a minute. Load later.\n',
-      'campaign/article/article.md:6: “A cold email is a stranger asking for a minute.” is still the sample’s text. Write it for your own guide.',
     ],
     [
       'short texts about the subject, with all their lines',
@@ -403,11 +391,6 @@ solution: { title: The Solution, qualities: [{ title: Measurable }] }
       'words quoted by the specification',
       'interface.yaml',
       'form:\n  title: Get Your Free Copy\n  name: Full Name *\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
-    ],
-    [
-      'a guide on the same subject in other words',
-      'landing.yaml',
-      'hero:\n  headline: Chapters on cold email\n',
     ],
     [
       'the sentence of the consent',

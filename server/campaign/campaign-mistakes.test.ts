@@ -108,18 +108,13 @@ const FOR_THE_BADGE: readonly Case[] = [
   ['  badge: For {firstName}', '@: hero.badge: there is no {firstName}. Use one of {year}.'],
 ];
 
+const LINK =
+  'must begin with https://, mailto: or tel:, or with / for a page of this site, without quotes or spaces';
+
 const IN_THE_SITE: readonly Case[] = [
-  [
-    "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
-    "@+2: colors.accent.light: is empty, because # begins a comment. Put the text in quotes: '#0e5a43'.",
-  ],
   [
     "colors:\n  accent:\n    light: 'green'\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
     "@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes.",
-  ],
-  [
-    'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
-    '@+1: analytics.tool: must be one of plausible, umami, matomo.',
   ],
   [
     'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
@@ -151,13 +146,14 @@ const IN_THE_SITE: readonly Case[] = [
   ],
   ...(
     [
-      ['www.example.com/privacy', 'must begin with https://, as in https://www.example.com/privacy'],
-      ['you@example.com', 'must begin with mailto:, as in mailto:you@example.com'],
-      ['htps://example.com', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
-      ['https//example.com', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
-      ['javascript:alert(1)', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
-      ['https://example.com/our privacy', 'must not contain spaces. Write %20 instead'],
-      ['“https://example.com”', 'contains a curly quote. Remove it, or put straight quotes around the text'],
+      ...[
+        'www.example.com',
+        'you@example.com',
+        'htps://example.com',
+        'javascript:alert(1)',
+        '“https://a.com”',
+      ].map((href) => [href, LINK] as const),
+      ['https://example.com/our privacy', LINK],
       [
         "'#benefit'",
         'leads to a place that does not exist on the page. The existing places are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
@@ -171,8 +167,7 @@ const IN_THE_SITE: readonly Case[] = [
 
 const AFTER_THE_CODE: readonly Case[] = (
   [
-    ['shop.example.com', 'must begin with https://, as in https://shop.example.com'],
-    ['you@example.com', 'must begin with https://, or with / for a page of this site'],
+    ['shop.example.com', 'must begin with https://, or with / for a page of this site'],
     ['mailto:you@example.com', 'must begin with https://, or with / for a page of this site'],
     ["'#closing'", 'must begin with https://, or with / for a page of this site'],
     ['//evil.example', 'must begin with https://, or with / for a page of this site'],
@@ -252,12 +247,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'landing.yaml',
     '    - icon: prompt',
-    '    - icon: promt',
-    '@: benefits.cards 1, icon: there is no icon promt. Did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
-  ],
-  [
-    'landing.yaml',
-    '    - icon: prompt',
     '    - icon: Mail Openned',
     '@: benefits.cards 1, icon: there is no icon Mail Openned. Did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
   ],
@@ -315,19 +304,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   ],
   ['site.yaml', 'description:', 'description: ""', '@: description: must not be empty.'],
   [
-    'site.yaml',
-    'publisher:',
-    'publisher:\n  5',
-    "@+1: publisher: must be text. Put the text in quotes: '5'.",
-  ],
-  [
-    'site.yaml',
-    'footerLinks:',
-    'footerLinks:\n  - href: "#"\n    lable: Terms',
-    '@+1: footerLinks 1, label: is missing.',
-    '@+2: footerLinks 1, lable: unknown entry. Did you mean label?',
-  ],
-  [
     'emails/code.yaml',
     'subject:',
     'subject: Your {cod}',
@@ -339,13 +315,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'preview:',
     "preview: '{code}'",
     '@: preview: must not contain {code}, because the body already shows the code.',
-  ],
-  [
-    'interface.yaml',
-    '  suggestion:',
-    '  suggestion: Did you mean {adress}?',
-    '@: form.suggestion: must contain {address}.',
-    '@: form.suggestion: there is no {adress}. Use one of {address}.',
   ],
   [
     'interface.yaml',
@@ -384,7 +353,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'consent.yaml',
     '',
     Buffer.from('text: I agree, as the [policy](https://) says.'),
-    '1: text: https:// must begin with https://, mailto: or tel:, or with / for a page of this site.',
+    `1: text: https:// ${LINK}.`,
   ],
   [
     'consent.yaml',
@@ -403,18 +372,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '',
     Buffer.from('text: I agree [ ](https://example.com/a).'),
     '1: text: contains a link without words.',
-  ],
-  [
-    'consent.yaml',
-    '',
-    Buffer.from("text: I agree.\nrefuseEarlier: 'yes'"),
-    '2: refuseEarlier: must be true or false, without quotes.',
-  ],
-  [
-    'consent.yaml',
-    '',
-    Buffer.from('text: I agree.\nnewsConsent: Send me news, as the [policy](/privacy) says.'),
-    '2: newsConsent: /privacy must begin with https://.',
   ],
   [
     'consent.yaml',
@@ -460,7 +417,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
         'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
       ] as const,
   ),
-  ['See [this](www.example.com).', 'www.example.com must begin with https://, as in https://www.example.com'],
+  ['See [this](www.example.com).', `www.example.com ${LINK}`],
   ['See [this](#there).', '#there leads to a place that does not exist on the page'],
   ['See [this][that].', '[this][that]: this link has no URL. Add a line such as "[name]: https://…"'],
   [

@@ -12,7 +12,7 @@ import { inFolder } from '#testing/folder.ts';
 import { withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+import { fillDisk, whyNoDisk } from '#testing/small-disk.ts';
 import { until } from '#testing/until.ts';
 
 /** Longer than a full disk is remembered and than the interval between write probes. */
@@ -175,21 +175,6 @@ describe('GET /api/health without database writes', () => {
         assert.deepEqual(await health(server), WELL);
       });
     }));
-
-  it('health responds with 503 for SQLite on a full disk', { skip: whyNoDisk() }, () =>
-    withSmallDisk({ size: '2m' }, async (disk) => {
-      const env = { ...WITHOUT_BREAKER, DATABASE_URL: `file:${path.join(disk, 'leads.db')}` };
-      await withServer({ engine: 'sqlite', env }, async (server) => {
-        const filler = fillDisk(disk);
-        await sendFormsUntilRefused(server);
-        assert.deepEqual(await health(server), sick(FULL_SQLITE));
-        rmSync(filler);
-        assert.equal(await sendForm(server), 202);
-        pass(server, A_WHILE_SECONDS);
-        await untilWell(server);
-      });
-    }),
-  );
 
   it(
     'health responds with 503 for PostgreSQL on a full disk, even if small writes succeed',
