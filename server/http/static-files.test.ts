@@ -374,15 +374,6 @@ it('served files are only counted, while refused and missing files are also logg
   }
 });
 
-it('an overloaded server also responds with 503 to requests for the page and its files', () =>
-  withServer({ ...SITE, maxResidentBytes: 1 }, async (full) => {
-    const getThere = await overConnection(full);
-    await until(async () => (await getThere('/')).statusCode === 503);
-    const response = await getThere(chunk);
-    assert.equal(response.statusCode, 503);
-    assert.ok(Number(response.headers['retry-after']) > 0);
-  }));
-
 it('a stopping process sends Connection: close on kept-alive connections', () => {
   let isStopping = false;
   return withServer({ ...SITE, isStopping: () => isStopping }, async (stopping) => {

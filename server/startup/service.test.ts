@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { Agent } from 'node:http';
 import { describe, it } from 'node:test';
 
 import { buildApp } from '#server/startup/app.ts';
-import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { createLogger } from '#server/log/logger.ts';
 import {
   openService,
@@ -16,7 +14,7 @@ import {
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
-import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
+import { codeIn, startInbox } from '#testing/inbox.ts';
 import { testInstance } from '#testing/open-test-service.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
@@ -105,38 +103,3 @@ describe('parts of a service', { concurrency: true }, () => {
       },
     ));
 });
-
-it('a closing service finishes the mail being sent, even if webhooks fail to stop', ({ mock }) =>
-  inFolder(async (folder) => {
-    const gate = createGate();
-    const started = Promise.withResolvers<void>();
-    const inbox = await startInbox({
-      onMessage: () => {
-        started.resolve();
-        return gate.opened;
-      },
-    });
-    const instance = testInstance(folder, {
-      APP_SECRET: TEST_SECRET,
-      DATABASE_URL: 'file:./data/leads.db',
-      SMTP_URL: inbox.url,
-      WEBHOOK_URLS: 'https://hooks.example.com/leads',
-    });
-    mock.method(Agent.prototype, 'destroy', () => {
-      throw new Error('This agent stays.');
-    });
-    const service = await open(instance);
-    const now = Date.now();
-    const notice = { recipients: ['op@example.com'], subject: 'News', text: 'News.', now };
-    await queueNotice(service.database.db, notice);
-    service.startSending();
-    await started.promise;
-    const closing = assert.rejects(service.close(), /This agent stays/);
-    gate.open();
-    await closing;
-    await inbox.close();
-    const reopened = await open(instance);
-    const mail = await reopened.database.db.selectFrom('outbox').select('state').executeTakeFirstOrThrow();
-    assert.equal(mail.state, 'sent');
-    await reopened.close();
-  }));
