@@ -90,11 +90,15 @@ export async function endWaits(
   table: JobTable,
   { leaseId, now }: { readonly leaseId: string; readonly now: number },
 ): Promise<void> {
-  const queued = jobsOf(db).updateTable(table).where(isQueued);
-  await queued.set({ due_at: now }).where('due_at', '>', now).execute();
-  await queued
-    .set({ leased_until: null, lease_id: null })
-    .where('lease_id', '!=', leaseId)
-    .where('leased_until', '>', now + LONGEST_LEASE_MS)
-    .execute();
+  await jobsOf(db)
+    .transaction()
+    .execute(async (tx) => {
+      const queued = tx.updateTable(table).where(isQueued);
+      await queued.set({ due_at: now }).where('due_at', '>', now).execute();
+      await queued
+        .set({ leased_until: null, lease_id: null })
+        .where('lease_id', '!=', leaseId)
+        .where('leased_until', '>', now + LONGEST_LEASE_MS)
+        .execute();
+    });
 }
