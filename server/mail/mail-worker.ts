@@ -2,7 +2,7 @@
 import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
-import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
+import { REFUSES_US, refusesEverybody } from '#server/db/tables/outbox.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { type MailJob, SMTP_CONNECTIONS, takeMail } from '#server/jobs/mail-jobs.ts';
 import { endLease } from '#server/jobs/queue.ts';
@@ -55,7 +55,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
 }
 
 // A new kind of letter needs a file in templates/ with its handler and queueing function, and a line here.
-const KINDS: Readonly<Record<string, LetterKind>> = {
+const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
   code: codeKind,
   guide: guideKind,
   notice: noticeKind,
@@ -65,13 +65,8 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   report: reportKind,
 };
 
-/** @returns undefined for a kind that only a newer release knows */
-const findLetterKind = (name: string): LetterKind | undefined =>
-  Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-
 /** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
-const UNKNOWN_KIND_WAIT_MS = 30_000;
 
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
@@ -115,12 +110,9 @@ async function deliverMail(
     return endLease(db, 'outbox', { id, leaseId }, changes);
   };
 
-  const kind = findLetterKind(mail.kind);
-  if (kind === undefined) {
-    const reason = `no running version of this software knows the kind "${mail.kind}"`;
-    await retry(reason, UNKNOWN_KIND, clock() + UNKNOWN_KIND_WAIT_MS);
-    return;
-  }
+  const kind = KINDS[mail.kind];
+  // Its lease ends later, so it waits for the release that knows it.
+  if (kind === undefined) throw new Error(`This release knows no mail of the kind "${mail.kind}".`);
   const letterParts: LetterParts = { ...parts, db };
   const composedAt = clock();
   const isInTime = composedAt - mail.created_at < kind.mayWaitMs(letterParts);

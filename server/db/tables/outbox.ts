@@ -11,9 +11,6 @@ type OutboxRow = Selectable<Schema['outbox']>;
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
-/** An error of this class is unrelated to the mail server. */
-export const UNKNOWN_KIND = 'unknown kind';
-
 /**
  * The server refused the site rather than the mail, such as for an unpaid account. The mail is retried despite the permanent
  * error, because the operator can correct the cause before a code expires.
@@ -130,7 +127,7 @@ export async function mailStandsStill(
   db: Db,
   { now, forMs }: { now: number; forMs: number },
 ): Promise<boolean> {
-  const aboutOne = sql.join([...PUT_OFF, STALLED, UNKNOWN_KIND]);
+  const aboutOne = sql.join([...PUT_OFF, STALLED]);
   const old = await db
     .selectFrom('outbox')
     .select([
@@ -139,7 +136,6 @@ export async function mailStandsStill(
       sql<number>`count(case when error_class not in (${aboutOne}) then 1 end)`.as('server_away'),
     ])
     .where(isQueued)
-    .where((eb) => eb.or([eb('error_class', 'is', null), eb('error_class', '<>', UNKNOWN_KIND)]))
     .where('created_at', '<=', now - forMs)
     .executeTakeFirstOrThrow();
   const isAboutUs =
