@@ -46,53 +46,12 @@ const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-
 
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
 
-const MBOX_LINE = /^From \S.*\d\d:\d\d/;
-const LINE_FEED = 0x0a;
-
-/**
- * Splits an mbox into its messages; any other input is one message.
- * @returns the first {@link READ_BYTES} of each
- */
+/** Splits an mbox into its messages; any other input is one message. */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  let parts: Uint8Array[] = [];
-  let bytes = 0;
-  let isMbox: boolean | null = null;
-  let isAfterEmptyLine = false;
-  for await (const line of linesOf(chunks)) {
-    const isBoundary = MBOX_LINE.test(Buffer.from(line.subarray(0, 200)).toString('latin1'));
-    isMbox ??= isBoundary;
-    if (isMbox && isBoundary && isAfterEmptyLine) {
-      yield Buffer.concat(parts);
-      parts = [];
-      bytes = 0;
-    }
-    if (bytes < READ_BYTES) parts.push(line);
-    bytes += line.length;
-    isAfterEmptyLine =
-      line.length <= 2 && line.at(-1) === LINE_FEED && (line.length === 1 || line[0] === 0x0d);
-  }
-  yield Buffer.concat(parts);
-}
-
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  let begun: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
-      yield Buffer.concat([...begun, chunk.subarray(from, end + 1)]);
-      begun = [];
-      bytes = 0;
-      from = end + 1;
-    }
-    begun.push(chunk.subarray(from));
-    bytes += chunk.length - from;
-    if (bytes < READ_BYTES) continue;
-    yield Buffer.concat(begun);
-    begun = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(begun);
+  const text = Buffer.concat(await Array.fromAsync(chunks)).toString('latin1');
+  const isMbox = /^From \S.*\d\d:\d\d/.test(text);
+  for (const message of isMbox ? text.split(/(?<=\n\r?\n)(?=From \S.*\d\d:\d\d)/) : [text])
+    yield Buffer.from(message, 'latin1');
 }
 
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
