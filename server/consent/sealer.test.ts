@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import type { Contents } from '#server/consent/chain.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { createSealer, sealConsents, unsealedPages } from '#server/consent/sealer.ts';
+import { createSealer, sealConsents } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
-import { ENGINES, withDatabase } from '#testing/databases.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -129,28 +129,3 @@ describe('rounds of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 4);
     }));
 });
-
-it('new consents are found as fast in a long chain as in a short one', () =>
-  withDatabase('postgres', async ({ db }) => {
-    const id = sql`lpad(to_hex(n), 12, '0')`;
-    const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;
-    await db.transaction().execute(async (tx) => {
-      await sql`set local session_replication_role = replica`.execute(tx);
-      await sql`insert into consent_receipts select ${id}, 'lead', ${id}, 'guide', 'wording', 0, 0, '', '', null, 1 from ${series}`.execute(
-        tx,
-      );
-      await sql`insert into consent_chain select n, 'consent', ${id}, '', '', '', '', '', 0 from ${series}`.execute(
-        tx,
-      );
-    });
-    await sql`vacuum analyze consent_receipts, consent_chain`.execute(db);
-    await db.transaction().execute(async (tx) => {
-      const after = (19_000).toString(16).padStart(12, '0');
-      assert.deepEqual(await unsealedPages(tx, after).next(), { done: false, value: [] });
-      const { rows } = await sql<{ read: number }>`
-        select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'consent_chain'
-      `.execute(tx);
-      const read = Number(rows[0]?.read);
-      assert.ok(read > 0 && read <= 1_100, `${read} entries were read for 1,000`);
-    });
-  }));

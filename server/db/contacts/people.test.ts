@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 
 import { lookForPeople, leadPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
 import { words } from '#testing/words.ts';
 
@@ -54,25 +54,3 @@ for (const engine of ENGINES)
         ids.toReversed().slice(0, 120),
       );
     }));
-
-it('a page of people is read with at most one bound per side, so that SQLite can seek', async () => {
-  const statements: string[] = [];
-  await using database = await freshDatabase('sqlite', { onStatement: (sql) => void statements.push(sql) });
-  const { db } = database;
-  const times = { first_verified_at: NOW, last_verified_at: NOW };
-  const leads = Array.from({ length: 300 }, (_, seq) => leadRow(uuid({ msecs: NOW, seq }), times));
-  await db.insertInto('leads').values(leads).execute();
-  statements.length = 0;
-  const span = { since: NOW - DAY_MS, until: NOW + DAY_MS };
-  for (const filter of [{}, span, { ...span, search: 'Lovelace' }])
-    for (const newestFirst of [false, true]) {
-      const pages = await Array.fromAsync(leadPages(db, 'verified', { ...filter, newestFirst }));
-      assert.equal(pages.flat().length, 300);
-    }
-  for (let from: string | null = null, looks = 0; looks === 0 || from !== null; looks += 1)
-    ({ next: from } = await lookForPeople(db, 'verified', span, { from, most: 120, forMs: 10_000 }));
-  assert.ok(statements.length > 20);
-  for (const statement of statements)
-    for (const bound of [/\bid" >=? /g, /\bid" <=? /g])
-      assert.ok((statement.match(bound)?.length ?? 0) <= 1, statement);
-});
