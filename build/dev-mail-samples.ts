@@ -5,7 +5,8 @@ import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
-import { composeNewLeadEmail, type NamedLead } from '#server/mail/templates/new-lead-mail.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
+import { composeNewLeadEmail } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
 import { storedAnswers, sampleAnswers } from '#shared/own-fields.ts';
 
@@ -21,7 +22,7 @@ const HOST = 'guide.example.com';
 const DESK_URL = 'https://desk.example.com';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 
-const lead = (name: string, company: string, email: string, minute: number, flags = ''): NamedLead => ({
+const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
   name,
   company,
   answers: null,
@@ -30,7 +31,6 @@ const lead = (name: string, company: string, email: string, minute: number, flag
   flags,
   first_verified_at: NOON + minute * 60_000,
   news: 0,
-  suppressions: [],
 });
 const ADA = lead('Ada Lovelace', 'Analytical Engines', 'ada@example.com', 5);
 const OTHERS = [

@@ -672,16 +672,6 @@ export const NewLeadEmail = z.strictObject({
     freeMail: plain,
     disposable: plain,
     news: z.optional(plain),
-    noMail: z.optional(
-      z.strictObject({
-        text: wordsWithAll('reasons'),
-        unsubscribed: plain,
-        complained: plain,
-        bounced: plain,
-        byHand: plain,
-        erased: plain,
-      }),
-    ),
   }),
   more: countedWords('count'),
   why: z.strictObject({ each: ofNewLead, day: ofNewLead, week: ofNewLead }),

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   type AboutPage,
@@ -11,7 +12,6 @@ import {
   daysIn,
   idOfPeriod,
   listOf,
-  type NamedLead,
   namedLeads,
   sourceNamed,
   why,
@@ -80,7 +80,7 @@ export const digestKind: LetterKind = {
 
   compose: async ({ newLeadEmail: words, ...parts }, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const named = await namedLeads(parts, figures);
+    const named = await namedLeads(parts.db, figures);
     if (named.count === 0) return null;
     return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
   },
@@ -92,7 +92,7 @@ export function composeDigestEmail(
   words: NewLeadEmail,
   facts: AboutPage & {
     readonly figures: PeriodFigures;
-    readonly leads: readonly NamedLead[];
+    readonly leads: readonly NewLead[];
     readonly count: number;
   },
 ): Letter {

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
-import type { SuppressionReason } from '#server/db/all-tables.ts';
-import { suppress } from '#server/db/tables/suppressions.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -37,15 +34,6 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
-
-async function suppressed(
-  { database, service, now }: ServerUnderTest,
-  email: string,
-  reason: SuppressionReason,
-  keys: readonly [string, ...string[]] = pseudonymsOf(service.secrets, email),
-): Promise<void> {
-  await suppress(database.db, { keys, reason, email, now: now() });
-}
 
 for (const engine of ENGINES) {
   describe(`new-lead mail on ${engine}`, () => {
@@ -193,57 +181,6 @@ for (const engine of ENGINES) {
             const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
             assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
           });
-      }));
-
-    it("the operator's mail about a new lead says that the lead gets no mail, if the campaign has words for it", () =>
-      inFolder(async (folder) => {
-        const older = copyCampaign(folder);
-        const file = path.join(older, 'emails/new-lead.yaml');
-        writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}noMail:\n(?: {4}.*\n)+/m, ''));
-        for (const [env, remark] of [
-          [{}, 'Remarks   gets no mail (stopped by hand)\n'],
-          [{ CAMPAIGN_FOLDER: older }, '\n'],
-        ] as const)
-          await withServer({ engine, env: { ...EACH, ...env } }, async (server) => {
-            await becomeLead(server, 'ada@example.com', 1, {
-              beforeCode: () => suppressed(server, 'ada@example.com', 'by-hand'),
-            });
-            const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-            assert.ok(text.replaceAll('\u202F', ' ').includes(`at 12:00 PM UTC\n${remark}`), text);
-          });
-      }));
-
-    it('the daily mail says which new leads get no mail, and why', () =>
-      withServer({ engine, env: DAILY }, async (server) => {
-        for (const [email, ...reasons] of [
-          ['ada@example.com'],
-          ['grace@example.com', 'unsubscribed', 'bounced'],
-          ['alan@example.com', 'complained'],
-          ['mary@example.com'],
-        ] as const) {
-          await becomeLead(server, email);
-          for (const reason of reasons) {
-            await suppressed(server, email, reason);
-            await server.advance(1);
-          }
-        }
-        await suppressed(server, 'mary@example.com', 'by-hand', ['of a lost secret']);
-        await server.database.db
-          .updateTable('suppressions')
-          .set({ email: null })
-          .where('email', '=', 'alan@example.com')
-          .execute();
-        await server.advance(19 * 3_600);
-        await newsOf(server)();
-        server.wakeWorker();
-        const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-        const facts = [...text.matchAll(/^(\w+@example\.com)\ndirect · [^·\n]+(.*)$/gm)];
-        assert.deepEqual(Object.fromEntries(facts.map(([, email, remark]) => [email, remark])), {
-          'ada@example.com': '',
-          'grace@example.com': '· gets no mail (unsubscribed, mail came back)',
-          'alan@example.com': '· gets no mail (reported as spam)',
-          'mary@example.com': '· gets no mail (stopped by hand)',
-        });
       }));
 
     it("a lead is stored only if the operator's mail about it can be queued", () =>

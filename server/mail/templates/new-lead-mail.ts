@@ -13,10 +13,8 @@ import {
   shownSource,
   sourceOf,
 } from '#server/attribution/attribution.ts';
-import type { SuppressionReason } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countNewLeads, findNewLead, type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
-import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { addMails } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
@@ -27,14 +25,12 @@ import {
   FONT,
   type Letter,
   type LetterKind,
-  type LetterParts,
   type Look,
   paragraph,
   startOf,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
@@ -71,32 +67,19 @@ export const newLeadKind: LetterKind = {
 
   compose: async ({ newLeadEmail: words, ...parts }, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
-    const found = await findNewLead(parts.db, leadId);
-    const [lead] = await withSuppressions(parts, found === undefined ? [] : [found]);
+    const lead = await findNewLead(parts.db, leadId);
     if (lead === undefined) return null;
     return composeNewLeadEmail(words, { ...aboutPage(parts), lead, leadId });
   },
 };
 
-export async function namedLeads(
-  { db, secrets }: Pick<LetterParts, 'db' | 'secrets'>,
+export const namedLeads = async (
+  db: Db,
   span: { readonly from: number; readonly to: number },
-): Promise<{ readonly leads: readonly NamedLead[]; readonly count: number }> {
-  const leads = await withSuppressions({ db, secrets }, await newLeadsOf(db, span, NAMED_MAX));
-  return { leads, count: await countNewLeads(db, span) };
-}
-
-export type NamedLead = NewLead & { readonly suppressions: readonly SuppressionReason[] };
-
-async function withSuppressions(
-  { db, secrets }: Pick<LetterParts, 'db' | 'secrets'>,
-  leads: readonly NewLead[],
-): Promise<readonly NamedLead[]> {
-  if (leads.length === 0) return [];
-  const addressOf = ({ email }: NewLead) => ({ email, keys: pseudonymsOf(secrets, email) });
-  const reasonsOf = await suppressionReasons(db, leads.map(addressOf));
-  return leads.map((lead) => ({ ...lead, suppressions: reasonsOf(addressOf(lead)) }));
-}
+): Promise<{ readonly leads: readonly NewLead[]; readonly count: number }> => ({
+  leads: await newLeadsOf(db, span, NAMED_MAX),
+  count: await countNewLeads(db, span),
+});
 
 /** Times are in the operator's time zone. */
 export type Reader = { readonly language: string; readonly timeZone: string };
@@ -127,7 +110,7 @@ export const aboutPage = ({
 
 export function composeNewLeadEmail(
   words: NewLeadEmail,
-  { lead, leadId, ...about }: AboutPage & { readonly lead: NamedLead; readonly leadId: string },
+  { lead, leadId, ...about }: AboutPage & { readonly lead: NewLead; readonly leadId: string },
 ): Letter {
   const { title, host, language } = about;
   const { labels } = words;
@@ -194,7 +177,7 @@ function details(language: string, rows: readonly (readonly [label: string, valu
 export function listOf(
   words: NewLeadEmail,
   about: AboutPage,
-  leads: readonly NamedLead[],
+  leads: readonly NewLead[],
   count: number,
 ): Block[] {
   const rest = count - leads.length;
@@ -248,22 +231,14 @@ function campaignIn(words: NewLeadEmail, { attribution }: NewLead): string {
   return campaign === undefined ? '' : sourceNamed(words, shownSource(campaign));
 }
 
-const remarksOf = ({ remarks }: NewLeadEmail, { flags, news, suppressions }: NamedLead): string =>
+const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string =>
   [
     flags.includes('free-mail') && remarks.freeMail,
     flags.includes('disposable') && remarks.disposable,
     news === 1 && remarks.news,
-    suppressions.length > 0 && remarks.noMail && noMail(remarks.noMail, suppressions),
   ]
     .filter(Boolean)
     .join(', ');
-
-type NoMail = NonNullable<NewLeadEmail['remarks']['noMail']>;
-
-const noMail = ({ text, byHand, ...words }: NoMail, suppressions: NamedLead['suppressions']): string =>
-  fill(text, {
-    reasons: suppressions.map((reason) => ({ ...words, 'by-hand': byHand })[reason]).join(', '),
-  });
 
 /** Example: 14:05 UTC */
 const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
