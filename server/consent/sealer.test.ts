@@ -6,50 +6,11 @@ import { sql } from 'kysely';
 import type { Contents } from '#server/consent/chain.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { createSealer, sealConsents } from '#server/consent/sealer.ts';
+import { createSealer } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
-import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-
-const ROWS = 300;
-
-async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
-  const { id } = await database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
-  const rows = Array.from({ length: ROWS }, (_, n) => ({
-    id: `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`,
-    lead_id: id,
-    way: 'by-hand' as const,
-    withdrawn_at: now(),
-    client_address: null,
-    user_agent: null,
-  }));
-  await database.db.insertInto('withdrawals').values(rows).execute();
-}
-
-describe('sealing while visitors are served', () => {
-  it('sealing pauses between batches for longer than the batches take', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      await agree(server, 'ada@example.com');
-      await withdraw(server);
-      const [begun, before] = [performance.now(), process.cpuUsage()];
-      await createSealer(server.service, () => false)();
-      const { user, system } = process.cpuUsage(before);
-      const share = (user + system) / 1000 / (performance.now() - begun);
-      assert.equal(await server.countRows('consent_chain'), ROWS + 1);
-      assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
-    }));
-
-  it('sealing pauses after each page of sealed rows', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      await agree(server, 'ada@example.com');
-      await withdraw(server);
-      await sealConsents(server.service);
-      let rests = 0;
-      const { sealed } = await sealConsents(server.service, { rest: async () => (rests += 1) });
-      assert.deepEqual({ sealed, rests }, { sealed: 0, rests: 1 });
-    }));
-});
+import { createVisitor, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES)
   describe(`sealing on ${engine}`, () => {

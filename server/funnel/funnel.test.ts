@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { addFunnelCounts } from '#server/db/tables/counts.ts';
@@ -313,23 +312,6 @@ for (const engine of ENGINES) {
       }));
   });
 }
-
-describe('pending page views', () => {
-  it('pending page views use bounded memory, however long their headers are', () =>
-    withDatabase('sqlite', async (database) => {
-      const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
-      collectGarbage();
-      const before = process.memoryUsage().heapUsed;
-      for (let at = 0; at < 5_000; at += 1) {
-        const long = Buffer.alloc(13_500, `${BROWSER} ${at} `).toString('latin1');
-        const name = (['host', 'referer', 'user-agent'] as const)[at % 3] ?? 'host';
-        funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER, [name]: long } });
-      }
-      collectGarbage();
-      const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
-      assert.ok(megabytes < 15, `${megabytes} MB`);
-    }));
-});
 
 describe('POST /api/funnel', () => {
   it('the limit on funnel reports from one network does not affect others', () =>

@@ -4,8 +4,6 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
-import { endLease } from '#server/jobs/queue.ts';
-import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
@@ -251,40 +249,6 @@ for (const engine of ENGINES) {
           assert.deepEqual(typesOf(ofOne), types);
         }
       }));
-
-    it('a webhook receives the next event immediately after a process has lost its lease', () =>
-      withWebhook({ engine }, refuse, async (server) => {
-        const { service, database } = server;
-        await becomeLead(server);
-        await outcomes(server, 1);
-        const endpoint = service.webhooks.endpoints[0]?.id ?? assert.fail('There is no endpoint.');
-        const lease = async (leaseId: string, now: number) => {
-          const wanted = { endpoint, leaseId, now, leaseMs: 30_000, limit: 4 };
-          const [event] = await takeEvents(database.db, wanted);
-          return event ?? assert.fail('Nothing is due.');
-        };
-        const now = server.now() + HOUR_SECONDS * 1000;
-        const lost = await lease('suspended', now);
-        const later = now + 31_000;
-        const event = await lease('another', later);
-        const result = { state: 'sent', reply: '204', finished_at: later } as const;
-        await endLease(database.db, 'webhook_events', { id: event.id, leaseId: 'another' }, result);
-        const dueAt = later + 4 * HOUR_SECONDS * 1000;
-        await retryEvent(database.db, lost, { leaseId: 'suspended', dueAt, reply: 'timed out' });
-        assert.equal((await lease('another', later)).type, 'lead.read');
-      }));
-
-    it('unconfigured webhooks add no statement and store no event', async () => {
-      const asked: string[] = [];
-      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
-      await withServer({ engine, database }, async (server) => {
-        asked.length = 0;
-        await becomeLead(server);
-        assert.ok(asked.length > 10);
-        assert.doesNotMatch(asked.join('\n'), /webhook_events/);
-        assert.equal(await server.countRows('webhook_events'), 0);
-      });
-    });
   });
 }
 

@@ -202,24 +202,6 @@ describe('concurrent SQLite transactions', () => {
       );
       assert.deepEqual(committed(), [1, 2, 3]);
     }));
-
-  it('SQLite transactions wait for a slow transaction, which is committed as a whole', () =>
-    withDatabase(async ({ db, committed }) => {
-      const pause = Promise.withResolvers<void>();
-      const slow = db.transaction().execute(async (tx) => {
-        await tx.insertInto('parents').values({ id: 1 }).execute();
-        await pause.promise;
-        await tx.insertInto('parents').values({ id: 2 }).execute();
-      });
-      const other = insertIn(db, 3);
-      for (let turns = 0; turns < 5; turns += 1) await setImmediate();
-      assert.deepEqual(committed(), []);
-      pause.resolve();
-      await slow;
-      assert.deepEqual(committed(), [1, 2]);
-      await other;
-      assert.deepEqual(committed(), [1, 2, 3]);
-    }));
 });
 
 describe('SQLite statements', () => {
