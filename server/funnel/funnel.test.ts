@@ -217,20 +217,20 @@ for (const engine of ENGINES) {
         assert.ok((await countedBy(server)).includes('seen webinar 1'));
       }));
 
-    it('the funnel keeps at most 5,000 different visits in memory until the next write', () =>
+    it('the funnel keeps at most 5,000 counts in memory until the next write', () =>
       withServer({ engine }, async (server) => {
         const { funnel } = server.service;
-        for (let at = 0; at < 20_000; at += 1)
-          funnel.pageSeen({ url: `/?utm_source=s${at}`, headers: { 'user-agent': BROWSER } });
-        for (let at = 0; at < 10; at += 1)
-          funnel.pageSeen({ url: '/?utm_source=s0', headers: { 'user-agent': BROWSER } });
+        const see = (source: string) =>
+          funnel.pageSeen({ url: `/?utm_source=${source}`, headers: { 'user-agent': BROWSER } });
+        for (let at = 0; at < 20_000; at += 1) see(`s${at}`);
+        see('s0');
         await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
         const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
         assert.equal(
           rows.reduce((sum, { count }) => sum + count, 0),
-          5_010,
+          20_001,
         );
-        assert.equal(rows.find(({ source }) => source === 's0')?.count, 11, 'a known one is still counted');
+        assert.equal(rows.find(({ source }) => source === 's0')?.count, 2, 'a known one is still counted');
       }));
 
     it('funnel counts from several processes are added up within one limit', () =>

@@ -1,6 +1,5 @@
 // Counts in bounded memory and writes every few seconds. No identifier, IP address or user agent is stored.
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';
 import { isbot } from 'isbot';
@@ -46,20 +45,12 @@ export type FunnelCounter = {
   readonly write: () => Promise<void>;
 };
 
-type Visit = { readonly browser: string } & (
-  | { readonly step: 'seen'; readonly address: string; readonly host: string; readonly link: string }
-  | { readonly step: ReportedStep | VariantStep; readonly source: string; readonly variant: string }
-);
-
-/** Maximum number of distinct visits (IP address, link, browser) waiting for their check. Further visits are not counted. */
-const MOST_WAITING = 5_000;
-const AT_ONCE = 100;
 /** Maximum number of sources with separate rows per day and step. Further sources are counted together. */
 const MOST_SOURCES = 200;
+/** Maximum number of counts in memory. */
 const MOST_COUNTS = 5_000;
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
-const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 
 /** @param config publicUrl: links from there are not sources */
@@ -75,83 +66,60 @@ export function createFunnelCounter({
   readonly variants?: readonly string[];
 }): FunnelCounter {
   const ownHost = new URL(publicUrl).host;
-  const waiting = new Map<string, number>();
   const counts = new Map<string, FunnelCount>();
   const variantCounts = new Map<string, VariantCount>();
   let newest: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
 
-  const note = (visit: Visit): void => {
-    if (!funnelCounting) return;
-    // Also a copy, because in V8 a substring keeps the whole string in memory.
-    const json = JSON.stringify(visit);
-    const times = waiting.get(json);
-    if (times === undefined && waiting.size >= MOST_WAITING) return;
-    waiting.set(json, (times ?? 0) + 1);
-  };
-
-  const count = (step: FunnelStep, source: string, times: number): void => {
-    const day = dayOf(clock(), timeZone);
+  const addCount = (added: FunnelCount): void => {
+    const { day, step } = added;
     const keyOf = (name: string) => [day, step, name].join();
-    const name = counts.size < MOST_COUNTS || counts.has(keyOf(source)) ? source : OTHERS;
-    const before = counts.get(keyOf(name))?.count ?? 0;
-    counts.set(keyOf(name), { day, step, source: name, count: before + times });
+    const source = counts.size < MOST_COUNTS || counts.has(keyOf(added.source)) ? added.source : OTHERS;
+    const before = counts.get(keyOf(source))?.count ?? 0;
+    counts.set(keyOf(source), { day, step, source, count: before + added.count });
   };
 
-  const countVariant = (step: VariantCount['step'], variant: string, times: number): void => {
-    if (!variants.includes(variant)) return;
-    const day = dayOf(clock(), timeZone);
-    const key = [day, step, variant].join();
-    const before = variantCounts.get(key)?.count ?? 0;
-    variantCounts.set(key, { day, step, variant, count: before + times });
+  const addVariantCount = (added: VariantCount): void => {
+    const key = [added.day, added.step, added.variant].join();
+    variantCounts.set(key, { ...added, count: (variantCounts.get(key)?.count ?? 0) + added.count });
   };
 
-  async function workOff(): Promise<void> {
-    const last = waiting.size;
-    let done = 0;
-    for (const [json, times] of waiting) {
-      if (done === last) break;
-      waiting.delete(json);
-      const visit = JSON.parse(json) as Visit;
-      if (!isbot(visit.browser)) {
-        const { step } = visit;
-        const source =
-          step === 'seen'
-            ? sourceOf(touchOf(visit.address, visit.link, [ownHost, visit.host]))
-            : visit.source;
-        if (step !== FIRST_SEEN) count(step, shownSource(source), times);
-        if (step !== 'seen') countVariant(step, visit.variant, times);
-      }
-      done += 1;
-      if (done % AT_ONCE === 0) await setImmediate();
-    }
-  }
+  const today = () => dayOf(clock(), timeZone);
+  const isCounted = (browser: string | null): boolean =>
+    funnelCounting && browser !== null && !isbot(browser);
+  // A copy of the source, because in V8 a substring keeps the whole URL in memory.
+  const count = (step: FunnelStep, source: string) =>
+    addCount({ day: today(), step, source: Buffer.from(shownSource(source)).toString(), count: 1 });
 
   async function writeCounts(): Promise<void> {
-    await workOff();
-    if (counts.size > 0)
-      await addFunnelCounts(database.db, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
+    const [taken, takenOfVariants] = [[...counts.values()], [...variantCounts.values()]];
     counts.clear();
-    await addVariantCounts(database.db, [...variantCounts.values()]);
     variantCounts.clear();
+    try {
+      if (taken.length > 0)
+        await addFunnelCounts(database.db, taken, { mostSources: MOST_SOURCES, others: OTHERS });
+      taken.length = 0;
+      await addVariantCounts(database.db, takenOfVariants);
+    } catch (error) {
+      for (const one of taken) addCount(one);
+      for (const one of takenOfVariants) addVariantCount(one);
+      throw error;
+    }
   }
 
   return {
     pageSeen: ({ url = '', headers }) => {
-      const browser = browserIn(headers);
-      if (browser === null || isAhead(headers)) return;
+      if (isAhead(headers) || !isCounted(browserIn(headers))) return;
       if (variants.length > 0 && variantAskedFor(url) !== null) return;
-      const address = url.slice(0, ADDRESS_MAX_LENGTH);
-      const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      note({ step: 'seen', browser, address, host, link });
+      const touch = touchOf(url.slice(0, ADDRESS_MAX_LENGTH), link, [ownHost, headers.host ?? '']);
+      count('seen', sourceOf(touch));
     },
     stepReported: (step, headers, variant = '') => {
-      const browser = browserIn(headers);
-      if (browser === null) return;
+      if (!isCounted(browserIn(headers))) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
-      const source = sourceOf(attribution);
-      note({ step, browser, source, variant: variants.includes(variant) ? variant : '' });
+      if (step !== FIRST_SEEN) count(step, sourceOf(attribution));
+      if (variants.includes(variant)) addVariantCount({ day: today(), step, variant, count: 1 });
     },
     write: () => {
       // Only one write runs at a time and at most one waits: a stop waits for the current write, then writes the remaining
