@@ -73,7 +73,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       const { format = 'csv', ...selection } = rest;
       const { state, source, campaign: campaignName } = selection;
       checkSelection(selection);
-      checkFormat(format, { state, conversionName });
+      checkFormat(format, state);
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
         throw new CommandFailure(
           '--since-last and --again only apply to verified leads. Use --since instead.',

@@ -369,10 +369,6 @@ describe('command-line arguments', () => {
         /^The format hubspot only takes verified leads, because it has no column for unverified people\./,
       ],
       [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
-      [
-        ['export', '--format', 'linkedin', '--conversion-name', 'Guide'],
-        /^LinkedIn has no conversion type “Guide”\. Set --conversion-name to one of: .*DOWNLOAD, .*LEAD, .*SIGN_UP/,
-      ],
       [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
       [['leads', '--limit', '0'], /Use a number of 1 or more\./],

@@ -185,15 +185,8 @@ export const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-/** Types of LinkedIn's conversion rules. */
-export const LINKEDIN_TYPES: readonly string[] =
-  `ADD_BILLING_INFO ADD_TO_CART ADD_TO_LIST AD_CLICK AD_VIEW BOOK_APPOINTMENT COMPLETE_SIGNUP CONTACT DONATE
-  DOWNLOAD INSTALL INVITE JOB_APPLY KEY_PAGE_VIEW LEAD LOGIN OTHER OUTBOUND_CLICK PHONE_CALL PURCHASE
-  QUALIFIED_LEAD REQUEST_QUOTE SAVE SCHEDULE SEARCH SHARE SIGN_UP START_CHECKOUT START_TRIAL SUBMIT_APPLICATION
-  SUBSCRIBE VIEW_CONTENT VIEW_VIDEO`.split(/\s+/);
-
 /** Example: SIGN_UP for Sign up */
-export const linkedinType = (name: string): string => name.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_');
+const linkedinType = (name: string): string => name.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_');
 
 const isTool = (name: string): name is ToolName => name in TOOLS;
 

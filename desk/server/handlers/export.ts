@@ -22,7 +22,7 @@ export const exported: FileCall = {
   handle: async ({ service, note, signal }, query) => {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter, service.config);
-    checkFormat(format, { state: selection.state, conversionName: conversion });
+    checkFormat(format, selection.state);
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);
     // Logged first, because an interrupted export has already disclosed some people.

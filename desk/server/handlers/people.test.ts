@@ -210,10 +210,6 @@ for (const engine of ENGINES) {
           asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
           /only takes verified leads/,
         );
-        await assert.rejects(
-          asked.file(EXPORT_PATH, { format: 'linkedin', conversion: 'Guide' }),
-          /LinkedIn has no conversion type “Guide”/,
-        );
         await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
         assert.equal(
           (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
