@@ -1,13 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
-
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import type { Config } from '#server/settings/settings.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { describeBytes, describeRemains } from '#desk/people/residual-data.ts';
+import { describeRemains } from '#desk/people/residual-data.ts';
 
 export function addCompact(program: Command, desk: Desk): void {
   program
@@ -21,18 +18,9 @@ export function addCompact(program: Command, desk: Desk): void {
     )
     .action(async () => {
       const { database } = (await desk.service()).config;
-      const before = sizeOf(database);
       desk.progress('Rewriting the database …');
       const rewriting = await rewriteDatabase(database);
       if (rewriting.type !== 'rewritten') throw new CommandFailure(describeRemains(rewriting));
-      const after = sizeOf(database);
-      const sizes =
-        before === null || after === null
-          ? ''
-          : `: ${describeBytes(before)} before, ${describeBytes(after)} now`;
-      desk.note(`The database was rewritten${sizes}. Its files contain no deleted data.`);
+      desk.note('The database was rewritten. Its files contain no deleted data.');
     });
 }
-
-const sizeOf = (database: Config['database']): number | null =>
-  database.engine === 'sqlite' && existsSync(database.file) ? statSync(database.file).size : null;

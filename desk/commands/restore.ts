@@ -260,13 +260,8 @@ function mustBeFree(places: readonly string[]): void {
 const replacementOf = (place: string, time: string): Replacement => ({
   staged: temporaryNameFor(place),
   place,
-  kept: freeName(`${place}.before-${time}`),
+  kept: `${place}.before-${time}`,
 });
-
-function freeName(name: string, number = 1): string {
-  const tried = number === 1 ? name : `${name}-${number}`;
-  return databaseFiles(tried).some((one) => existsSync(one)) ? freeName(name, number + 1) : tried;
-}
 
 /** Returns the instance as it will be, but with files that are not yet in their places. */
 function trialOf(settings: Settings, fileReplacements: readonly FileReplacement[]): Instance {

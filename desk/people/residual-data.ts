@@ -33,4 +33,4 @@ export function describeRemains(rewriting: Exclude<Rewriting, { type: 'rewritten
   }
 }
 
-export const describeBytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
+const describeBytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
