@@ -9,18 +9,16 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { createLogger } from '#server/log/logger.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { explainFailure } from '#server/startup/why-the-start-failed.ts';
-import { openService } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
-import { openTestService, testInstance } from '#testing/open-test-service.ts';
+import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
@@ -80,26 +78,6 @@ describe('desk commands on an unusable database', () => {
         await database.close();
       }),
     );
-
-  it('a desk command explains in a sentence that its secret cannot be saved', () =>
-    inFolder(async (folder) => {
-      const { file } = await makeInstance(folder);
-      const database = openDatabase({ engine: 'sqlite', file }, () => {});
-      await database.db.deleteFrom('consent_wordings').execute();
-      await sql`pragma query_only = true`.execute(database.db);
-      const opening = await openService(testInstance(folder, settings), {
-        database,
-        logger: createLogger('silent', { write: () => {} }),
-        say: () => {},
-      });
-      await database.close();
-      assert.deepEqual(opening, {
-        type: 'mistakes',
-        mistakes: [
-          `The database ${file} cannot be created or written (attempt to write a readonly database). Grant this user permission, or choose another place in DATABASE_URL.`,
-        ],
-      });
-    }));
 
   it('a desk command explains in a sentence that the database is damaged', () =>
     inFolder(async (folder) => {

@@ -71,22 +71,6 @@ describe('moving the database', () => {
           { password: 'wrong' },
           `PostgreSQL at ${url.host} refused the login. Check user and password in --to.`,
         ],
-        [
-          { pathname: '/nowhere' },
-          `PostgreSQL at ${url.host} has no database with that name. Create the database, or name another in --to.`,
-        ],
-        [
-          { search: 'sslmode=verify-full' },
-          `PostgreSQL at ${url.host} does not offer TLS. Turn on TLS there or, on a private network, set sslmode=disable in --to.`,
-        ],
-        [
-          { search: 'sslmode=verify-full&sslrootcert=absent.pem' },
-          `--to names the file ${path.join(folder, 'absent.pem')}, which cannot be read (ENOENT). Put the file there, or correct --to.`,
-        ],
-        [
-          { search: 'options=-c default_transaction_read_only=on&target_session_attrs=read-write' },
-          `PostgreSQL at ${url.host} is read-only. Name the primary server in --to.`,
-        ],
       ] as const) {
         const to = Object.assign(new URL(url), change as Partial<URL>);
         await refused(move(folder, to.href), sentence);
