@@ -12,7 +12,6 @@ import { orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
-import { errorCode } from '#server/platform/system-errors.ts';
 
 const DONE = 'done';
 
@@ -26,10 +25,9 @@ export function addBounce(program: Command, desk: Desk): void {
   program
     .command('bounce')
     .description('read bounces and spam complaints, and suppress the addresses')
-    .argument('[files...]', 'message files; default: one message on standard input')
     .option(
       '--folder <folder>',
-      `Maildir or folder of .eml files; moves processed messages to ${DONE}/ in that folder`,
+      `Maildir or folder of .eml files; moves processed messages to ${DONE}/ in that folder; default: standard input`,
     )
     .option(...JSON_OPTION)
     .addHelpText(
@@ -41,15 +39,8 @@ Only a nonexistent address or a complaint of type "abuse" suppresses an address.
 Exit code 1: a message or the database could not be read. In a mail server's pipe, add: || exit 75
 ${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
     )
-    .action(async (files, { folder, json }) => {
-      if (folder !== undefined && files.length > 0)
-        throw new CommandFailure('Name files or --folder, not both.', 2);
-      const sources =
-        folder !== undefined
-          ? await messagesIn(folder)
-          : files.length > 0
-            ? await Promise.all(files.map(async (file) => fileSource(await existingFile(file), file)))
-            : [standardInput(desk)];
+    .action(async ({ folder, json }) => {
+      const sources = folder === undefined ? [standardInput(desk)] : await messagesIn(folder);
       const { database, secrets, webhooks, clock } = await desk.service();
       const parts = { database, secrets, webhooks };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
@@ -98,8 +89,7 @@ function describeOutcome(outcome: MessageOutcome): string {
 
 function standardInput({ input }: Desk): Source {
   const stream = input?.() ?? null;
-  if (stream === null)
-    throw new CommandFailure('Name a file, use --folder, or pipe in a message: bounce < message', 2);
+  if (stream === null) throw new CommandFailure('Use --folder, or pipe in a message: bounce < message', 2);
   return {
     name: 'message',
     read: () => messagesOf(stream),
@@ -107,33 +97,13 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-async function existingFile(file: string): Promise<string> {
+async function* messagesInFile(file: string): AsyncGenerator<Uint8Array, void, void> {
   try {
-    if ((await stat(file)).isFile()) return file;
-  } catch (error) {
-    throw cannotRead(file, error);
+    yield* messagesOf(createReadStream(file));
+  } catch {
+    throw new CommandFailure(`This user may not read ${file}. Grant the user read permission.`);
   }
-  throw new CommandFailure(`${file} is not a file. Name a message file, or a folder with --folder.`);
 }
-
-const cannotRead = (name: string, error: unknown): CommandFailure =>
-  new CommandFailure(
-    errorCode(error) === 'ENOENT'
-      ? `${name} does not exist. Name a message file, or a folder with --folder.`
-      : `This user may not read ${name}. Grant the user read permission.`,
-  );
-
-const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
-  name,
-  read: async function* () {
-    try {
-      yield* messagesOf(createReadStream(file));
-    } catch (error) {
-      throw cannotRead(file, error);
-    }
-  },
-  putAway,
-});
 
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
@@ -145,15 +115,17 @@ async function messagesIn(folder: string): Promise<Source[]> {
     ),
   );
   const found = [...names.filter((name) => /\.eml$/i.test(name)), ...inMaildir.flat()];
-  return found.toSorted().map((name) =>
-    fileSource(path.join(folder, name), name, async () => {
-      const done = path.join(folder, DONE);
+  const done = path.join(folder, DONE);
+  return found.toSorted().map((name) => ({
+    name,
+    read: () => messagesInFile(path.join(folder, name)),
+    putAway: async () => {
       await orExplain(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
       await orExplain(done, async () =>
         rename(path.join(folder, name), await freeName(done, path.basename(name))),
       );
-    }),
-  );
+    },
+  }));
 }
 
 async function filesIn(folder: string): Promise<string[] | null> {
