@@ -124,33 +124,6 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the audit log still names a desk user who has erased their own contact', () =>
-      atDesk(engine, async (app, server) => {
-        await becomeLead(server, ADA);
-        await server.advance(120);
-        const ada = await signInAtDesk(server, createDeskBrowser(app, '203.0.113.4'), ADA, 2);
-        const { people } = (await ada.get('/api/people')).json<{ people: { id: string }[] }>();
-        const id = people[0]!.id;
-        await ada.get(`/api/person?id=${id}`);
-        const erased = await ada.post('/api/person/erase', { id, email: ADA });
-        assert.equal(erased.statusCode, 200, erased.body);
-        assert.match(erased.body, /ada@example\.com is still a desk user\./);
-        const lines = await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
-        assert.deepEqual(
-          lines.map(({ who, client_address: from, deed, about }) => [who, from, deed, about?.slice(0, 7)]),
-          [
-            [ADA, '203.0.113.4', 'signed-in', undefined],
-            [ADA, '203.0.113.4', 'looked', undefined],
-            [ADA, '203.0.113.4', 'looked', 'erased '],
-            [ADA, '203.0.113.4', 'erased', 'erased '],
-          ],
-        );
-        assert.equal((await ada.get('/api/me')).statusCode, 200, 'the session goes on');
-        const again = await desk(server.service, ['erase', ADA, '--yes']);
-        assert.match(again.notes, /^No data is stored about ada@example\.com/);
-        assert.equal(await server.countRows('desk_sessions'), 1);
-      }));
-
     it('paging through all contacts adds one audit log line per filter every ten minutes', () =>
       atDesk(engine, async (app, server) => {
         const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');

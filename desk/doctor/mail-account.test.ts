@@ -140,23 +140,6 @@ describe('mail account checks', () => {
       const [found] = await states(`smtps://127.0.0.1:${port}`);
       assert.match(found ?? '', /^problem: .+ does not use TLS from the start\. Write smtp:\/\/ instead/);
     }));
-
-  it('the doctor disconnects from an unresponsive mail server at the time limit', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const limit = new AbortController();
-    const connected = once(silent, 'connection') as Promise<[Socket]>;
-    const examined = states(`smtp://127.0.0.1:${port}`, limit.signal);
-    const [socket] = await connected;
-    socket.on('error', () => {});
-    const closed = once(socket.resume(), 'close');
-    limit.abort();
-    const [found] = await examined;
-    assert.match(found ?? '', /^problem: The mail server .* cannot be reached \(ETIMEDOUT\)/);
-    await closed;
-    silent.close();
-  });
 });
 
 describe('sample mail', () => {
@@ -209,19 +192,6 @@ describe('sample mail', () => {
     withInbox({ onRecipient: () => smtpError(550, '5.1.1 no such mailbox') }, async ({ url }) =>
       assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
     ));
-
-  it('the doctor stops sending the sample at the time limit', async () => {
-    const limit = new AbortController();
-    const { promise: goOn, resolve: end } = Promise.withResolvers<null>();
-    const onMessage = () => {
-      limit.abort();
-      return goOn;
-    };
-    await withInbox({ onMessage }, async ({ url }) => {
-      assert.match(await send({ SMTP_URL: url }, limit), /^problem: .*could not be sent/);
-      end(null);
-    });
-  });
 
   it('the doctor writes the sample to a file if no mail account is configured', () =>
     inFolder(async (folder) => {

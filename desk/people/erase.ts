@@ -75,10 +75,6 @@ export async function erasePerson(
     'the database could not be rewritten, so its files may contain traces of deleted data',
     `At a quiet time, run: ${COMPACT}`,
   );
-  if (config.desk?.people.has(email))
-    advice.push(
-      `${email} is still a desk user. If the person leaves, remove the e-mail address from DESK_PEOPLE.`,
-    );
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
