@@ -198,29 +198,6 @@ describe('restoring a backup', () => {
       assert.equal(count, names.length, 'it is brought up to date before it is let in');
     }));
 
-  it('a backup rewritten by another program can be restored', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      const backup = path.join(folder, 'backup.db');
-      const anew = path.join(folder, 'anew.db');
-      {
-        using source = new DatabaseSync(backup, { readOnly: true });
-        using target = new DatabaseSync(anew, { enableForeignKeyConstraints: false });
-        target.exec(`attach '${backup}' as old`);
-        for (const { type, name, sql } of source
-          .prepare('select type, name, sql from sqlite_schema where sql is not null order by type desc')
-          .all()) {
-          const spelt = String(sql).replaceAll('"', '`').replaceAll(', ', ',\n  ').replace(' on ', '\tON ');
-          target.exec(spelt);
-          if (type === 'table')
-            target.exec(`insert into "${String(name)}" select * from old."${String(name)}"`);
-        }
-        target.exec('analyze; pragma journal_mode = wal');
-      }
-      assert.equal((await deskIn(folder, settings, [...RESTORE, anew])).notes.split('\n').length, 2);
-      assert.deepEqual(await peopleIn(folder), ['ada']);
-    }));
-
   it('a restore through a symbolic link keeps the link', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 export type BackupFile = { readonly name: string; readonly content: Uint8Array };
 
 export const BACKUP_FILES = 'backup_files';
-export const CREATE_BACKUP_FILES = `create table ${BACKUP_FILES} (name text primary key, sha256 text not null, content blob not null) strict, without rowid`;
+/** As SQLite stores it. */
+export const CREATE_BACKUP_FILES = `CREATE TABLE ${BACKUP_FILES} (name text primary key, sha256 text not null, content blob not null) strict, without rowid`;
 
 const digestOf = ({ name, content }: BackupFile): string =>
   hash('sha256', Buffer.concat([Buffer.from(`${name}\0`), content]));

@@ -63,7 +63,7 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     using database = new DatabaseSync(address, { readOnly: true });
     const objects = schemaOf(database.prepare(SCHEMA).all());
     const filesTable = `table ${BACKUP_FILES}`;
-    const hasFiles = objects.get(filesTable) === plain(CREATE_BACKUP_FILES);
+    const hasFiles = objects.get(filesTable) === CREATE_BACKUP_FILES;
     if (hasFiles) objects.delete(filesTable);
     const ran = migrationsIn(database, objects);
     if (ran.type !== 'ran') return ran;
@@ -113,17 +113,7 @@ const SCHEMA = `select type, name, sql from sqlite_schema where name not glob 's
 type Schema = Map<string, string>;
 
 const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
-  new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, plain(String(made))]));
-
-/** Other programs differ in quotes, case and line breaks. Text literals stay. */
-const plain = (made: string): string =>
-  made
-    .split(/('(?:[^']|'')*')/)
-    .map((part) => (part.startsWith("'") ? part : part.replaceAll(/["`[\]]|\s+/g, ' ').toLowerCase()))
-    .join('')
-    .replaceAll(/ *([(),]) */g, '$1')
-    .replaceAll(/ +/g, ' ')
-    .trim();
+  new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, String(made)]));
 
 async function schemaAfter(migration: string): Promise<Schema> {
   const { db, close } = openDatabase({ engine: 'sqlite', file: ':memory:' }, () => {});
