@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
 import { examineBackup, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
-import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
+import { examineClock, examineDamage, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding, Findings } from '#desk/doctor/finding.ts';
 import { examinePage } from '#desk/doctor/page.ts';
@@ -99,8 +99,11 @@ type Alone = (settings: Settings, now: number) => Promise<Findings>;
 /** Checks that need neither a mail server nor DNS. */
 const ALONE: Readonly<Record<string, Alone>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
-  database: async ({ config }) =>
-    (await viewDatabase(config.database, new AbortController().signal)).findings,
+  database: async ({ config: { database } }) => {
+    const { findings, look } = await viewDatabase(database);
+    const damage = look !== null && database.engine === 'sqlite' ? await examineDamage(database.file) : [];
+    return [...findings, ...[damage].flat()];
+  },
   clock: async ({ config }, now) => examineClock(await lookAtDatabase(config.database), now),
   secret: async ({ config, folder }) =>
     examineSecret(config, { folder, look: await lookAtDatabase(config.database) }),

@@ -68,7 +68,7 @@ describe('database and disk checks', () => {
   it('the doctor reports a database that is missing, moved, damaged or of another type', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const about = async (url?: string) =>
-        (await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {}))[0]!;
+        (await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {})).at(-1)!;
       const file = path.join(instance.folder, 'data/leads.db');
       assert.match(
         await about('postgres://127.0.0.1:1/leads'),

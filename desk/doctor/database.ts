@@ -1,21 +1,19 @@
-import { fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { Look } from '#server/db/health.ts';
+import { findDamage, lookAtDatabase, type Look } from '#server/db/health.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
-import type { DatabaseReport } from '#desk/doctor/database-process.ts';
 import { counted } from '#desk/printable.ts';
 import { describeHost } from '#server/platform/database-url.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
 
-/** Long enough to read a gigabyte. */
-const LOOK_WITHIN_MS = 15_000;
-const LOOKER = path.resolve(import.meta.dirname, 'database-process.ts');
+/** Reading takes about a second. */
+const CHECKED_BYTES = 500_000_000;
 
 export type DatabaseView = {
   readonly findings: readonly Finding[];
@@ -23,7 +21,7 @@ export type DatabaseView = {
   readonly look: Look | null;
 };
 
-export async function viewDatabase(database: Config['database'], signal: AbortSignal): Promise<DatabaseView> {
+export async function viewDatabase(database: Config['database']): Promise<DatabaseView> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
       return alone(
@@ -40,15 +38,16 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
           : note(`There is no database at ${database.file} yet. The first start will create it.`),
       );
   }
-  const { look, damage, failure } = await see(database, signal);
-  if (failure !== null) return alone(problem(failure));
   const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
-  if (look === null)
-    return alone(
-      problem(
-        `${where} did not respond within ${LOOK_WITHIN_MS / 1000} seconds. Find out what keeps it busy, and run the doctor again.`,
-      ),
-    );
+  let look: Look;
+  try {
+    look = await lookAtDatabase(database);
+  } catch (error) {
+    const sentence =
+      explainDatabaseFailure(error, database) ??
+      `The database cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return alone(problem(sentence));
+  }
   const findings: Finding[] = [];
   if (look.unknown.length > 0)
     findings.push(
@@ -64,25 +63,13 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
           : `${where} is read-only. Name the primary server in DATABASE_URL.`,
       ),
     );
-  if (damage !== null && damage.length > 0)
-    findings.push(
-      problem(
-        `${where} is damaged (${damage.join('; ')}). Stop the site, keep the file, and restore the newest backup.`,
-      ),
-    );
-  if (damage === null && database.engine === 'sqlite')
-    findings.push(
-      warning(
-        `${where} can be read, but checking it for damage takes longer than ${LOOK_WITHIN_MS / 1000} seconds. Check it with: sqlite3 ${where} 'pragma quick_check'`,
-      ),
-    );
   if (look.pending.length > 0)
     findings.push(note('The tables are from an older version. The next start will update them.'));
   if (findings.length === 0)
     findings.push(
       ok(
         database.engine === 'sqlite'
-          ? `${where} is readable and undamaged, and has all tables.`
+          ? `${where} is readable and has all tables.`
           : `${where} responds and has all tables.`,
       ),
     );
@@ -91,36 +78,17 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
 
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
 
-async function see(
-  database: Config['database'],
-  signal: AbortSignal,
-): Promise<{ look: Look | null; damage: readonly string[] | null; failure: string | null }> {
-  const seen: { look: Look | null; damage: readonly string[] | null; failure: string | null } = {
-    look: null,
-    damage: null,
-    failure: null,
-  };
-  // SIGKILL works while SQLite reads.
-  const looker = fork(LOOKER, {
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    signal,
-    timeout: LOOK_WITHIN_MS,
-    killSignal: 'SIGKILL',
-  });
-  looker.on('message', (report: DatabaseReport) => {
-    if (report.type === 'look') seen.look = report.look;
-    else if (report.type === 'damage') seen.damage = report.damage;
-    else seen.failure = report.sentence;
-  });
-  return new Promise((resolve) => {
-    looker.on('error', (error) => {
-      if (!signal.aborted) seen.failure ??= `The database could not be checked: ${error.message}`;
-      resolve(seen);
-    });
-    looker.once('close', () => resolve(seen));
-    looker.send(database);
-  });
+/** Blocks the process while it reads, so nothing else should be waiting. */
+export async function examineDamage(file: string): Promise<Findings> {
+  const check = `sqlite3 ${file} 'pragma quick_check'`;
+  if (statSync(file).size > CHECKED_BYTES)
+    return note(`${file} was not checked for damage, because it is large. Check it with: ${check}`);
+  const damage = findDamage(file);
+  return damage.length === 0
+    ? ok(`${file} is undamaged.`)
+    : problem(
+        `${file} is damaged (${damage.join('; ')}). Stop the site, keep the file, and restore the newest backup.`,
+      );
 }
 
 export function examineClock(look: Look | null, now: number): Findings {

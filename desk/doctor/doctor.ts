@@ -12,7 +12,13 @@ import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnin
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { examineBackup, examineDisk, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
-import { examineClock, judgeRefusals, judgeWebhooks, viewDatabase } from '#desk/doctor/database.ts';
+import {
+  examineClock,
+  examineDamage,
+  judgeRefusals,
+  judgeWebhooks,
+  viewDatabase,
+} from '#desk/doctor/database.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
 import { createDns, type Dns } from '#server/platform/dns.ts';
@@ -77,7 +83,7 @@ async function lookAround(
   const signal = AbortSignal.any([ended, limit.signal]);
   const { database, mail } = config;
   const dns = createDns(dnsServers, signal);
-  const view = viewDatabase(database, signal);
+  const view = viewDatabase(database);
   const seen = view.then(({ look }) => look);
   const examinations: readonly Examination[] = [
     ['page', examinePage(config, signal)],
@@ -101,7 +107,9 @@ async function lookAround(
     const found = await Promise.all(
       examinations.map(([check, examination]) => within(check, LIMIT_MS + GRACE_MS, examination)),
     );
-    return found.flat();
+    if (database.engine === 'postgres' || (await seen) === null) return found.flat();
+    // Last, because it blocks timers and answers.
+    return [...found, await within('database', LIMIT_MS, examineDamage(database.file))].flat();
   } finally {
     clearTimeout(timer);
     limit.abort();
