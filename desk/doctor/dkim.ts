@@ -5,13 +5,10 @@ import { readFileSync } from 'node:fs';
 import type { DkimConfig } from '#server/settings/settings.ts';
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 
-const { ok, note, warning, problem } = about('DKIM');
-
-/** Shorter keys still work, but RFC 8301 (section 3.2) advises against new ones. */
-const GOOD_BITS = 2048;
+const { ok, note, problem } = about('DKIM');
 
 export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Findings> {
   if (dkim === null)
@@ -40,26 +37,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   const tags = readTags(record);
   const fault = faultOf(tags, ours);
   if (fault !== null) return problem(`The DKIM record at ${name} ${fault} Replace the record.`, publish);
-  const findings: Finding[] = [];
-  if (
-    tags
-      .get('t')
-      ?.split(':')
-      .some((flag) => flag.trim() === 'y')
-  )
-    findings.push(
-      warning(
-        `The DKIM record at ${name} has the testing flag (t=y), so some mail servers ignore it. Remove the flag.`,
-        publish,
-      ),
-    );
-  if ((ours.asymmetricKeyDetails?.modulusLength ?? 0) < GOOD_BITS)
-    findings.push(
-      warning(
-        `Our DKIM key has only ${ours.asymmetricKeyDetails?.modulusLength} bits. Create a key of ${GOOD_BITS} bits (openssl genrsa -out dkim.pem ${GOOD_BITS}), and publish it under a new selector.`,
-      ),
-    );
-  return findings.length > 0 ? findings : [ok(`The key published at ${name} matches ours.`)];
+  return ok(`The key published at ${name} matches ours.`);
 }
 
 /** @returns the fault as the rest of a sentence; null if mail servers can verify our signature */
