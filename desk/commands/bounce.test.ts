@@ -192,12 +192,12 @@ describe('bounce report files', () => {
       assert.match(first.notes, /a\.eml: this is neither a bounce/);
       assert.match(first.notes, /ada@example\.com does not exist and is now suppressed/);
       assert.match(first.notes, /ada@example\.com is already suppressed/);
-      assert.deepEqual(readdirSync(path.join(mail, 'done')).toSorted(), [
-        '1.host',
-        '2-a.eml',
-        '2.host:2,S',
-        'a.eml',
-      ]);
+      assert.deepEqual(
+        readdirSync(path.join(mail, 'done'))
+          .map((name) => name.replace(/^[\da-f-]{36}-/, ''))
+          .toSorted(),
+        ['1.host', '2.host:2,S', 'a.eml', 'a.eml'],
+      );
       assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
       const second = await desk(server.service, ['bounce', '--folder', mail]);
       assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);

@@ -1,5 +1,6 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -121,9 +122,9 @@ async function messagesIn(folder: string): Promise<Source[]> {
     read: () => messagesInFile(path.join(folder, name)),
     putAway: async () => {
       await orExplain(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
-      await orExplain(done, async () =>
-        rename(path.join(folder, name), await freeName(done, path.basename(name))),
-      );
+      // Names of .eml files may repeat.
+      const kept = path.join(done, `${randomUUIDv7()}-${path.basename(name)}`);
+      await orExplain(done, () => rename(path.join(folder, name), kept));
     },
   }));
 }
@@ -134,16 +135,5 @@ async function filesIn(folder: string): Promise<string[] | null> {
     return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => name);
   } catch {
     return null;
-  }
-}
-
-async function freeName(folder: string, name: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const tried = path.join(folder, number === 1 ? name : `${number}-${name}`);
-    const isTaken = await stat(tried).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) return tried;
   }
 }
