@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import fs, {
+import {
   appendFileSync,
   chmodSync,
   cpSync,
@@ -14,10 +14,9 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it, mock } from 'node:test';
+import { describe, it } from 'node:test';
 
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
@@ -176,34 +175,6 @@ describe('restoring settings and words', () => {
         (await succeeded(run('restore', backup, '--only', 'words'))).notes,
         /^Nothing was changed, because everything is as in the backup\.$/m,
       );
-    }));
-
-  it('a restore that cannot move a file or folder names it and puts everything back', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      appendFileSync(path.join(folder, 'campaign/site.yaml'), '# newer\n');
-      appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
-      const before = textsIn(folder);
-      const { renameSync } = fs;
-      for (const name of ['.env', 'campaign', 'data/leads.db']) {
-        const place = path.join(folder, name);
-        mock.method(fs, 'renameSync', (from: string, to: string) => {
-          if (to === place && from.endsWith('.part'))
-            throw Object.assign(new Error('busy'), { code: 'EBUSY', syscall: 'rename', path: from });
-          renameSync(from, to);
-        });
-        syncBuiltinESMExports();
-        try {
-          await refused(
-            run('restore', backup, '--replace'),
-            `${place} cannot be written: it is in use by another program. Stop that program, and try again.`,
-          );
-        } finally {
-          mock.restoreAll();
-          syncBuiltinESMExports();
-        }
-        assert.deepEqual(textsIn(folder), before);
-        assert.deepEqual(globSync('{**/*.part,{.env,campaign,data/leads.db}.before-*}', { cwd: folder }), []);
-      }
     }));
 
   it('a restore refuses changed and added files before anything changes', () =>

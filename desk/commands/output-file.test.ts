@@ -59,13 +59,6 @@ describe('output files', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')), ['whole.csv']);
     }));
 
-  it('an output file can have the longest name the disk allows', () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'x'.repeat(255));
-      await write(file);
-      assert.equal(readFileSync(file, 'utf8'), 'new\n');
-    }));
-
   it('a failed write of an output file gives the reason and leaves no partial file', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');

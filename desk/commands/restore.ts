@@ -181,10 +181,12 @@ async function carryOut(
       ? [databaseReplacement, ...fileReplacements]
       : fileReplacements;
   const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
-  await replaceAll(settings.folder, replacements, async () => {
-    if (databaseReplacement !== null && database.engine === 'postgres')
-      await fillPostgres(desk, database, databaseReplacement);
-  });
+  await orExplain(settings.folder, () =>
+    takePlaces(replacements, async () => {
+      if (databaseReplacement !== null && database.engine === 'postgres')
+        await fillPostgres(desk, database, databaseReplacement);
+    }),
+  );
   return kept;
 }
 
@@ -361,23 +363,6 @@ async function bringUpToDate(
     return { warnings, access: await deleteDeskAccess(copy.db, { except: [] }) };
   } finally {
     await copy.close();
-  }
-}
-
-/** Explains a failure with the name of the file or folder that could not be replaced, or else of the instance's folder. */
-async function replaceAll(
-  folder: string,
-  replacements: readonly Replacement[],
-  lastStep: () => Promise<void>,
-): Promise<void> {
-  try {
-    await takePlaces(replacements, lastStep);
-  } catch (error) {
-    const { path: name } = error as { readonly path?: string };
-    const failed = replacements.find(
-      ({ staged, place }) => name !== undefined && [staged, ...databaseFiles(place)].includes(name),
-    );
-    await orExplain(failed?.place ?? folder, () => Promise.reject(error));
   }
 }
 
