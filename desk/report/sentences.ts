@@ -293,14 +293,9 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
     const { row, elsewhere } = behind;
     return `At ${platformName(row.name)}, ${percent(row.entered, row.asked)} entered their code, compared with ${Math.round(elsewhere)}% elsewhere.`;
   }
-  if (asked > 0) {
-    const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0]!;
-    return `${number(most.asked)} of ${peopleOf(asked)} who asked for a code read their mail at ${platformName(most.name)}.`;
-  }
-  const most = byPlatform.toSorted((a, b) => b.leads - a.leads)[0];
-  const leads = byPlatform.reduce((sum, row) => sum + row.leads, 0);
-  if (most === undefined || leads === 0) return 'No mail platform is known yet.';
-  return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
+  const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0];
+  if (most === undefined || asked === 0) return 'No requests for a code are known.';
+  return `${number(most.asked)} of ${peopleOf(asked)} who asked for a code read their mail at ${platformName(most.name)}.`;
 }
 
 const platformName = (name: Row['name']): string =>
