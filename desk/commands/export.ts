@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { byNearness } from '#server/platform/mistakes.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
@@ -162,10 +161,7 @@ async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   const exports = await listExports(db);
   const found = exports.find((one) => one.name === name);
   if (found !== undefined) return found.last;
-  const names = byNearness(
-    name,
-    exports.map((one) => one.name),
-  );
+  const names = exports.map((one) => one.name);
   throw new CommandFailure(
     names.length === 0
       ? 'No export has a name yet. Use --since-last NAME to create one.'

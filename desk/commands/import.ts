@@ -24,8 +24,6 @@ import { isSingleLine } from '#shared/typed-input.ts';
 const AT_ONCE = 500;
 const BAD_LINES_SHOWN = 20;
 const STATUSES_SHOWN = 20;
-/** A column named status may hold a different value per row. */
-const STATUSES_MAX = 1_000;
 const STATUS_MAX_LENGTH = 100;
 
 type BadLine = { readonly line: number; readonly reason: string };
@@ -177,8 +175,7 @@ async function readWholeFile(
       const { status, refusal } = row;
       const key = headingKey(status);
       const known = excluding.get(key) ?? { status, refusal, count: 0 };
-      if (known.count > 0 || excluding.size < STATUSES_MAX)
-        excluding.set(key, { ...known, count: known.count + 1 });
+      excluding.set(key, { ...known, count: known.count + 1 });
     } else {
       all.push(row.person);
       if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };

@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(emailsIn(fewer.out), [gus]);
         assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
-          [/No export is called “crn”\. Existing names: crm, ads\./, '--again', 'crn', '--format', 'csv'],
+          [/No export is called “crn”\. Existing names: ads, crm\./, '--again', 'crn', '--format', 'csv'],
           [/^--again needs the format of that export\. Add it, such as --format hubspot\./, '--again', 'ads'],
           [/Use either --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
