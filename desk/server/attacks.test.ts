@@ -29,7 +29,6 @@ import {
   signInAtDesk,
   withDesk,
 } from '#testing/desk-under-test.ts';
-import { withDnsServer } from '#testing/dns-server.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -84,28 +83,6 @@ const enterCode = async (browser: DeskBrowser, code: string) =>
 
 const challengeOf = async (browser: DeskBrowser, path: string) =>
   (await browser.post(`${path}/options`)).json<{ challenge: string }>();
-
-async function leaveWhen(
-  app: FastifyInstance,
-  { cookies }: DeskBrowser,
-  [path, { headers, ...request }]: [
-    string,
-    Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
-  ],
-  holds: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ');
-  const leaving = new AbortController();
-  const asked = fetch(url + path, {
-    ...request,
-    headers: { ...headers, cookie },
-    signal: leaving.signal,
-  });
-  await until(holds);
-  leaving.abort();
-  await assert.rejects(asked, { name: 'AbortError' });
-}
 
 describe('desk endpoints', () => {
   it('every desk endpoint refuses NUL characters, which PostgreSQL cannot store', () =>
@@ -220,44 +197,6 @@ describe('desk endpoints', () => {
       assert.deepEqual([put.statusCode, put.headers.allow], [405, 'POST']);
       for (const url of ['/api/leads', '/api/article', '/api/verify', '/robots.txt', '/api/health'])
         assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
-    }));
-
-  it('the desk logs no error if the browser disconnects early', () =>
-    withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
-      atDesk(
-        'sqlite',
-        async (app, server) => {
-          const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
-          await createVisitor(server).post(API.leads, filledForm({ email: 'grace@engines.example' }));
-          await server.advance(1_200);
-          const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
-          await leaveWhen(app, ada, [lost, {}], () => questions.length > 0);
-          // The doctor must stop instead of waiting for DNS.
-          await setTimeout(200);
-          assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
-        },
-        {},
-        { dnsServers: [address] },
-      ),
-    ));
-
-  it('the desk logs a failure even if the browser has disconnected', () =>
-    atDesk('postgres', async (app, server) => {
-      const { db } = server.database;
-      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
-      const { leadId: id } = await becomeLead(server, 'grace@engines.example');
-      await server.advance(0);
-      await db.transaction().execute(async (tx) => {
-        await sql`lock table suppressions in access exclusive mode`.execute(tx);
-        const body = JSON.stringify({ id, reason: 'by-hand' });
-        const headers = { 'content-type': 'application/json' };
-        await leaveWhen(app, ada, ['/api/person/suppress', { method: 'POST', headers, body }], async () => {
-          const waiting = sql`select 1 from pg_locks where not granted and relation = 'suppressions'::regclass`;
-          return (await waiting.execute(db)).rows.length > 0;
-        });
-        await sql`alter table suppressions rename to suppressions_away`.execute(tx);
-      });
-      await until(() => server.logLines.some((line) => line.includes('A request failed')));
     }));
 
   it('the URL of the page serves no desk endpoint', () =>
