@@ -32,21 +32,6 @@ test('a desk user corrects a chosen answer by choosing another one', async ({ pa
   await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
 });
 
-test('Back restores an answer filter of the desk after "Clear the filters"', async ({ page, open }) => {
-  await open('/leads?field=team_size&answer=Only');
-  const answer = page.getByLabel('Answer has');
-  await expect(answer).toHaveValue('Only');
-  await page.getByRole('button', { name: 'Clear the filters' }).click();
-  await expect(answer).toBeHidden();
-  await page.goBack();
-  await expect(page).toHaveURL('/leads?field=team_size&answer=Only');
-  await expect(page.getByLabel('Answer to')).toHaveValue('team_size');
-  await expect(answer).toHaveValue('Only');
-  await answer.fill('');
-  await expect(page).toHaveURL('/leads');
-  await expect(answer).toBeVisible();
-});
-
 test('the desk finds leads who agreed to get news, and shows the sentence', async ({ page, desk, open }) => {
   const NEWS = 'Also send me news about new guides, as the news policy (https://example.com/news) says.';
   const email = 'newsreader@compilers.example';

@@ -1,7 +1,7 @@
-// Makes the pictures in README and docs, each in a light and a dark version. Usage: make-readme.ts [badges] [walk] [inbox] [report] [desk]
+// Makes the pictures in README and docs, each in a light and a dark version. Usage: make-readme.ts [walk] [inbox] [report] [desk]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -42,35 +42,6 @@ const ELENA = {
 };
 const JONAS = { name: 'Jonas Weber', company: 'Weber & Partner', email: 'jonas.weber@example.com' };
 type Person = typeof ELENA;
-
-/** Made here, because README must load nothing from other hosts. */
-function makeBadges(): void {
-  const { license, engines } = JSON.parse(
-    readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-  ) as { license: string; engines: { node: string } };
-  writeBadge('licence', license);
-  writeBadge('node', engines.node.replace('>=', '≥ '));
-  writeBadge('tests', 'npm ci && npm test');
-}
-
-/** Average letter width of 11 px Verdana; textLength enforces it in any font. */
-const LETTER_PX = 6.6;
-
-function writeBadge(name: string, value: string): void {
-  const words = Math.round(name.length * LETTER_PX);
-  const said = Math.round(value.length * LETTER_PX);
-  const [left, width] = [words + 14, words + said + 28];
-  const escaped = value.replaceAll('&', '&amp;');
-  const text = (x: number, length: number, content: string) =>
-    `<text x="${x}" y="14" textLength="${length}">${content}</text>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${name}: ${escaped}">
-<clipPath id="r"><rect width="${width}" height="20" rx="3"/></clipPath>
-<g clip-path="url(#r)"><path fill="#4a4f4c" d="M0 0h${left}v20H0z"/><path fill="#0e5a43" d="M${left} 0h${width - left}v20H${left}z"/></g>
-<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${text(7, words, name)}${text(left + 7, said, escaped)}</g>
-</svg>
-`;
-  writeFileSync(path.join(FOLDER, `badge-${name}.svg`), svg);
-}
 
 type Frame = { readonly picture: Buffer; readonly milliseconds: number };
 
@@ -393,7 +364,7 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   if (depth < 0.54) await step('whole');
 }
 
-const MADE = { badges: makeBadges, walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
+const MADE = { walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
 const wanted = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch(chromiumLaunchOptions());
