@@ -1,6 +1,5 @@
-// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Concurrent transactions share one
-// commit and its wait for the disk: 190 flows per second instead of 144 (decision 0018). Each transaction is a savepoint that
-// can fail separately, and it reports success only after the commit.
+// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Transactions and other statements
+// run one after the other.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -64,37 +63,15 @@ type Request = {
   timer?: NodeJS.Timeout;
 };
 
-/**
- * Transactions that share a commit. A group opens with the first write and gathers members: each runs as a savepoint, one at a
- * time, and then waits for the commit. If no new member arrives for some turns of the event loop, the group is due: it accepts
- * no more members, waits for the running one, and is committed or abandoned, which settles all members.
- */
-type Group = {
-  readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
-  readonly openedAt: number;
-  /** A statement has failed, perhaps only by violating a constraint. Other members may still be committed. */
-  hasFailed: boolean;
-  isDue: boolean;
-  /** The number of members at the last turn of the event loop. */
-  membersBefore: number;
-  /** Turns of the event loop since a member was added. */
-  quietTurns: number;
-};
-
-/** Measured with 32 visitors: 190 flows per second, and 162 if a group is due after a single turn. */
-const GATHER_MS = 8;
-const QUIET_TURNS = 6;
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
 function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
-  /** The connection whose savepoint is running. Set by tryToStart and cleared by endTransaction. */
+  /** The connection whose transaction is running. */
   let owner: DatabaseConnection | null = null;
   /** Of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
   let failure: { readonly cause: unknown } | null = null;
-  /** Set by openGroup and cleared by endGroup. */
-  let group: Group | null = null;
   let waiting: Request[] = [];
   /** Set while another process has locked the file: by startWaiting, and cleared by the timer itself. */
   let retry: NodeJS.Timeout | null = null;
@@ -113,7 +90,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     });
 
   function startWaiting(): void {
-    while (owner === null && group?.isDue !== true) {
+    while (owner === null) {
       // While another process has locked the file, only reads run.
       const request = retry === null ? waiting[0] : waiting.find(({ purpose }) => purpose === 'read');
       if (request === undefined) break;
@@ -128,27 +105,27 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         if (request.purpose === 'read') break;
       }
     }
-    if (owner === null && group === null && waiting.length === 0) onIdle?.();
+    if (owner === null && waiting.length === 0) onIdle?.();
   }
 
   /** @returns false if another process has locked the file */
   function tryToStart({ connection, purpose, query, resolve, reject }: Request): boolean {
     try {
-      if (group === null && purpose !== 'read') openGroup();
+      if (purpose !== 'read' && !isFileOurs())
+        throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
       if (purpose === 'begin') {
-        command('savepoint member');
+        // A plain "begin" takes the write lock at the first write, too late to wait for it.
+        command('begin immediate');
         owner = connection;
         resolve({ rows: [] });
       } else {
-        const result = run(query);
-        // Within a group, a read may have seen uncommitted rows.
-        if (group === null) resolve(result);
-        else group.members.push({ resolve: () => resolve(result), reject });
+        resolve(run(query));
+        if (purpose === 'write') writes.succeeded();
       }
     } catch (error) {
-      if (group === null && isBusy(error)) return false;
+      if (isBusy(error)) return false;
+      writes.failed(error);
       reject(error);
-      noteFailure(error);
     }
     return true;
   }
@@ -162,117 +139,45 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     startWaiting();
   }
 
-  function openGroup(): void {
-    if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
-    // A plain "begin" takes the write lock at the first write, too late to wait for it.
-    command('begin immediate');
-    const openedAt = performance.now();
-    group = {
-      members: [],
-      openedAt,
-      hasFailed: false,
-      isDue: false,
-      membersBefore: 0,
-      quietTurns: 0,
-    };
-    makeDueWhenQuiet(group);
-  }
-
-  /**
-   * While it has fewer than two members, the group is due after one quiet turn, so a single transaction does not wait for
-   * others. Transactions that arrive later form the next group.
-   */
-  function makeDueWhenQuiet(opened: Group): void {
-    setImmediate(() => {
-      if (group !== opened) return;
-      const { length } = opened.members;
-      opened.quietTurns = length > opened.membersBefore ? 0 : opened.quietTurns + 1;
-      opened.membersBefore = length;
-      const isQuiet = opened.quietTurns >= (length < 2 ? 1 : QUIET_TURNS);
-      if (isQuiet || performance.now() - opened.openedAt >= GATHER_MS) {
-        opened.isDue = true;
-        commitUnlessRunning(opened);
-      } else makeDueWhenQuiet(opened);
-    });
-  }
-
-  /** If a member is still running, endTransaction calls this again. */
-  function commitUnlessRunning(due: Group): void {
-    if (owner !== null || group !== due) return;
-    try {
-      command('commit');
-    } catch (error) {
-      // Without a write-ahead log, a reader's lock can block the commit.
-      if (isBusy(error) && performance.now() < due.openedAt + patienceMs)
-        setTimeout(commitUnlessRunning, untilNextTry(), due);
-      else abandon(error);
-      return;
-    }
-    // After a failed statement, the commit may have written nothing, so it does not prove that the file can be written.
-    if (!due.hasFailed) writes.succeeded();
-    endGroup(({ resolve }) => resolve());
-  }
-
-  function endGroup(settle: (member: Group['members'][number]) => void): void {
-    const members = group?.members ?? [];
-    group = null;
-    members.forEach(settle);
-    startWaiting();
-  }
-
-  function abandon(error: unknown): void {
-    writes.failed(error);
-    try {
-      if (sqlite.isTransaction) command('rollback');
-    } catch {
-      // The error above is the cause and is reported.
-    }
-    endGroup(({ reject }) => reject(error));
-  }
-
-  function noteFailure(error: unknown): void {
-    writes.failed(error);
-    if (group === null) return;
-    group.hasFailed = true;
-    // A full disk or an I/O error rolls back the whole group. Its running member then fails too, because `group` is null.
-    if (!sqlite.isTransaction) endGroup(({ reject }) => reject(error));
-  }
-
   function endTransaction(): void {
     owner = null;
     failure = null;
-    if (group?.isDue) commitUnlessRunning(group);
-    else startWaiting();
+    startWaiting();
   }
 
   const rollBack = async (connection: DatabaseConnection): Promise<void> => {
     if (owner !== connection) return;
     try {
-      if (group !== null) {
-        command('rollback to member');
-        command('release member');
-      }
+      if (sqlite.isTransaction) command('rollback');
     } catch (error) {
-      abandon(error);
+      writes.failed(error);
     }
     endTransaction();
+  };
+
+  const throwIfBroken = (): void => {
+    if (failure !== null) throw failure.cause;
+    if (!sqlite.isTransaction) throw new Error('SQLite has rolled back this transaction.');
+  };
+
+  const runInTransaction = (query: Query): QueryResult<unknown> => {
+    throwIfBroken();
+    try {
+      return run(query);
+    } catch (error) {
+      failure = { cause: error };
+      writes.failed(error);
+      throw error;
+    }
   };
 
   return {
     init: async () => {},
     acquireConnection: async () => {
-      const execute = async (query: Query): Promise<QueryResult<unknown>> => {
-        if (owner !== connection) return enqueue(connection, isRead(query.sql) ? 'read' : 'write', query);
-        if (failure !== null) throw failure.cause;
-        if (group === null) throw rolledBackError();
-        try {
-          return run(query);
-        } catch (error) {
-          failure = { cause: error };
-          noteFailure(error);
-          throw error;
-        }
-      };
+      const execute = async (query: Query): Promise<QueryResult<unknown>> =>
+        owner === connection
+          ? runInTransaction(query)
+          : enqueue(connection, isRead(query.sql) ? 'read' : 'write', query);
       const connection: DatabaseConnection = {
         executeQuery: <Row>(query: Query) => execute(query) as Promise<QueryResult<Row>>,
         async *streamQuery<Row>(query: Query) {
@@ -284,14 +189,17 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     beginTransaction: async (connection) => {
       await enqueue(connection, 'begin', { sql: '', parameters: [] });
     },
-    commitTransaction: () =>
-      new Promise((resolve, reject) => {
-        if (failure !== null) throw failure.cause;
-        if (group === null) throw rolledBackError();
-        command('release member');
-        group.members.push({ resolve, reject });
-        endTransaction();
-      }),
+    commitTransaction: async () => {
+      throwIfBroken();
+      try {
+        command('commit');
+      } catch (error) {
+        writes.failed(error);
+        throw error;
+      }
+      writes.succeeded();
+      endTransaction();
+    },
     rollbackTransaction: rollBack,
     releaseConnection: rollBack,
     destroy: () =>
@@ -331,5 +239,3 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
 }
 
 const isRead = (sql: string): boolean => /^\s*(select|pragma|explain)\b/i.test(sql);
-
-const rolledBackError = (): Error => new Error('SQLite has rolled back this transaction.');
