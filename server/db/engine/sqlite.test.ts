@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { constants, DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 
@@ -90,23 +90,4 @@ describe('SQLite statements', () => {
       later.close();
       assert.deepEqual(await read(), [{ id: 1, added: 'new', end: 'last' }]);
     }));
-
-  it('an SQLite statement with a limit is planned only once', async () => {
-    const sqlite = new DatabaseSync(':memory:');
-    sqlite.exec('create table parents (id integer primary key)');
-    await using db = openKysely(sqlite);
-    // SQLite calls the authorizer only when it prepares a statement.
-    let asked = 0;
-    sqlite.setAuthorizer(() => {
-      asked += 1;
-      return constants.SQLITE_OK;
-    });
-    const first = (most: number) => db.selectFrom('parents').select('id').limit(most).execute();
-    await first(1);
-    assert.ok(asked > 0);
-    asked = 0;
-    await first(1);
-    await first(2);
-    assert.equal(asked, 0);
-  });
 });
