@@ -91,37 +91,20 @@ export async function examineDamage(file: string): Promise<Findings> {
       );
 }
 
-export function examineClock(look: Look | null, now: number): Findings {
-  if (look === null)
-    return clock.note(
-      `The clock of this machine says ${isoTime(now)}. There was nothing to compare it with.`,
-    );
-  const { newestAt, clockAheadMs } = look;
-  const findings: Finding[] = [];
+export function examineClock(look: Look | null, now: number): Finding {
+  const { newestAt = null, clockAheadMs = null } = look ?? {};
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
-    findings.push(
-      clock.problem(
-        `The clock of this machine says ${isoTime(now)}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
-      ),
+    return clock.problem(
+      `The clock of this machine says ${isoTime(now)}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
     );
   if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
-    findings.push(
-      clock.problem(
-        `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both clocks: timedatectl set-ntp true`,
-      ),
+    return clock.problem(
+      `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both clocks: timedatectl set-ntp true`,
     );
-  if (findings.length > 0) return findings;
-  return [
-    clockAheadMs !== null
-      ? clock.ok(
-          `The clocks of this machine and the database agree within ${CLOCKS_DIFFER_MS / 1000} seconds.`,
-        )
-      : newestAt !== null
-        ? clock.ok(
-            `The clock of this machine says ${isoTime(now)}, which is later than the newest row. No other clock was checked.`,
-          )
-        : clock.note(`The clock of this machine says ${isoTime(now)}. There was nothing to compare it with.`),
-  ];
+  const says = `The clock of this machine says ${isoTime(now)}`;
+  return newestAt === null && clockAheadMs === null
+    ? clock.note(`${says}. There was nothing to compare it with.`)
+    : clock.ok(`${says}, which agrees with the database.`);
 }
 
 export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look | null): Findings {

@@ -6,7 +6,6 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
-import { dkimError } from '#server/mail/dkim-key.ts';
 import {
   connectionOptions,
   createMailer,
@@ -111,9 +110,6 @@ export async function sendSample(
   { to, title, folder, signal }: { to: string; title: string; folder: string; signal: AbortSignal },
 ): Promise<Finding> {
   const { mail, bounceDomain } = config;
-  // An unsigned sample would not show how codes arrive.
-  const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimError(mail.dkim) : null;
-  if (complaint !== null) return sample.problem(`No sample was sent: ${complaint}`);
   const mailer = createMailer(config, {
     title,
     folder: path.join(folder, 'data', 'mail'),
