@@ -23,7 +23,6 @@ const ALONE = [
   'server/startup/refused-starts',
   'server/log/metrics',
   'server/campaign/campaign-files',
-  'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);
 
 /** Four processes keep two cores busy, because some wait. */

@@ -88,9 +88,6 @@ export const choices = get<{
 
 /** Streams a file. Requires the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
-export const PEOPLE_HEADER = 'x-people-at-most';
-/** Number of rows before the first person. */
-export const HEAD_ROWS_HEADER = 'x-head-rows';
 
 export type Happening = {
   readonly at: string;

@@ -250,13 +250,6 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-/** Number of rows before the first person. */
-export function headRowsOf(name: FormatName): number {
-  const format: CsvFormat | JsonLinesFormat = FORMATS[name];
-  if (format.kind === 'jsonl') return 0;
-  return format.preamble === undefined ? 1 : 2;
-}
-
 /** The same JSON as in events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
   readonly state: LeadState;

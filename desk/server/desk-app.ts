@@ -162,10 +162,10 @@ function containsNul(value: unknown, levels = 0): boolean {
 
 function sendFile(
   reply: FastifyReply,
-  { type, fileName, headers, styles, body }: FileResponse,
+  { type, fileName, styles, body }: FileResponse,
   secure: boolean,
 ): FastifyReply {
-  void reply.type(type).headers(headers ?? {});
+  void reply.type(type);
   if (fileName !== undefined)
     void reply.header(
       'content-disposition',

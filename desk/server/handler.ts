@@ -35,7 +35,6 @@ export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<An
 export type FileResponse = {
   readonly type: string;
   readonly fileName?: string;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Contents of inline `<style>` elements, for the Content-Security-Policy. */
   readonly styles?: readonly string[];
   readonly body: string | AsyncIterable<string>;

@@ -4,21 +4,23 @@ import { CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/as
 /** By then, the browser has read the file. */
 const TAKEN_AFTER_MS = 60_000;
 
-async function fetchFile(url: string): Promise<{ readonly file: Blob; readonly name: string | undefined }> {
-  const response = await fetchFromDesk(url, {}).catch(() => {
+async function fetchFile(
+  url: string,
+  signal?: AbortSignal,
+): Promise<{ readonly file: Blob; readonly name: string | undefined }> {
+  const response = await fetchFromDesk(url, { ...(signal && { signal }) }).catch(() => {
     throw new CallError(OFFLINE);
   });
   if (!response.ok) throw await errorOf(response);
+  // A partial file is discarded, because it would look complete.
   const file = await response.blob().catch(() => {
     throw new CallError(BROKEN);
   });
-  return { file, name: fileNameIn(response) };
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
+  return { file, name };
 }
 
-export const fileNameIn = (response: Response): string | undefined =>
-  /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
-
-export function handFile(file: Blob, name: string): void {
+function handFile(file: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = urlOf(file);
   link.download = name;
@@ -32,11 +34,16 @@ function urlOf(file: Blob): string {
 }
 
 /** Call this directly in a click handler. */
-export async function openFile(url: string, name: string, how: 'save' | 'show'): Promise<void> {
+export async function openFile(
+  url: string,
+  name: string,
+  how: 'save' | 'show',
+  signal?: AbortSignal,
+): Promise<void> {
   // Opened before waiting, because browsers block later pop-ups.
   const tab = how === 'show' ? window.open('about:blank') : null;
   try {
-    const { file, name: given = name } = await fetchFile(url);
+    const { file, name: given = name } = await fetchFile(url, signal);
     if (tab === null) handFile(file, given);
     else tab.location.href = urlOf(file);
   } catch (error) {

@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 
-import { EXPORT_PATH, Filter, HEAD_ROWS_HEADER, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
+import { EXPORT_PATH, Filter } from '#desk/endpoints/people.ts';
 import { checkFormat } from '#desk/export/check-format.ts';
-import { FORMAT_NAMES, FORMATS, headRowsOf } from '#desk/export/export-columns.ts';
+import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
 import { describeFilter, hasNews, selectionOf } from '#desk/people/selection.ts';
-import { countAtMost } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 
@@ -22,9 +21,8 @@ export const exported: FileCall = {
   handle: async ({ service, note, signal }, query) => {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter, service.config);
-    checkFormat(format, selection.state);
+    checkFormat(format, { state: selection.state, conversionName: conversion });
     const { database, campaign, clock } = service;
-    const atMost = await countAtMost(database.db, selection.state, selection);
     // Logged first, because an interrupted export has already disclosed some people.
     await note('exported', null, `${format}: ${describeFilter(filter)}`);
     const pages = writeLeads(database.db, selection, {
@@ -45,7 +43,6 @@ export const exported: FileCall = {
     return {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
-      headers: { [PEOPLE_HEADER]: String(atMost), [HEAD_ROWS_HEADER]: String(headRowsOf(format)) },
       body: restingBetween(untilGone()),
     };
   },

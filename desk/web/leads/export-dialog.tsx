@@ -1,22 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
 import type { Me } from '#desk/endpoints/auth.ts';
-import { choices, leadCount, type Filter } from '#desk/endpoints/people.ts';
-import { isSignedOut } from '#desk/web/ask.ts';
-import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
-import { usePerson, forgetPerson, useAsk } from '#desk/web/queries.ts';
+import { choices, EXPORT_PATH, leadCount, type Filter } from '#desk/endpoints/people.ts';
+import { addressOf } from '#desk/web/ask.ts';
+import { openFile } from '#desk/web/file.ts';
+import { usePerson, useAsk } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
-import { Button } from '#desk/web/ui/button.tsx';
-import {
-  counted,
-  dayName,
-  PEOPLE_IN_STATE,
-  number,
-  people as countPeople,
-  sentenceCase,
-} from '#desk/web/format.ts';
-import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
+import { counted, dayName, PEOPLE_IN_STATE, people as countPeople, sentenceCase } from '#desk/web/format.ts';
+import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 
@@ -39,42 +31,24 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
     { enabled: open && found === null && state === 'verified' },
   );
   const [format, setFormat] = useState('csv');
-  const running = useRef<AbortController>(null);
-  const [progress, setProgress] = useState<Progress | null>(null);
-  const [error, setError] = useState<Error | null>(null);
+  const leaving = useRef<AbortController>(null);
   const { say } = useNotice();
-  const client = useQueryClient();
-
-  const stop = () => {
-    running.current?.abort();
-    running.current = null;
-    setProgress(null);
-  };
-  const close = () => {
-    stop();
-    setError(null);
-    onClose();
-  };
-  const start = (shown: string) => {
-    const run = new AbortController();
-    running.current = run;
-    setError(null);
-    setProgress({ people: 0, atMost: null });
-    void save(shown, run);
-  };
-  const save = async (shown: string, run: AbortController) => {
-    try {
-      const people = await saveExport(shown, filter, run.signal, setProgress);
-      if (running.current !== run) return;
+  const save = useMutation({
+    mutationFn: async (chosen: string) => {
+      leaving.current = new AbortController();
+      const url = addressOf(EXPORT_PATH, { format: chosen, ...filter });
+      await openFile(url, `people-${chosen}`, 'save', leaving.current.signal);
+    },
+    onSuccess: () => {
       close();
-      say(`${countPeople(people)} exported. The file is in your downloads.`);
-    } catch (failed) {
-      if (run.signal.aborted) return;
-      stop();
-      // Not a query, so the client does not handle the failure.
-      if (isSignedOut(failed)) forgetPerson(client);
-      setError(failed instanceof Error ? failed : new Error(String(failed)));
-    }
+      say('The file is in your downloads.');
+    },
+  });
+  // Closing the dialogue stops the export.
+  const close = () => {
+    leaving.current?.abort();
+    save.reset();
+    onClose();
   };
 
   if (!open) return null;
@@ -90,11 +64,13 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
             ({ takesEveryState }) => takesEveryState || filter.state === 'verified',
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
-          return progress === null ? (
+          return (
             <DialogForm
               action={['Export', amountOf(state, found, count?.atMost)].filter(Boolean).join(' ')}
-              change={{ isPending: false, error }}
-              onSubmit={() => chosen && start(chosen.name)}
+              working="Exporting …"
+              change={save}
+              canLeave
+              onSubmit={() => chosen && save.mutate(chosen.name)}
             >
               <fieldset className={styles.formats}>
                 <legend>Format</legend>
@@ -120,13 +96,6 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
                 </p>
               )}
             </DialogForm>
-          ) : (
-            <div className="stack">
-              <ProgressBar {...progress} />
-              <DialogActions>
-                <Button onClick={stop}>Stop the export</Button>
-              </DialogActions>
-            </div>
           );
         }}
       </Answered>
@@ -142,22 +111,6 @@ function amountOf(
   const noun = (count: number) => (state === 'verified' ? counted(count, 'lead') : countPeople(count));
   if (found !== null) return noun(found);
   return atMost === undefined ? undefined : `up to ${noun(atMost)}`;
-}
-
-function ProgressBar({ people, atMost }: Progress) {
-  return (
-    <div className={styles.progress}>
-      <progress
-        aria-label="People in the file so far"
-        {...(atMost !== null && { max: atMost, value: Math.min(people, atMost) })}
-      />
-      <p>
-        {atMost === null
-          ? `${countPeople(people)} so far`
-          : `${number(people)} of at most ${number(atMost)} people`}
-      </p>
-    </div>
-  );
 }
 
 function filterInWords(filter: Filter, fields: Me['fields']): string {

@@ -64,6 +64,8 @@ type DialogFormProps = {
   readonly working?: string;
   readonly isDanger?: boolean;
   readonly isReady?: boolean;
+  /** The dialogue may be closed while busy, which stops the work. */
+  readonly canLeave?: boolean;
   readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
   readonly onSubmit: () => void;
   readonly children?: ReactNode;
@@ -75,6 +77,7 @@ export function DialogForm({
   working = 'Working …',
   isDanger = false,
   isReady = true,
+  canLeave = false,
   change: { isPending, error },
   onSubmit,
   children,
@@ -95,8 +98,8 @@ export function DialogForm({
       )}
       <DialogActions>
         <Cancel asChild>
-          {/* Disabled while busy, because closing the dialogue would suggest that nothing happened. */}
-          <Button disabled={isPending}>Cancel</Button>
+          {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
+          <Button disabled={isPending && !canLeave}>Cancel</Button>
         </Cancel>
         <Button
           type="submit"
@@ -111,7 +114,7 @@ export function DialogForm({
   );
 }
 
-export function DialogActions({ children }: { readonly children: ReactNode }) {
+function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={styles.actions}>{children}</div>;
 }
 
