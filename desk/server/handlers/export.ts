@@ -21,7 +21,7 @@ export const exported: FileCall = {
   handle: async ({ service, note, signal }, query) => {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter, service.config);
-    checkFormat(format, { state: selection.state, conversionName: conversion });
+    checkFormat(format, selection.state);
     const { database, campaign, clock } = service;
     // Logged first, because an interrupted export has already disclosed some people.
     await note('exported', null, `${format}: ${describeFilter(filter)}`);
