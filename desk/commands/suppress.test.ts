@@ -211,6 +211,8 @@ for (const engine of ENGINES) {
             const list = path.join(folder, name);
             const people = rows.replaceAll(/\/(\w),?/g, '\n$1@tool.example,');
             writeFileSync(list, people);
+            const tried = await suppress(server, 'import', list, '--dry-run');
+            assert.deepEqual(await listed(server), [], `${name}: ${tried.notes}`);
             const { notes } = await suppress(server, 'import', list);
             const marks = { unsubscribed: '-', bounced: '!', complained: '?', 'by-hand': '.' };
             const found = (await listed(server)).map(
@@ -218,6 +220,7 @@ for (const engine of ENGINES) {
             );
             assert.equal(found.join(' '), expected, `${name}: ${notes}`);
             const all = people.split('\n').length - 1;
+            assert.match(tried.notes, new RegExp(`^${found.length} address(?:es)? would be suppressed`, 'm'));
             if (found.length < all)
               assert.match(
                 notes,
@@ -226,6 +229,25 @@ for (const engine of ENGINES) {
               );
             await server.database.db.deleteFrom('suppressions').execute();
           }
+        }),
+      ));
+
+    it('a trial of a list import counts only addresses that it would add', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          await suppress(server, 'add', ADA);
+          const list = path.join(folder, 'list.csv');
+          writeFileSync(list, `email\n${ADA}\n${EVE}\n${EVE.toUpperCase()}\n`);
+          const tried = await suppress(server, 'import', list, '--dry-run');
+          assert.match(
+            tried.notes,
+            new RegExp(
+              `^1 address would be suppressed: ${EVE}\\. 2 are already suppressed\\. Nothing was changed`,
+              'm',
+            ),
+          );
+          const { notes } = await suppress(server, 'import', list);
+          assert.match(notes, /^1 of 3 addresses suppressed\. 2 were already suppressed\.$/m);
         }),
       ));
 

@@ -15,6 +15,7 @@ import {
   GIVEN_REASONS,
   listEntries,
   sealBeforeRemoval,
+  isSuppressedFor,
   suppressAddress,
   undoMistakes,
   type GivenReason,
@@ -22,6 +23,7 @@ import {
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
 import { listedUpTo, printableLines, counted } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
@@ -184,6 +186,7 @@ function addImportList(list: Command, desk: Desk): void {
     .description('suppress the addresses in a CSV file')
     .argument('<file>')
     .addOption(reasonOption('for lines without a "reason"'))
+    .option('--dry-run', 'show what would happen, and change nothing')
     .addHelpText(
       'after',
       `
@@ -192,28 +195,41 @@ or complained, in a column or its name, only these people are suppressed, recogn
 People who verified here after the file was saved are not.
 ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
     )
-    .action(async (file, { reason: otherwise }) => {
+    .action(async (file, { reason: otherwise, dryRun = false }) => {
       const { toSuppress, others, writtenAt } = await readList(file, otherwise);
       const service = await desk.service();
-      let suppressed = 0;
+      const suppressed: string[] = [];
       const verifiedSince: string[] = [];
+      const tried = new Set<string>();
       for (const { email, reason } of toSuppress) {
         desk.signal.throwIfAborted();
+        const hasVerifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
+        if (dryRun) {
+          const { db } = service.database;
+          const entry = `${email} ${reason}`;
+          if (await hasVerifiedSince(db)) verifiedSince.push(email);
+          else if (!tried.has(entry) && !(await isSuppressedFor(db, service, { email, reason })))
+            suppressed.push(email);
+          tried.add(entry);
+          continue;
+        }
         const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
           // Checked with the address locked, because the person may be verifying at this moment.
-          if ((await verifiedAfter(tx, [email], writtenAt)).size > 0) return 'verified since';
+          if (await hasVerifiedSince(tx)) return 'verified since';
           if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return 'known';
           // Logged with the first entry, because the import may be stopped before the last one.
-          if (suppressed === 0) await log('suppressed', null, 'suppress import');
+          if (suppressed.length === 0) await log('suppressed', null, 'suppress import');
           return 'suppressed';
         });
-        if (outcome === 'suppressed') suppressed += 1;
+        if (outcome === 'suppressed') suppressed.push(email);
         if (outcome === 'verified since') verifiedSince.push(email);
-        desk.progress(`${suppressed} of ${toSuppress.length} …`);
+        desk.progress(`${suppressed.length} of ${toSuppress.length} …`);
       }
-      const known = toSuppress.length - verifiedSince.length - suppressed;
+      const known = toSuppress.length - verifiedSince.length - suppressed.length;
       desk.note(
-        `${suppressed} of ${counted(toSuppress.length, 'address', 'addresses')} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
+        dryRun
+          ? `${counted(suppressed.length, 'address', 'addresses')} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
+          : `${suppressed.length} of ${counted(toSuppress.length, 'address', 'addresses')} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
       if (verifiedSince.length > 0)
         desk.note(

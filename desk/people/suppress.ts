@@ -9,7 +9,7 @@ import {
   withdrawIn,
 } from '#server/consent/withdraw.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
-import { suppress } from '#server/db/tables/suppressions.ts';
+import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -49,6 +49,16 @@ const addressOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
   keys: pseudonymsOf(secrets, email),
   email,
 });
+
+/** Erased people's entries do not count, because the e-mail address is added to them again. */
+export async function isSuppressedFor(
+  db: Db,
+  service: Pick<Service, 'secrets'>,
+  { email, reason }: { readonly email: string; readonly reason: GivenReason },
+): Promise<boolean> {
+  const entries = await suppressionsOf(db, addressOf(service, email));
+  return entries.some((entry) => entry.reason === reason && entry.email !== null);
+}
 
 export const entriesOf = (
   db: Db,
