@@ -409,11 +409,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'webhooks arrive at least once',
     fault: 'drop an event that failed',
     file: 'server/webhooks/webhook-worker.ts',
-    find: '      await retryEvent(database.db, event, { leaseId, dueAt, reply });\n',
-    replace: `
-      const result = { state: 'dead', reply, finished_at: dueAt } as const;
-      await endLease(database.db, 'webhook_events', { id: event.id, leaseId }, result);
-`,
+    find: '? { reply, due_at: nextAttemptAt(outcome, event, { now, random }) }',
+    replace: "? { state: 'dead' as const, reply, finished_at: now }",
     tests: ['server/webhooks/webhook-worker.test.ts'],
   },
   {

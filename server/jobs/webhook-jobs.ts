@@ -1,11 +1,10 @@
 // Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
 
-import { isQueued } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
-import { endLease, takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
+import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 
 export type WebhookJob = Job<'webhook_events'>;
 
@@ -28,11 +27,7 @@ export async function addLeadEvent(
       ? []
       : await tx
           .selectFrom('webhook_events')
-          .select([
-            'endpoint',
-            sql<number>`max(position)`.as('position'),
-            sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
-          ])
+          .select(['endpoint', sql<number>`max(position)`.as('position')])
           .where('lead_id', '=', leadId)
           .groupBy('endpoint')
           .execute();
@@ -45,7 +40,7 @@ export async function addLeadEvent(
     endpoint,
     position,
     payload,
-    due_at: Math.max(notBefore, before.find((row) => row.endpoint === endpoint)?.due_at ?? 0),
+    due_at: notBefore,
     created_at: now,
     queued_at: now,
   }));
@@ -67,21 +62,3 @@ export const takeEvents = (
         and earlier.position < webhook_events.position
     )`,
   });
-
-export async function retryEvent(
-  db: Db,
-  event: WebhookJob,
-  { leaseId, dueAt, reply }: { leaseId: string; dueAt: number; reply: string },
-): Promise<void> {
-  // If the lease was lost, another process may have sent it and continued.
-  if (!(await endLease(db, 'webhook_events', { id: event.id, leaseId }, { reply, due_at: dueAt }))) return;
-  await db
-    .updateTable('webhook_events')
-    .set({ due_at: dueAt })
-    .where('lead_id', '=', event.lead_id)
-    .where('endpoint', '=', event.endpoint)
-    .where('position', '>', event.position)
-    .where('due_at', '<', dueAt)
-    .where(isQueued)
-    .execute();
-}

@@ -1,7 +1,7 @@
 // Endpoints are independent, so one that hangs doesn't delay the others. A lead's events are sent one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { endLease } from '#server/jobs/queue.ts';
-import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
+import { takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
 import { backOffMs, startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-events.ts';
@@ -45,18 +45,19 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     const outcome = await sender.send(endpoint, delivery, cutOff);
     const now = clock();
     const reply = outcome.answer;
+    const lease = { id: event.id, leaseId };
     // An attempt cut off by a stop doesn't mean that the receiver failed.
-    if (cutOff.aborted && outcome.type === 'failed for now')
-      return retryEvent(database.db, event, { leaseId, dueAt: now, reply });
-    const state = finalStateOf(outcome, event, now);
-    if (state === null) {
-      const dueAt = nextAttemptAt(outcome, event, { now, random });
-      await retryEvent(database.db, event, { leaseId, dueAt, reply });
-    } else {
-      // Personal data is not kept once it is sent.
-      const result = { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
-      await endLease(database.db, 'webhook_events', { id: event.id, leaseId }, result);
+    if (cutOff.aborted && outcome.type === 'failed for now') {
+      await endLease(database.db, 'webhook_events', lease, { reply, due_at: now });
+      return;
     }
+    const state = finalStateOf(outcome, event, now);
+    const result =
+      state === null
+        ? { reply, due_at: nextAttemptAt(outcome, event, { now, random }) }
+        : // Personal data is not kept once it is sent.
+          { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
+    await endLease(database.db, 'webhook_events', lease, result);
     onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer: reply });
   };
 
