@@ -5,7 +5,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
@@ -173,23 +172,6 @@ for (const engine of ENGINES) {
           [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
         assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);
         assert.equal(await server.countRows('submissions'), 0);
-      }));
-
-    it('housekeeping stops between two steps when the process stops', () =>
-      withServer({ engine }, async (server) => {
-        await atDaysAgo(server, 31, async () => {
-          await send(server, 'old@example.com');
-          await mailed(server, 'old@example.com');
-        });
-        const { database, config, now } = server;
-        await createExpiredRowDeleter({
-          database,
-          config,
-          clock: now,
-          onExpired: () => assert.fail('nothing was deleted'),
-          shouldStop: () => true,
-        })();
-        assert.equal(await server.countRows('outbox'), 1);
       }));
   });
 }
