@@ -49,7 +49,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'behind=after': {
     pattern: /\bbehind\b(?! (?:a |the |its |your )?(?:proxy|nginx|caddy|balancer|firewall|cdn))/g,
-    count: 8,
+    count: 7,
     instead: 'after',
   },
   beside: { pattern: /\bbeside\b/g, count: 2, instead: 'next to, or during' },
