@@ -31,7 +31,7 @@ const PAGES: readonly (readonly [path: string, open?: (page: Page) => Promise<un
   ['/leads?domain=compilers.example'],
   ['/companies'],
   ['/account'],
-  ['/lost', (page) => page.getByRole('button', { name: 'Other days' }).click()],
+  ['/lost'],
   ['/mail', (page) => expect(page.getByRole('heading', { name: 'Webhooks' })).toBeVisible()],
   ['/doctor', (page) => expect(page.getByText('1 problem, 1 warning.')).toBeVisible()],
   ['/report', openTables],

@@ -1,45 +1,23 @@
 import type { Lost } from '#desk/endpoints/people.ts';
 import { spanNamed, type DaySpan } from '#desk/web/named-days.ts';
-import { areNamedDays, dayAsText, dayOf, readDay, type NamedDays } from '#shared/days.ts';
+import { areNamedDays, dayAsText, dayOf, NAMED_DAYS } from '#shared/days.ts';
 
-export type LostDays =
-  | { readonly type: 'last'; readonly days: number }
-  | { readonly type: 'named'; readonly name: NamedDays }
-  | { readonly type: 'between'; readonly from: string; readonly to: string };
+/** Names, or numbers of days. Data goes back RETENTION_DAYS, which is 30 by default. */
+export const LOST_DAYS = [...NAMED_DAYS, '7', '30', '90'] as const;
+export type LostDays = (typeof LOST_DAYS)[number];
+const DEFAULT_DAYS: LostDays = '7';
 
-/** Data goes back RETENTION_DAYS, which is 30 by default. */
-export const OFFERED_DAYS = [7, 30, 90] as const;
-const DEFAULT_DAYS = 7;
-const DAYS_LIMIT = 3_660;
+export const readLostDays = (query: URLSearchParams): LostDays =>
+  LOST_DAYS.find((days) => days === query.get('days')) ?? DEFAULT_DAYS;
 
-export const isDay = (text: string | null): text is string => text !== null && readDay(text) !== null;
-
-export function readLostDays(query: URLSearchParams): LostDays {
-  const from = query.get('from');
-  const to = query.get('to');
-  if (isDay(from) && isDay(to))
-    return from <= to ? { type: 'between', from, to } : { type: 'between', from: to, to: from };
-  const name = query.get('days') ?? '';
-  if (areNamedDays(name)) return { type: 'named', name };
-  const days = Number(name);
-  return {
-    type: 'last',
-    days: Number.isInteger(days) && days >= 1 && days <= DAYS_LIMIT ? days : DEFAULT_DAYS,
-  };
-}
-
-export function lostDaysQuery(days: LostDays): Readonly<Record<string, string>> {
-  if (days.type === 'between') return { from: days.from, to: days.to };
-  if (days.type === 'named') return { days: days.name };
-  return days.days === DEFAULT_DAYS ? {} : { days: String(days.days) };
-}
+export const lostDaysQuery = (days: LostDays): Readonly<Record<string, string>> =>
+  days === DEFAULT_DAYS ? {} : { days };
 
 /** First and last day, both included; the last days include today. */
 export function spanOfDays(days: LostDays, now: number, timeZone: string): DaySpan {
-  if (days.type === 'between') return { from: days.from, to: days.to };
-  if (days.type === 'named') return spanNamed(days.name, now, timeZone);
+  if (areNamedDays(days)) return spanNamed(days, now, timeZone);
   const today = dayOf(now, timeZone);
-  return { from: dayAsText(today - days.days + 1), to: dayAsText(today) };
+  return { from: dayAsText(today - Number(days) + 1), to: dayAsText(today) };
 }
 
 export const LOST_FACETS = ['why', 'platform', 'source'] as const;

@@ -1,4 +1,4 @@
-import { useEffect, useState, type FormEvent } from 'react';
+import { useEffect, useState } from 'react';
 
 import { lost, type Lost } from '#desk/endpoints/people.ts';
 import { addressOf } from '#desk/web/ask.ts';
@@ -8,8 +8,7 @@ import {
   readLostDays,
   spanOfDays,
   type LostDays,
-  isDay,
-  OFFERED_DAYS,
+  LOST_DAYS,
   chosenLost,
   LOST_FACETS,
   lostGroups,
@@ -25,8 +24,8 @@ import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
-import { DAYS_NAMES, type DaySpan } from '#desk/web/named-days.ts';
-import { areNamedDays, NAMED_DAYS } from '#shared/days.ts';
+import { DAYS_NAMES } from '#desk/web/named-days.ts';
+import { areNamedDays } from '#shared/days.ts';
 
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
@@ -60,13 +59,13 @@ export function LostPage() {
       title="Lost"
       lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
-      <DaysChoice days={days} span={span} onChange={(chosen) => move([chosen, choice])} />
+      <DaysChoice days={days} onChange={(chosen) => move([chosen, choice])} />
       {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
       {data === undefined ? (
         error === null && <Skeleton lines={8} />
       ) : (
         <Found
-          key={JSON.stringify(days)}
+          key={days}
           people={people}
           open={data.pages.reduce((sum, page) => sum + page.open, 0)}
           choice={choice}
@@ -219,78 +218,23 @@ function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost 
   );
 }
 
-const OTHERS = 'others';
-
-function DaysChoice({
+const DaysChoice = ({
   days,
-  span,
   onChange,
 }: {
   readonly days: LostDays;
-  readonly span: DaySpan;
   readonly onChange: (days: LostDays) => void;
-}) {
-  const [isTyping, setTyping] = useState(days.type === 'between');
-  const chosen =
-    isTyping || days.type === 'between' ? OTHERS : days.type === 'named' ? days.name : String(days.days);
-  return (
-    <div className="stack">
-      <Chips
-        label="Asked"
-        chosen={chosen}
-        options={[
-          ...NAMED_DAYS.map((name) => ({ value: name, label: DAYS_NAMES[name] })),
-          ...OFFERED_DAYS.map((count) => ({ value: String(count), label: `Last ${count} days` })),
-          { value: OTHERS, label: 'Other days' },
-        ]}
-        onChoose={(value) => {
-          setTyping(value === OTHERS);
-          if (value === undefined || value === OTHERS) return;
-          onChange(
-            areNamedDays(value) ? { type: 'named', name: value } : { type: 'last', days: Number(value) },
-          );
-        }}
-      />
-      {chosen === OTHERS && <OtherDays key={`${span.from} ${span.to}`} span={span} onChange={onChange} />}
-    </div>
-  );
-}
-
-function OtherDays({
-  span,
-  onChange,
-}: {
-  readonly span: DaySpan;
-  readonly onChange: (days: LostDays) => void;
-}) {
-  const [{ from, to }, setTyped] = useState(span);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    if (isDay(from) && isDay(to))
-      onChange(from <= to ? { type: 'between', from, to } : { type: 'between', from: to, to: from });
-  };
-  return (
-    <form className={styles.days} onSubmit={send}>
-      <label>
-        From
-        <input
-          type="date"
-          value={from}
-          required
-          onChange={({ target }) => setTyped({ from: target.value, to })}
-        />
-      </label>
-      <label>
-        To
-        <input
-          type="date"
-          value={to}
-          required
-          onChange={({ target }) => setTyped({ from, to: target.value })}
-        />
-      </label>
-      <Button type="submit">Show</Button>
-      <span className={styles.zone}>Both days are included. Days in {useTimeZone()}.</span>
-    </form>
-  );
-}
+}) => (
+  <div className="stack">
+    <Chips
+      label="Asked"
+      chosen={days}
+      options={LOST_DAYS.map((value) => ({
+        value,
+        label: areNamedDays(value) ? DAYS_NAMES[value] : `Last ${value} days`,
+      }))}
+      onChoose={(value) => onChange(readLostDays(new URLSearchParams({ days: value ?? '' })))}
+    />
+    <span className="quiet small">Days in {useTimeZone()}.</span>
+  </div>
+);
