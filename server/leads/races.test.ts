@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
 
-    // SQLite runs one transaction after the other, so the second tab is told that the code was used.
+    // SQLite runs one transaction after the other, so the second tab gets the answer for a wrong code.
     if (engine === 'postgres')
       it('two tabs that have verified and enter the code of a later form elsewhere are both admitted', () =>
         withServer({ engine }, async (server) => {
