@@ -64,3 +64,21 @@ test('a tap on a translated page that is still starting is not lost', async ({ b
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
   await context.close();
 });
+
+test('dragging a press off its button while the page starts opens nothing', async ({ page }) => {
+  await page.addInitScript(() => {
+    addEventListener('pointermove', (event) => event.stopImmediatePropagation(), true);
+  });
+  await openWithFonts(page);
+  await page.evaluate(() => {
+    for (const text of document.querySelectorAll('button[name=hero] span')) text.textContent = 'Übersetzt';
+  });
+  const { x, y } = await boxOf(page.locator('button[name=hero]'));
+  await page.mouse.move(x + 20, y + 20);
+  await page.mouse.down();
+  await expect(page.locator('button[name=hero]')).toContainText('Get Your Free Copy');
+  await page.mouse.move(x + 20, y + 200);
+  await page.mouse.up();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toHaveCount(0);
+});
