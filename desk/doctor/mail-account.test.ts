@@ -85,7 +85,7 @@ describe('mail account checks', () => {
       'the doctor reports a refused login without quoting the mail server',
       CLEAR,
       'user:wrong@127.0.0.1:PORT',
-      /^problem: The mail server 127\.0\.0\.1 refused the login\. Check user and password/,
+      /^problem: The mail server 127\.0\.0\.1 refused the login \(535\)\. Check user, password and port/,
     ],
     [
       'the doctor reports a mail server without STARTTLS',

@@ -277,15 +277,8 @@ export function explainAccount(error: unknown, url: string): string {
   const command = details.command ?? '';
   const later = 'E-mails stay queued and will be retried.';
   const status = details.responseCode ?? 0;
-  if (code === 'EAUTH' || command.startsWith('AUTH')) {
-    if (status >= 400 && status < 500)
-      return `The mail server ${hostname} temporarily cannot check the login (${status}). ${later}`;
-    if (status === 504)
-      return `The mail server ${hostname} does not support this type of login (504). Add ?authMethod=LOGIN to SMTP_URL. ${later}`;
-    if ([500, 502, 503].includes(status))
-      return `The mail server ${host} accepts no login on this port (${status}). Use port 587 or 465 in SMTP_URL, or leave out user and password if the server needs no login. ${later}`;
-    return `The mail server ${hostname} refused the login. Check user and password in SMTP_URL. ${later}`;
-  }
+  if (code === 'EAUTH' || command.startsWith('AUTH'))
+    return `The mail server ${hostname} refused the login (${status || code}). Check user, password and port in SMTP_URL. For another type of login, add ?authMethod=LOGIN; if the server needs no login, leave out user and password. ${later}`;
   if (status > 0 && /^(?:EHLO|HELO|CONN)$/.test(command))
     return `The mail server ${hostname} refused our greeting (${status}). The server may expect a name other than the host of PUBLIC_URL (add ?name=mail.example.com to SMTP_URL), or may not accept mail from this machine. ${later}`;
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
