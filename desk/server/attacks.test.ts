@@ -110,6 +110,8 @@ describe('desk endpoints', () => {
       const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
       const cookies = Object.fromEntries(ada.cookies);
       const bobs = Object.fromEntries(bob.cookies);
+      // The worker notes that a mail was sent only after the mail has arrived.
+      await until(() => server.mailEvents.length === 2);
       const before = await stateOf(server);
 
       const needsSession = ({ needs }: DeskCall) => needs !== null;
