@@ -314,6 +314,8 @@ it(
 
       const over = new AbortController();
       const visits = visit(old.url, over.signal);
+      // Awaited later; an earlier failure must not be hidden by its rejection.
+      visits.catch(() => {});
       const changed = readFileSync(words, 'utf8').replace(/^title: .*$/m, 'title: Another Guide');
       for (const unfinished of ['title: [', changed]) {
         writeFileSync(words, unfinished);
