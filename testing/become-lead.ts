@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 
+import { hasRow } from '#server/db/engine/row-counts.ts';
 import { API } from '#shared/api.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 export type NewLead = { readonly visitor: Visitor; readonly leadId: string; readonly code: ReceivedMail };
 
@@ -28,6 +30,8 @@ export async function becomeLead(
   assert.equal((await visitor.post(API.leads, filledForm({ ...form, email }), { headers })).statusCode, 202);
   const code = await server.inbox.waitForMail(email, mail);
   await beforeCode?.(visitor, code);
+  // The worker notes that a mail was sent only after the mail has arrived.
+  await until(() => isNoted(server, code.to));
   const entered = await visitor.post(API.verify, { email, code: codeIn(code) }, { headers });
   assert.equal(entered.statusCode, 200);
   const lead = await server.database.db
@@ -37,3 +41,13 @@ export async function becomeLead(
     .executeTakeFirstOrThrow();
   return { visitor, leadId: lead.id, code };
 }
+
+const isNoted = async ({ database: { db } }: ServerUnderTest, recipient: string): Promise<boolean> =>
+  !(await hasRow(
+    db
+      .selectFrom('outbox')
+      .select('id')
+      .where('kind', '=', 'code')
+      .where('recipient', '=', recipient)
+      .where('state', '=', 'queued'),
+  ));
