@@ -88,7 +88,10 @@ describe('settings in .env', () => {
       using _environment = environment({});
       const text = `INSTANCE_FOLDER=${other}`;
       const first = readSettings(text);
-      assert.match(JSON.stringify(first), /\.env:1: INSTANCE_FOLDER cannot be set here/);
+      assert.match(
+        JSON.stringify(first),
+        /\.env:1: INSTANCE_FOLDER cannot be set here, because it determines the location of \.env\. Set it in the environment\."/,
+      );
       assert.deepEqual(readSettings(text), first);
       assert.equal(process.env['INSTANCE_FOLDER'], undefined);
     }));

@@ -44,10 +44,6 @@ const INVALID = 'is not a valid line. Write each setting as NAME=value, and begi
 
 const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   ['# Where\n\nexport PROT=3000', '.env:3: PROT is not a setting. Did you mean PORT?'],
-  [
-    'INSTANCE_FOLDER=/srv',
-    '.env:1: INSTANCE_FOLDER cannot be set here, because it determines the location of .env. Set it in the environment.',
-  ],
   ...['PORT 3000', 'PORT: 3000', '=3000', '"PORT"=3000', 'export PORT'].map((text): [string, string] => [
     text,
     `.env:1: ${INVALID}`,
@@ -89,15 +85,6 @@ describe('syntax of .env', () => {
     ])
       assert.deepEqual(mistakesIn(text), [], text);
     assert.equal(readEnvText('MAIL_FROM= \n\nHOST=::').values['MAIL_FROM'], '');
-  });
-
-  it('unknown names in .env are reported with their lines', () => {
-    assert.deepEqual(
-      readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(describeMistake),
-      [
-        '/srv/.env:2: POSTGRES_PASSWORD is not a known setting and is ignored. Remove the line if no other program needs it.',
-      ],
-    );
   });
 
   it('values in .env stay verbatim if no mistake is reported', () => {
