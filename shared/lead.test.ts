@@ -87,6 +87,17 @@ describe('lead schemas', () => {
 
   it('LeadForm refuses undeliverable e-mail addresses with one error', () => {
     for (const email of [
+      '',
+      'ada',
+      'ada@',
+      '@example.com',
+      'ada@example',
+      'a b@example.com',
+      'ada@example.com\r\nBcc: x@example.com',
+      'ada@exa\u0000mple.com',
+      'a\ud800@example.com',
+      'ada@example.com,eve@example.com',
+      '"ada"@example.com',
       'jürgen@münchen.de',
       'ада@пример.рф',
       'info@mün\u0000chen.de',

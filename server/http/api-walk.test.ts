@@ -215,62 +215,18 @@ for (const { engine, server } of SERVERS) {
       }));
 
     it('the form refuses fields that are missing, of the wrong type, empty, too long or not plain text', async () => {
+      // shared/lead.test.ts tests more text that the schemas refuse.
       const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
-      const wrongLines = [
-        '',
-        ' ',
-        'x',
-        ' x ',
-        'x'.repeat(201),
-        'Ada\r\nBcc: all@example.com',
-        'Ada\nLovelace',
-        'A\u0000da',
-        'Ada\u0085',
-        'Ada\u2028L',
-        '\ud800Ada',
-        'Ada\udc00',
-        'Ada\u202emoc.',
-        '\u200b'.repeat(0),
-      ];
-      const wrongEmails = [
-        '',
-        'ada',
-        'ada@',
-        '@example.com',
-        'ada@example',
-        'ada@@example.com',
-        'a b@example.com',
-        'ada@example.com\r\nBcc: x@example.com',
-        'ada@example.com\nx',
-        'ada@exa\u0000mple.com',
-        'a\ud800@example.com',
-        'ada@example.com,eve@example.com',
-        `${'a'.repeat(250)}@example.com`,
-        '"ada"@example.com',
-      ];
+      const wrongLines = [...wrongTypes, true, '', 'x'.repeat(201), 'Ada\r\nBcc: all@example.com'];
+      const wrongEmails = [...wrongTypes, true, '', 'ada', 'ada@example.com\r\nBcc: x@example.com'];
+      const wrongCodes = ['', '12345', '1234567', '12345a', '１２３４５６', ' 123456', '123456\n', '-12345'];
       const cases: [string, string, readonly unknown[]][] = [
-        [API.leads, 'name', [...wrongTypes, true, ...wrongLines]],
-        [API.leads, 'company', [...wrongTypes, true, ...wrongLines]],
-        [API.leads, 'email', [...wrongTypes, true, ...wrongEmails]],
+        [API.leads, 'name', wrongLines],
+        [API.leads, 'company', wrongLines],
+        [API.leads, 'email', wrongEmails],
         [API.leads, 'consent', [...wrongTypes, false, 'true', 'on', '']],
-        [API.verify, 'email', [...wrongTypes, true, ...wrongEmails]],
-        [
-          API.verify,
-          'code',
-          [
-            ...wrongTypes,
-            true,
-            123456,
-            '',
-            '12345',
-            '1234567',
-            '12345a',
-            '１２３４５６',
-            ' 123456',
-            '123456\n',
-            '-12345',
-          ],
-        ],
+        [API.verify, 'email', wrongEmails],
+        [API.verify, 'code', [...wrongTypes, true, 123456, ...wrongCodes]],
       ];
       for (const [url, field, values] of cases) {
         for (const value of values) {
