@@ -138,30 +138,6 @@ for (const engine of ENGINES) {
       assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
     }));
 
-  it(`attempts without a live code do not use up a live code's attempts on ${engine}`, () =>
-    withDatabase(engine, async ({ db }) => {
-      const limits = limitsWith();
-      const now = Date.UTC(2026, 10, 20, 12, 34, 56);
-      const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
-        const tries = [];
-        for (let i = 0; i < 40; i += 1) {
-          const at = now + (i < 20 ? 0 : 5 * 60_000);
-          tries.push(await limits.countSharedAttempt(db, email, { atLiveCodes: atLiveCodes(i) }, at));
-        }
-        return {
-          compared: tries.filter(({ mayCompare }) => mayCompare).length,
-          outcomes: tries.map(({ ifWrong }) => ifWrong),
-        };
-      };
-      const nothing = await answers('nobody@example.com', () => false);
-      const live = await answers('ada@example.com', () => true);
-      const sometimes = await answers('grace@example.com', (index) => index > 7);
-      assert.deepEqual([nothing.compared, live.compared, sometimes.compared], [0, 5, 5]);
-      assert.deepEqual(live.outcomes, nothing.outcomes);
-      assert.deepEqual(sometimes.outcomes, nothing.outcomes);
-      assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
-    }));
-
   it(`a limit window started by a wrong clock ends when the clock is set back on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
