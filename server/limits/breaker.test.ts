@@ -121,18 +121,19 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
       [decided, visitors({ count: 150, entered: 30 })],
     ],
   ],
-  [
-    'an attack on 1,600 strangers at as many domains, with 31 of 100 codes entered',
-    (decided) => [[decided, attack(everywhere)]],
-  ],
-  [
-    'an attack on 1,600 strangers at one domain, with 31 of 100 codes entered',
-    (decided) => [[decided, attack(() => 'victim.com')]],
-  ],
-  [
-    'an attack on 1,600 strangers at a free-mail provider, with 31 of 100 codes entered',
-    (decided) => [[decided, attack(() => 'gmail.com')]],
-  ],
+  ...(
+    [
+      ['as many domains', everywhere],
+      ['one domain', () => 'victim.com'],
+      ['a free-mail provider', () => 'gmail.com'],
+    ] as const
+  ).map(
+    ([where, domain]) =>
+      [
+        `an attack on 1,600 strangers at ${where}, with 31 of 100 codes entered`,
+        (decided: number) => [[decided, attack(domain)]],
+      ] as const,
+  ),
   [
     'one mailbox that enters codes under many names',
     (decided) => {

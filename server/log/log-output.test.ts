@@ -66,17 +66,20 @@ function assertOneGap(lines: readonly Line[], lost: number, written: number): vo
 
 function tests(): void {
   const program = fileURLToPath(import.meta.url);
+  const startWriter = (stdout: number | 'pipe', env = {}) =>
+    fork(program, ['write'], {
+      execArgv: [],
+      stdio: ['ignore', stdout, 'inherit', 'ipc'],
+      env: { ...process.env, ...env },
+    });
 
   it('the log contains every line in order, in a file and in a pipe', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'a');
-      const toFile = fork(program, ['write'], {
-        execArgv: [],
-        stdio: ['ignore', descriptor, 'inherit', 'ipc'],
-      });
+      const toFile = startWriter(descriptor);
       closeSync(descriptor);
-      const toPipe = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+      const toPipe = startWriter('pipe');
       let piped = '';
       toPipe.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
       for (const child of [toFile, toPipe]) {
@@ -101,11 +104,7 @@ function tests(): void {
       const file = path.join(folder, 'log');
       for (const destination of ['file', 'pipe']) {
         const descriptor = openSync(file, 'w');
-        const child = fork(program, ['write'], {
-          execArgv: [],
-          stdio: ['ignore', destination === 'file' ? descriptor : 'pipe', 'inherit', 'ipc'],
-          env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
-        });
+        const child = startWriter(destination === 'file' ? descriptor : 'pipe', { UV_THREADPOOL_SIZE: '1' });
         closeSync(descriptor);
         let piped = '';
         child.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
@@ -159,7 +158,7 @@ function tests(): void {
     }));
 
   it('the log drops lines for a stalled reader and later reports how many', async () => {
-    const child = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const child = startWriter('pipe');
     try {
       await once(child, 'message');
       let written = 0;
