@@ -113,7 +113,8 @@ const dayAtProvider = (scale: number): PastCode[] => [
   })),
 ];
 
-const OPENED: readonly (readonly [by: string, past: (decided: number) => readonly Past[]])[] = [
+type Opening = readonly [by: string, past: (decided: number) => readonly Past[]];
+const OPENED: readonly Opening[] = [
   [
     'far fewer codes entered than usual',
     (decided) => [
@@ -127,13 +128,10 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
       ['one domain', () => 'victim.com'],
       ['a free-mail provider', () => 'gmail.com'],
     ] as const
-  ).map(
-    ([where, domain]) =>
-      [
-        `an attack on 1,600 strangers at ${where}, with 31 of 100 codes entered`,
-        (decided: number) => [[decided, attack(domain)]],
-      ] as const,
-  ),
+  ).map(([where, domain]): Opening => [
+    `an attack on 1,600 strangers at ${where}, with 31 of 100 codes entered`,
+    (decided) => [[decided, attack(domain)]],
+  ]),
   [
     'one mailbox that enters codes under many names',
     (decided) => {
@@ -153,7 +151,7 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
     },
   ],
 ];
-const NOT_OPENED: typeof OPENED = [
+const NOT_OPENED: readonly Opening[] = [
   [
     'few codes entered every day',
     (decided) => [
@@ -184,7 +182,7 @@ const NOT_OPENED: typeof OPENED = [
 
 for (const engine of ENGINES) {
   describe(`list-bomb breaker on ${engine}`, () => {
-    const afterPast = async (past: (typeof OPENED)[number][1], status: number, reasons: readonly string[]) =>
+    const afterPast = async (past: Opening[1], status: number, reasons: readonly string[]) =>
       withServer({ engine }, async (server) => {
         for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
         assert.equal((await askAsStranger(server)).statusCode, status);
