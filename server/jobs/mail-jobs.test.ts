@@ -234,13 +234,22 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
       }));
 
-    it('forms get 202 during a short outage of the mail server and 503 during a long one', () =>
+    it('a short outage of the mail server is reported, and a long one closes the form until mail is sent', () =>
       withServer({ engine }, async (server) => {
         const { port } = server.inbox;
         await server.inbox.close();
         assert.equal((await ask(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
         await until(() => server.mailEvents.length > 0);
+        assert.equal((await health(server)).statusCode, 200, 'a first failure is not an alarm');
         await server.advance(149);
+        assert.deepEqual(await health(server), {
+          statusCode: 503,
+          body: 'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
+        });
+        const { body: metrics } = await server.metrics.render();
+        assert.match(metrics, /^lead_page_outbox_depth 1$/m);
+        assert.match(metrics, /^lead_page_outbox_age_seconds 149$/m);
+        assert.match(metrics, /^lead_page_smtp_errors_total\{class="ESOCKET"\} [1-9]/m);
         assert.equal((await ask(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
         await server.advance(1);
         const refused = await ask(server, '198.51.100.3', 'third@example.com');
