@@ -186,11 +186,16 @@ describe('lead schemas', () => {
     for (const [typed, name] of cases) assert.equal(made(typed), name, JSON.stringify(typed));
   });
 
-  it('LeadForm refuses 100,000 characters quickly', () => {
-    const long = `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`;
-    assert.equal(
-      LeadForm.safeParse({ name: long, company: long, email: long, consent: true }).success,
-      false,
-    );
+  it('LeadForm refuses long text of any kind quickly', () => {
+    for (const email of [
+      `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`,
+      `${'a'.repeat(5_000)}@`,
+      `${'a.'.repeat(2_500)}@example.com`,
+      `a@${'a-'.repeat(2_500)}`,
+      '@'.repeat(5_000),
+      `${' '.repeat(5_000)}a@example.com${' '.repeat(5_000)}x`,
+    ])
+      for (const name of ['x'.repeat(100_000), ' '.repeat(5_000), `${' a'.repeat(2_500)}\n`])
+        assert.equal(LeadForm.safeParse({ name, company: name, email, consent: true }).success, false);
   });
 });

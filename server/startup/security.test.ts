@@ -245,24 +245,6 @@ it('the log omits an e-mail address that the mail server repeats', () => {
   });
 });
 
-it('text of any kind is validated quickly', { timeout: 60_000 }, () =>
-  withServer({ engine: 'sqlite' }, async (server) => {
-    for (const email of [
-      `${'a'.repeat(5_000)}@`,
-      `${'a.'.repeat(2_500)}@example.com`,
-      `a@${'a-'.repeat(2_500)}`,
-      `a@${'a.'.repeat(2_500)}`,
-      '@'.repeat(5_000),
-      `${' '.repeat(5_000)}a@example.com${' '.repeat(5_000)}x`,
-    ]) {
-      for (const name of ['x'.repeat(5_000), ' '.repeat(5_000), `${' a'.repeat(2_500)}\n`]) {
-        const response = await createVisitor(server).post(API.leads, filledForm({ email, name }));
-        assert.equal(response.statusCode, 400);
-      }
-    }
-  }),
-);
-
 it('any random settings are either accepted or reported', () => {
   const names = words(`PORT PUBLIC_URL DATABASE_URL SMTP_URL MAIL_FROM APP_SECRET TRUST_PROXY FREE_MAIL`);
   fc.assert(
