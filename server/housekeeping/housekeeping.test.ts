@@ -25,6 +25,11 @@ async function mailed(server: ServerUnderTest, email: string): Promise<string> {
   return code;
 }
 
+async function sendAndMail(server: ServerUnderTest, email: string): Promise<void> {
+  await send(server, email);
+  await mailed(server, email);
+}
+
 async function atDaysAgo(server: ServerUnderTest, days: number, act: () => Promise<void>): Promise<void> {
   const now = server.now();
   server.setClock(now - days * DAY_MS);
@@ -46,8 +51,7 @@ for (const engine of ENGINES) {
         const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
           suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
         await atDaysAgo(server, 31, async () => {
-          await send(server, 'old@example.com');
-          await mailed(server, 'old@example.com');
+          await sendAndMail(server, 'old@example.com');
           for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
           await note('hand@example.com', 'by-hand');
           const visitor = await send(server, 'lead@example.com');
@@ -77,18 +81,14 @@ for (const engine of ENGINES) {
     it('housekeeping deletes unverified data after 30 days and keeps leads and receipts', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
-          await send(server, 'old@example.com');
-          await mailed(server, 'old@example.com');
+          await sendAndMail(server, 'old@example.com');
           const visitor = await send(server, 'lead@example.com');
           await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
           const code = await mailed(server, 'lead@example.com');
           const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
           assert.equal(verified.statusCode, 200);
         });
-        await atDaysAgo(server, 29, async () => {
-          await send(server, 'young@example.com');
-          await mailed(server, 'young@example.com');
-        });
+        await atDaysAgo(server, 29, () => sendAndMail(server, 'young@example.com'));
         const { reports, runHousekeeping } = housekeeperOf(server);
         await runHousekeeping();
         assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
@@ -115,10 +115,7 @@ for (const engine of ENGINES) {
 
     it('RETENTION_DAYS=0 keeps all data except mail older than MAIL_RETENTION_DAYS', () =>
       withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
-        await atDaysAgo(server, 400, async () => {
-          await send(server, 'old@example.com');
-          await mailed(server, 'old@example.com');
-        });
+        await atDaysAgo(server, 400, () => sendAndMail(server, 'old@example.com'));
         const { reports, runHousekeeping } = housekeeperOf(server);
         await runHousekeeping();
         assert.equal(await server.countRows('outbox'), 0);
@@ -131,8 +128,7 @@ for (const engine of ENGINES) {
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
-          for (const email of emails) await send(server, email);
-          for (const email of emails) await mailed(server, email);
+          for (const email of emails) await sendAndMail(server, email);
         });
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
@@ -157,8 +153,7 @@ for (const engine of ENGINES) {
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
-          for (const email of emails) await send(server, email);
-          for (const email of emails) await mailed(server, email);
+          for (const email of emails) await sendAndMail(server, email);
         });
         const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
         const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));

@@ -48,6 +48,13 @@ const DESK = {
 const PAGE = 'https://guide.example.com';
 const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: '/en/ai-guide_2.0' };
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
+const deskAt = (
+  url: string,
+  people: Record<string, 'all' | 'read'>,
+  passkeyOnly: readonly string[] = [],
+) => ({
+  desk: { url, port: 3001, people: new Map(Object.entries(people)), passkeyOnly: new Set(passkeyOnly) },
+});
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
@@ -138,42 +145,18 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   ],
   [
     DESK,
-    {
-      desk: {
-        url: 'https://desk.example.com',
-        port: 3001,
-        people: new Map([
-          ['ada@example.com', 'all'],
-          ['bob@xn--bcher-kva.example', 'read'],
-        ]),
-        passkeyOnly: new Set(),
-      },
-    },
+    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@xn--bcher-kva.example': 'read' }),
   ],
   [
     { ...DESK, DESK_PEOPLE: 'ada@example.com:all:passkey, bob@example.com:passkey' },
-    {
-      desk: {
-        url: 'https://desk.example.com',
-        port: 3001,
-        people: new Map([
-          ['ada@example.com', 'all'],
-          ['bob@example.com', 'read'],
-        ]),
-        passkeyOnly: new Set(['ada@example.com', 'bob@example.com']),
-      },
-    },
+    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@example.com': 'read' }, [
+      'ada@example.com',
+      'bob@example.com',
+    ]),
   ],
   [
     { DESK_URL: 'http://127.0.0.1:3001', DESK_PEOPLE: 'ada@example.com' },
-    {
-      desk: {
-        url: 'http://127.0.0.1:3001',
-        port: 3001,
-        people: new Map([['ada@example.com', 'read']]),
-        passkeyOnly: new Set(),
-      },
-    },
+    deskAt('http://127.0.0.1:3001', { 'ada@example.com': 'read' }),
   ],
   [postgres('//user:pass@db/leads?sslmode=no-verify'), {}],
   [postgres('//user:pass@db/leads', { PGSSLMODE: 'require' }), {}],

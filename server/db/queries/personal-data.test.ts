@@ -20,6 +20,25 @@ const EMAIL = 'ada@example.com';
 const TYPED = 'Ada@Example.com';
 const HOME = '198.51.100.7';
 
+/** Rows of a person who signed up once, after workAtTheDesk. */
+const OF_ONE_PERSON = {
+  consent_chain: 2,
+  suppressions: 1,
+  withdrawals: 1,
+  suppression_removals: 0,
+  exported_leads: 1,
+  corrections: 1,
+  webhook_events: 0,
+  consent_receipts: 1,
+  leads: 1,
+  imported_corrections: 0,
+  imported_leads: 0,
+  submissions: 1,
+  outbox: 1,
+  codes: 1,
+  desk_log: 1,
+};
+
 const columnsIn = async (db: Db): Promise<Record<string, string[]>> =>
   Object.fromEntries(
     (await db.introspection.getTables()).map(({ name, columns }) => [
@@ -76,26 +95,7 @@ for (const engine of ENGINES) {
         const listed = await listPersonalData(server.database.db, ' ADA@example.com ');
         assert.deepEqual(
           Object.fromEntries(Object.entries(listed).map(([table, rows]) => [table, rows.length])),
-          {
-            consent_chain: 2,
-            suppressions: 1,
-            withdrawals: 1,
-            suppression_removals: 0,
-            exported_leads: 1,
-            corrections: 1,
-            webhook_events: 0,
-            consent_receipts: 1,
-            leads: 1,
-            imported_corrections: 0,
-            imported_leads: 0,
-            submissions: 1,
-            outbox: 1,
-            codes: 1,
-            desk_sign_ins: 0,
-            desk_sessions: 0,
-            desk_passkeys: 0,
-            desk_log: 1,
-          },
+          { ...OF_ONE_PERSON, desk_sign_ins: 0, desk_sessions: 0, desk_passkeys: 0 },
         );
         assert.ok(!JSON.stringify(listed).includes('eve@'));
       }));
@@ -110,23 +110,8 @@ for (const engine of ENGINES) {
         await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);
-        assert.deepEqual(await erasePerson(server, 'ADA@example.com'), {
-          consent_chain: 2,
-          suppressions: 1,
-          withdrawals: 1,
-          suppression_removals: 0,
-          exported_leads: 1,
-          corrections: 1,
-          webhook_events: 0,
-          consent_receipts: 1,
-          leads: 1,
-          imported_corrections: 0,
-          imported_leads: 0,
-          submissions: 2,
-          outbox: 2,
-          codes: 2,
-          desk_log: 1,
-        });
+        const rows = { ...OF_ONE_PERSON, submissions: 2, outbox: 2, codes: 2 };
+        assert.deepEqual(await erasePerson(server, 'ADA@example.com'), rows);
 
         const after = await dump(server);
         const { limit_windows: windows, ...others } = after;
