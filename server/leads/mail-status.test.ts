@@ -11,7 +11,8 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { codeIn, createGate, smtpError } from '#testing/inbox.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { createGate, smtpError } from '#testing/inbox.ts';
 
 const mailStatusOf = async (visitor: Visitor) =>
   (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
@@ -92,10 +93,7 @@ for (const engine of ENGINES) {
 
     it('the delivery status of a code is the same for a lead and an unknown e-mail address', () =>
       withServer({ engine }, async (server) => {
-        const lead = createVisitor(server, '203.0.113.7');
-        await lead.post(API.leads, filledForm());
-        const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
-        assert.equal((await lead.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+        await becomeLead(server, 'ada@example.com');
         await server.advance(3600);
 
         const answers = await Promise.all(

@@ -6,10 +6,9 @@ import { describe, it } from 'node:test';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
+import { askForCode, EMAIL } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-
-const EMAIL = 'ada@example.com';
 
 const valueIn = (page: string, name: string): number | undefined => {
   const line = page.split('\n').find((one) => one.startsWith(`${name} `));
@@ -53,9 +52,7 @@ for (const engine of ENGINES) {
   describe(`metrics on ${engine}`, () => {
     it('metrics count requests, codes, limits and outbox without personal data', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
-        const visitor = createVisitor(server, '203.0.113.7');
-        await visitor.post(API.leads, filledForm());
-        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        const { visitor, code } = await askForCode(server, '203.0.113.7');
         await server.advance(42);
         assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
         await visitor.post(API.leads, filledForm());

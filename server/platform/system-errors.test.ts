@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -56,38 +56,6 @@ describe('errors of the operating system', () => {
       'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
     );
   });
-});
-
-describe('failed starts', () => {
-  it('a failed start blames a full disk only if the disk is full', () =>
-    inFolder((folder) => {
-      for (const room of ['platform', 'startup'])
-        mkdirSync(path.join(folder, 'server', room), { recursive: true });
-      const files = [
-        'start.js',
-        ...['checked-start.js', 'collect-garbage.ts', 'system-errors.ts'].map((file) => `platform/${file}`),
-      ];
-      for (const file of files)
-        copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
-      writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
-      const start = (main: string) => {
-        writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), main);
-        const { status, stderr } = spawnSync(process.execPath, [path.join(folder, 'server', 'start.js')], {
-          encoding: 'utf8',
-          env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' },
-        });
-        assert.equal(status, 1);
-        return stderr;
-      };
-      assert.match(
-        start(`throw new TypeError('nobody foresaw this');`),
-        /^The server cannot start:\n {2}- This is a bug in the software\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
-      );
-      assert.equal(
-        start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
-        'The server cannot start:\n  - /a cannot be written: the disk is full. Free some space, or choose another place.\n',
-      );
-    }));
 });
 
 describe('failed builds', () => {

@@ -20,12 +20,10 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-async function refusal(
-  folder: string,
-  env: Readonly<Record<string, string>>,
-  command: readonly string[] = [MAIN],
-): Promise<string> {
-  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+type Env = Readonly<Record<string, string>>;
+
+const startIn = (folder: string, env: Env, command: readonly string[]) =>
+  new Promise<{ code: unknown; stderr: string }>((resolve) => {
     execFile(
       process.execPath,
       command,
@@ -34,16 +32,30 @@ async function refusal(
         env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED, ...env },
         timeout: 60_000,
       },
-      (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
+      (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }),
     );
   });
+
+async function refusal(folder: string, env: Env, command: readonly string[] = [MAIN]): Promise<string> {
+  const { code, stderr } = await startIn(folder, env, command);
   const [, sentence] = REFUSED.exec(stderr) ?? [];
   assert.equal(code, 1, stderr);
   assert.ok(sentence, `one sentence, not:\n${stderr}`);
   return sentence;
 }
 
-async function refusedStart(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+/** Copies what runs before the server's own code. */
+function copyStart(folder: string, dependencies = {}): { readonly start: string; readonly main: string } {
+  const server = path.join(folder, 'server');
+  for (const room of ['platform', 'startup']) mkdirSync(path.join(server, room), { recursive: true });
+  const platform = ['checked-start.js', 'collect-garbage.ts', 'system-errors.ts'];
+  for (const file of ['start.js', ...platform.map((name) => `platform/${name}`)])
+    copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(server, file));
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+  return { start: path.join(server, 'start.js'), main: path.join(server, 'startup', 'main.ts') };
+}
+
+async function refusedStart(folder: string, env: Env): Promise<string> {
   const { mistakes } = await tryStart(folder, env);
   const [sentence = '', ...others] = mistakes;
   assert.deepEqual(others, []);
@@ -290,15 +302,7 @@ describe('refused starts', { concurrency: 2 }, () => {
 
   it('a start is refused if a package is missing or has the wrong version', () =>
     inFolder(async (folder) => {
-      for (const room of ['platform', 'startup'])
-        mkdirSync(path.join(folder, 'server', room), { recursive: true });
-      const start = path.join(folder, 'server', 'start.js');
-      for (const file of ['start.js', 'platform/checked-start.js', 'platform/collect-garbage.ts'])
-        copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
-      writeFileSync(
-        path.join(folder, 'package.json'),
-        JSON.stringify({ type: 'module', dependencies: { pino: '10.4.0' } }),
-      );
+      const { start, main } = copyStart(folder, { pino: '10.4.0' });
       assert.equal(
         await refusal(folder, {}, [start]),
         'The package pino is missing. Run "npm ci" in the project folder.',
@@ -312,10 +316,28 @@ describe('refused starts', { concurrency: 2 }, () => {
       );
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
       writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
-      writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), `import 'thread-stream/deep';`);
+      writeFileSync(main, `import 'thread-stream/deep';`);
       assert.match(
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
+      );
+    }));
+
+  it('a failed start blames a full disk only if the disk is full', () =>
+    inFolder(async (folder) => {
+      const { start, main } = copyStart(folder);
+      writeFileSync(main, `throw new TypeError('nobody foresaw this');`);
+      assert.match(
+        (await startIn(folder, {}, [start])).stderr,
+        /^The server cannot start:\n {2}- This is a bug in the software\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+      );
+      writeFileSync(
+        main,
+        `throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`,
+      );
+      assert.equal(
+        await refusal(folder, {}, [start]),
+        '/a cannot be written: the disk is full. Free some space, or choose another place.',
       );
     }));
 

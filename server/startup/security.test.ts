@@ -11,6 +11,7 @@ import { TEST_DIST } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
+import { askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
 import {
   createVisitor,
   filledForm,
@@ -21,7 +22,6 @@ import {
 import { until } from '#testing/until.ts';
 import { words } from '#testing/words.ts';
 
-const EMAIL = 'ada@example.com';
 const TABLES = [
   'submissions',
   'codes',
@@ -44,9 +44,7 @@ for (const engine of ENGINES) {
   describe(`security on ${engine}`, () => {
     it('a copy of the database contains no code, session or secret', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await visitor.post(API.leads, filledForm());
-        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        const { visitor, code } = await askForCode(server);
         const waiting = await wholeDatabase(server);
         assert.ok(waiting.includes(EMAIL), 'it is the right database');
         // Digits inside a time or an ID don't count, because they may match by chance.
@@ -179,10 +177,8 @@ for (const engine of ENGINES) {
 
 it('cookies over https are Secure, host-only and HttpOnly', () =>
   withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
-    const visitor = createVisitor(server);
-    const asked = await visitor.post(API.leads, filledForm());
-    const code = codeIn(await server.inbox.waitForMail(EMAIL));
-    const verified = await visitor.post(API.verify, { email: EMAIL, code });
+    const { visitor, asked, code } = await askForCode(server);
+    const verified = await enter(visitor, code);
     assert.equal(verified.headers['strict-transport-security'], 'max-age=31536000');
     const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     assert.deepEqual(
@@ -200,7 +196,7 @@ it('cookies over https are Secure, host-only and HttpOnly', () =>
 
 it('entering a code replaces a planted session', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
-    const enter = async (email: string, planted?: string) => {
+    const signUp = async (email: string, planted?: string) => {
       const visitor = createVisitor(server);
       if (planted !== undefined) visitor.cookies.set('session', planted);
       await visitor.post(API.leads, filledForm({ email }));
@@ -208,8 +204,8 @@ it('entering a code replaces a planted session', () =>
       assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
       return visitor.cookies.get('session') ?? '';
     };
-    const attackers = await enter('eve@example.com');
-    const victims = await enter(EMAIL, attackers);
+    const attackers = await signUp('eve@example.com');
+    const victims = await signUp(EMAIL, attackers);
     assert.notEqual(victims, '');
     assert.notEqual(victims, attackers);
     const crossed = createVisitor(server);
