@@ -38,16 +38,6 @@ describe('texts of the interface', () => {
       .error?.issues.filter(({ path }) => String(path[0]) in words)
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('Interface refuses unknown and missing placeholders', () => {
-    assert.deepEqual(errorsIn('form', { suggestion: 'Did you mean {adress}?' }), [
-      'suggestion: there is no {adress}. Use one of {address}',
-      'suggestion: must contain {address}',
-    ]);
-    assert.deepEqual(errorsIn('form', { send: 'Send to {email}' }), [
-      'send: there is no {email}. This text has no placeholders',
-    ]);
-  });
-
   it('Interface accepts plural forms and requires the number only in "other"', () => {
     assert.deepEqual(
       errorsIn('verification', { resendIn: { one: 'In a second', other: 'In {seconds} seconds' } }),

@@ -110,10 +110,6 @@ describe('form.yaml', () => {
       ':4: fields 1, kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
     ],
     [
-      'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
-      ':5: fields 1, requierd: unknown entry. Did you mean required?',
-    ],
-    [
       'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
       ':2: fields 1, label: is missing.',
       ':4: fields 1, required: must be true or false.',
