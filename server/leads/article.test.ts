@@ -82,10 +82,8 @@ for (const engine of ENGINES)
 
     it('an article opened from a mail counts as read only once its reader scrolls', () =>
       withServer({ engine }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        await visitor.post(API.verify, entry);
-        const { id } = await server.database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
-        const link = guideUrl(server.service.secrets, '', id, server.now());
+        const { leadId } = await becomeLead(server, EMAIL);
+        const link = guideUrl(server.service.secrets, '', leadId, server.now());
         const scanner = createVisitor(server, '198.51.100.10');
         assert.equal((await scanner.get(link)).statusCode, 303);
         assert.equal((await scanner.get(API.article)).statusCode, 200);
@@ -97,10 +95,8 @@ for (const engine of ENGINES)
 
     it('a first reading is stored in the session of the code, even through the link in a mail', () =>
       withServer({ engine }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        await visitor.post(API.verify, entry);
-        const { id } = await server.database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
-        await visitor.get(guideUrl(server.service.secrets, '', id, server.now()));
+        const { visitor, leadId } = await becomeLead(server, EMAIL);
+        await visitor.get(guideUrl(server.service.secrets, '', leadId, server.now()));
         await visitor.get(API.article);
         assert.equal(await firstReadAt(server), server.now());
       }));
@@ -109,8 +105,7 @@ for (const engine of ENGINES)
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        await visitor.post(API.verify, entry);
+        const { visitor } = await becomeLead(server, EMAIL);
         const cookies = Object.fromEntries(visitor.cookies);
         const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
         assert.equal(looked.statusCode, 200);
@@ -134,8 +129,7 @@ for (const engine of ENGINES)
 
     it('a first reading is stored for an existing lead who reads with a new code', () =>
       withServer({ engine }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        await visitor.post(API.verify, entry);
+        await becomeLead(server, EMAIL);
         await server.advance(61);
         const again = await askForCode(server);
         assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
@@ -144,8 +138,7 @@ for (const engine of ENGINES)
 
     it('a first reading that cannot be stored does not withhold the article', () =>
       withServer({ engine }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        await visitor.post(API.verify, entry);
+        const { visitor } = await becomeLead(server, EMAIL);
         const allow = await refuseToNote(server.database);
         assert.equal((await visitor.get(API.article)).statusCode, 200);
         assert.match(

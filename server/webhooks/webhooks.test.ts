@@ -12,9 +12,9 @@ import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { askForCode } from '#testing/lead-calls.ts';
 import { leadRow } from '#testing/lead-row.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import {
   becomeLead,
@@ -125,9 +125,7 @@ for (const engine of ENGINES) {
 
     it('a webhook receives only the first reading of a lead', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
-        const visitor = createVisitor(server);
-        await visitor.post(API.leads, filledForm());
-        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        const { visitor, code } = await askForCode(server);
         const headers = { prefer: WITH_ARTICLE };
         const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
         assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
