@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import axe from 'axe-core';
 
-import { expect } from './fixtures.ts';
+import { expect, inEveryFont, overflow, resize } from './fixtures.ts';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
@@ -59,4 +59,11 @@ export async function expectNoViolations(page: Page, state: string): Promise<voi
   const inDark = await violations(page, { type: 'rule', values: RULES_OF_COLOURS });
   expect(inDark, `${state}, in the dark theme`).toEqual([]);
   await showTheme(page, 'light');
+}
+
+/** Also fails if the page scrolls sideways in any font. Leaves the window at the size of a telephone. */
+export async function expectFitsTelephone(page: Page, state: string): Promise<void> {
+  await resize(page, { width: 375, height: 812 });
+  await inEveryFont(page, async (font) => expect(await overflow(page), `${state}, ${font}`).toBe(0));
+  await expectNoViolations(page, `${state} on a telephone`);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-import { expectNoViolations } from './axe.ts';
+import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, FOUND, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a desk user signs in with a mailed code and reaches the requested page', async ({ page, desk }) => {
@@ -52,6 +52,7 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   expect(desk.site.inbox.mailsTo('stranger@example.com')).toEqual([]);
   await page.getByRole('button', { name: 'Use another address' }).click();
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
+  await expectFitsTelephone(page, 'sign in');
 });
 
 test('a desk page, an export and a doctor run notice that the session has ended', async ({ page, open }) => {
@@ -103,6 +104,7 @@ test("the account page lists a desk user's sessions and can end each of them", a
   await expect(row).toBeHidden();
   expect((await request.get('/api/me', { headers })).status()).toBe(401);
   await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
+  await expectFitsTelephone(page, 'account');
 });
 
 test('the link from "desk open" works once, and its token is removed from the URL', async ({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { expectNoViolations } from './axe.ts';
+import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, LEADS, test } from './desk-fixtures.ts';
 import { answerNext, resize } from './fixtures.ts';
 
@@ -132,13 +132,11 @@ test('a desk list that fails to load shows the reason and can be loaded again, a
   await open('/leads');
   await expect(page.getByRole('alert')).toContainText('The server could not be reached.');
   await expectNoViolations(page, 'a failed list');
-  await resize(page, { width: 375, height: 812 });
   fails = false;
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect(page.getByRole('list', { name: 'Leads' })).toBeVisible();
-  await expectNoViolations(page, 'leads on a telephone');
-  await resize(page, { width: 1280, height: 800 });
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+  await expectFitsTelephone(page, 'leads');
+  await expect(page.getByRole('list', { name: 'Leads' })).toBeVisible();
 });
 
 test('a desk list continues while the server is searching and can be stopped', async ({ page, open }) => {
@@ -174,12 +172,15 @@ test('a company in the desk opens the list of its contacts', async ({ page, open
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();
   await expectNoViolations(page, 'companies');
+  await expectFitsTelephone(page, 'companies');
+  await resize(page, { width: 1280, height: 800 });
   await page.getByLabel('Search for a domain').fill('bombe');
   await page.getByRole('link', { name: 'bombe.example' }).click();
   await expect(page).toHaveURL('/leads?domain=bombe.example');
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeFocused();
   await expect(page.getByRole('rowheader')).toHaveText(['Alan Turing']);
   await expect(page.getByLabel('Domain of the address')).toHaveValue('bombe.example');
+  await expectFitsTelephone(page, 'leads of a domain');
   await page.clock.fastForward('01:00');
   const asked = page.waitForRequest('**/api/domains');
   await page.goBack();

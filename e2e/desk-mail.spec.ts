@@ -1,4 +1,4 @@
-import { expectNoViolations } from './axe.ts';
+import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
 import { resize } from './fixtures.ts';
 
@@ -33,9 +33,8 @@ test('queued and refused mail and webhook events are listed and can be sent agai
     await open('/mail');
     await expect(page.getByText('All events have been delivered.')).toBeVisible();
   }).toPass();
-  await resize(page, { width: 375, height: 812 });
+  await expectFitsTelephone(page, 'mail');
   await expect(page.getByRole('list', { name: 'Addresses that get no mail' })).toBeVisible();
-  await expectNoViolations(page, 'mail on a telephone');
   await page.route('**/api/mail', (route) => route.abort());
   await page.reload();
   await expect(page.getByRole('alert')).toBeVisible();
@@ -61,8 +60,7 @@ test('the doctor page lists the worst problems first and can check again', async
   await expect(page.getByText('1 problem, 1 warning.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 3 })).toHaveText(['SPF', 'DKIM', 'Clock']);
   await expectNoViolations(page, 'doctor');
-  await resize(page, { width: 375, height: 812 });
-  await expectNoViolations(page, 'doctor on a telephone');
+  await expectFitsTelephone(page, 'doctor');
   await page.getByText('1 check found no problems').click();
   await expect(page.getByRole('heading', { name: 'Database' })).toBeVisible();
   const button = page.getByRole('button', { name: 'Copy Value for SPF' });

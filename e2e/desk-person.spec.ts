@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { expectNoViolations } from './axe.ts';
+import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import {
   becomeLead,
   changingTest as test,
@@ -41,6 +41,8 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   await expect(asked.getByText('Address as typed')).toBeVisible();
   await expect(entry(page, /^Mail sent/).first()).toBeVisible();
   await expectNoViolations(page, 'a person');
+  await expectFitsTelephone(page, 'a person');
+  await resize(page, { width: 1280, height: 800 });
 
   await page.getByRole('button', { name: 'Correct' }).click();
   const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
@@ -105,8 +107,7 @@ test('mail to a contact can be stopped with a note, and resumed if there is no o
   await expect(stopped).toContainText('asked by telephone');
   await expect(page.getByRole('button', { name: 'Send the guide again' })).toBeHidden();
   await expectNoViolations(page, 'a person who gets no mail');
-  await resize(page, { width: 375, height: 812 });
-  await expectNoViolations(page, 'a person on a telephone');
+  await expectFitsTelephone(page, 'a person who gets no mail');
   await resize(page, { width: 1280, height: 800 });
 
   const undo = async () => {
@@ -201,7 +202,6 @@ test('a read-only desk user sees the timeline but no actions, and the audit log 
     .first();
   await expect(newest).toContainText(PEOPLE.read);
   await expect(newest).toContainText('Looked');
-  await resize(page, { width: 375, height: 812 });
+  await expectFitsTelephone(page, 'the log');
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
-  await expectNoViolations(page, 'the log on a telephone');
 });

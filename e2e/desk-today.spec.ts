@@ -1,11 +1,10 @@
-import { expectNoViolations } from './axe.ts';
+import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
-import { resize } from './fixtures.ts';
 
 test('the phone menu of the desk can be used with only a keyboard', async ({ page, open }) => {
-  await resize(page, { width: 375, height: 812 });
   await open('/');
-  await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Alan Turing' })).toBeVisible();
+  await expectFitsTelephone(page, 'today');
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await page.getByRole('button', { name: 'Open the menu' }).focus();
