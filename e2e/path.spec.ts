@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 
+import { HONEYPOT_FIELD } from '#shared/lead.ts';
 import { campaignUnderPath, matomoCampaign } from '#testing/other-campaigns.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { MAIN_SITE, type ProxyName } from '#testing/proxies.ts';
@@ -107,7 +108,11 @@ testPath('nginx', GUIDES, (guides) => {
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     expect(await keptInTab(page)).toEqual(expect.arrayContaining(['lead-draft/guide', 'first-touch/guide']));
     await page.getByRole('checkbox').check();
+    // The server then asks for a proof of work, whose script must be under the path too.
+    await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => (field.value = 'x'));
+    const proofScript = page.waitForRequest('**/guide/proof-of-work.js');
     await visitor.sendForm();
+    await proofScript;
     await expect(visitor.codeScreen).toBeVisible();
     await page.reload();
     await expect(visitor.codeScreen).toBeVisible();
