@@ -1,15 +1,12 @@
-import path from 'node:path';
-
 import type { Page } from '@playwright/test';
 
 import { consentVersion, readConsent } from '#server/campaign/campaign.ts';
-import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { wordsOrThrow } from '#server/campaign/words-file.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import type { Site } from '#testing/start-site.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import { createVisitor, expect, inDatabase, test } from './fixtures.ts';
 
 const TODAY = wordsOrThrow(readConsent(TEST_CAMPAIGN));
 
@@ -29,19 +26,6 @@ async function openOldTab(page: Page, old: { text: string; version: string }): P
 async function reloadToday(page: Page): Promise<void> {
   await page.unroute('**/assets/app-*');
   await page.reload();
-}
-
-async function inDatabase<Answer>(
-  site: Site,
-  work: (db: OpenDatabase['db']) => Promise<Answer>,
-): Promise<Answer> {
-  const file = path.join(site.folder, 'data', 'leads.db');
-  const database = openDatabase({ engine: 'sqlite', file }, () => {});
-  try {
-    return await work(database.db);
-  } finally {
-    await database.close();
-  }
 }
 
 const receiptsOf = (site: Site, email: string) =>

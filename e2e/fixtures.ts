@@ -11,6 +11,7 @@ import {
   type Route,
 } from '@playwright/test';
 
+import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { API, CodeRequested } from '#shared/api.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -161,6 +162,19 @@ export const runDesk = ({ folder, env }: Site, ...command: readonly string[]): s
     stdio: ['ignore', 'pipe', 'ignore'],
     encoding: 'utf8',
   });
+
+export async function inDatabase<Result>(
+  { folder }: Site,
+  work: (db: OpenDatabase['db']) => Promise<Result>,
+): Promise<Result> {
+  const file = path.join(folder, 'data', 'leads.db');
+  const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+  try {
+    return await work(db);
+  } finally {
+    await close();
+  }
+}
 
 export const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000');
 

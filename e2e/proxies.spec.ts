@@ -1,6 +1,3 @@
-import path from 'node:path';
-
-import { openDatabase } from '#server/db/engine/connect.ts';
 import { GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
@@ -8,7 +5,7 @@ import { startProxy } from '#testing/proxies.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { prepareSite, siteSettings, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import { createVisitor, expect, inDatabase, test } from './fixtures.ts';
 import { ask, freePorts, settingsBehind, startBehind, type Answer, type Guides } from './proxy-fixtures.ts';
 
 const postForm = (origin: string, email: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -17,21 +14,6 @@ const postForm = (origin: string, email: string, headers: Readonly<Record<string
     headers: { 'content-type': 'application/json', origin, ...headers },
     body: JSON.stringify(filledForm({ email })),
   });
-
-async function visitorAddress(site: Site, email: string): Promise<string | undefined> {
-  const file = path.join(site.folder, 'data', 'leads.db');
-  const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
-  try {
-    const row = await db
-      .selectFrom('submissions')
-      .select('client_address')
-      .where('email', '=', email)
-      .executeTakeFirst();
-    return row?.client_address;
-  } finally {
-    await close();
-  }
-}
 
 for (const name of ['nginx', 'caddy'] as const) {
   test.describe(`page behind ${name}`, () => {
@@ -113,7 +95,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
-      expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
+      const form = await inDatabase(site, (db) =>
+        db
+          .selectFrom('submissions')
+          .select('client_address')
+          .where('email', '=', 'ada@example.com')
+          .executeTakeFirst(),
+      );
+      expect(form?.client_address).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
     test('a restart with a systemd socket does not refuse any page view or form', async () => {
