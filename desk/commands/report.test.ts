@@ -269,6 +269,17 @@ for (const engine of ENGINES) {
           );
           const [twice, ...others] = (await lostOf(server, '--since', '2026-11-29')).rows;
           assert.deepEqual([twice?.email, twice?.codes, others], ['twice@example.com', 1, []]);
+
+          const { ask: askDesk } = askedDesk(server.service);
+          const { lost, open, next } = (await askDesk('lost', { from: '2026-11-28', to: '2026-11-29' }))!;
+          assert.deepEqual(
+            lost.toReversed().map(({ email, reply }) => [email, reply]),
+            rows.map(({ email, reply }) => [email, reply]),
+            'the desk begins with the newest',
+          );
+          assert.deepEqual([open, next], [1, null]);
+          assert.equal((await askDesk('story', { id: lost[0]!.id }))?.person.email, 'twice@example.com');
+          assert.deepEqual((await askDesk('lost', { from: '2026-11-27', to: '2026-11-27' }))?.lost, []);
         });
 
         await test.test('a lead is not lost, whenever they asked for a code', async () => {
