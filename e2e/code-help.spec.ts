@@ -30,7 +30,7 @@ test('the code boxes and their help fit above an open phone keyboard', async ({ 
   await expect(visitor.toast).toContainText('Verification Failed');
 });
 
-test('the code screen links only to mailboxes at known providers', async ({ page, visitor }) => {
+test('the code screen links to a mailbox at a known provider', async ({ page, visitor }) => {
   const own = `ada-${process.pid}@gmail.com`;
   await visitor.startAtCode({ email: own });
   const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });
@@ -40,12 +40,6 @@ test('the code screen links only to mailboxes at known providers', async ({ page
     'href',
     `https://mail.google.com/mail/?authuser=${encodeURIComponent(own)}#search/from%3Aguide%40example.com+in%3Aanywhere+newer_than%3A1d`,
   );
-  await page.getByRole('button', { name: 'Wrong address?' }).click();
-  const unknown = `ada-${process.pid}@gmail.com.evil.example`;
-  await visitor.fillForm({ email: unknown });
-  await visitor.sendForm();
-  await expect(page.getByText(unknown, { exact: true })).toBeVisible();
-  await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
 });
 
 test('the code screen reports a refused mail once and offers to correct the e-mail address', async ({

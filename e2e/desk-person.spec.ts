@@ -173,9 +173,6 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
   await page.goto(address);
   await expect(page.getByRole('heading', { name: 'Person not found' })).toBeVisible();
   await expectNoViolations(page, 'a person who is not here');
-  await page.goto('/log');
-  await expect(page.getByText('Erased').first()).toBeVisible();
-  await expect(page.getByText(email)).toHaveCount(0);
 });
 
 test('a read-only desk user sees the timeline but no actions, and the audit log names the user', async ({
