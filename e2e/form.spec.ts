@@ -79,22 +79,30 @@ test('errors in the form appear on the first submission and disappear once corre
   await expect(page.getByText(visitor.email, { exact: true })).toBeVisible();
 });
 
-test('the form scrolls smoothly into view 100 ms after it appears', async ({ page, visitor }) => {
-  await page.clock.install();
-  await page.goto('/');
-  await page.evaluate(() => {
-    Element.prototype.scrollIntoView = function scrollIntoView(options?: boolean | ScrollIntoViewOptions) {
-      document.documentElement.dataset['scrolled'] = JSON.stringify(options);
-    };
+for (const [reducedMotion, behavior] of [
+  ['no-preference', 'smooth'],
+  ['reduce', 'instant'],
+] as const)
+  test(`the form scrolls into view 100 ms after it appears, with behaviour "${behavior}"`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.clock.install();
+    await page.emulateMedia({ reducedMotion });
+    await page.goto('/');
+    await page.evaluate(() => {
+      Element.prototype.scrollIntoView = function scrollIntoView(options?: boolean | ScrollIntoViewOptions) {
+        document.documentElement.dataset['scrolled'] = JSON.stringify(options);
+      };
+    });
+    await stopClock(page);
+    await visitor.openForm();
+    const scrolled = () => page.locator('html').getAttribute('data-scrolled');
+    await page.clock.runFor(99);
+    expect(await scrolled()).toBeNull();
+    await page.clock.runFor(1);
+    expect(await scrolled()).toBe(JSON.stringify({ behavior }));
   });
-  await stopClock(page);
-  await visitor.openForm();
-  const scrolled = () => page.locator('html').getAttribute('data-scrolled');
-  await page.clock.runFor(99);
-  expect(await scrolled()).toBeNull();
-  await page.clock.runFor(1);
-  expect(await scrolled()).toBe('{"behavior":"smooth"}');
-});
 
 test('the form shows that it is being sent, and sends its fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');

@@ -53,25 +53,3 @@ test('muted text and borders have the text colour when more contrast is requeste
   expect(await styleOf(visitor, 'main p:has(+ form)', 'color')).toBe(ink);
   expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
-
-test('the form appears without animation when reduced motion is requested', async ({ page, visitor }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.addInitScript(() => {
-    const original = Reflect.get(Element.prototype, 'scrollIntoView');
-    Element.prototype.scrollIntoView = function scrollAndTell(this: Element, options) {
-      document.documentElement.dataset['scrolled'] = typeof options === 'object' ? options.behavior : 'auto';
-      original.call(this, options);
-    };
-  });
-  await visitor.startAtForm();
-  await expect(page.locator('html')).toHaveAttribute('data-scrolled', 'instant');
-  const longest = await page.evaluate(() =>
-    Math.max(
-      ...Array.from(document.querySelectorAll('*'), (element) => {
-        const { animationDuration, transitionDuration } = getComputedStyle(element);
-        return Math.max(Number.parseFloat(animationDuration), Number.parseFloat(transitionDuration));
-      }),
-    ),
-  );
-  expect(longest).toBeLessThan(0.001);
-});

@@ -49,6 +49,15 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     await visitor.sendForm();
     await expect(visitor.box(1)).toBeFocused();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
+    const longest = await page.evaluate(() =>
+      Math.max(
+        ...Array.from(document.querySelectorAll('*'), (element) => {
+          const { animationDuration, transitionDuration } = getComputedStyle(element);
+          return Math.max(Number.parseFloat(animationDuration), Number.parseFloat(transitionDuration));
+        }),
+      ),
+    );
+    expect(longest < 0.001).toBe(isStill);
     await page.goBack();
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await page.goForward();
