@@ -599,17 +599,11 @@ describe('import files', () => {
         assert.doesNotMatch(notes, /ada@/);
         assert.equal(await server.countRows('imported_leads'), 0);
       }
-      for (const [args, exitCode, sentence] of [
-        [['/no/such/list.csv', '--consent-source', SOURCE], 1, /does not exist\. Name the CSV/],
-        [[os.tmpdir(), '--consent-source', SOURCE], 1, /is not a regular file\./],
-        [['list.csv'], 2, /--consent-source/],
-        [
-          ['list.csv', '--consent-source', ' '],
-          2,
-          /The value of --consent-source is invalid\. Say where these people agreed/,
-        ],
+      for (const [file, sentence] of [
+        ['/no/such/list.csv', /does not exist\. Name the CSV/],
+        [os.tmpdir(), /is not a regular file\./],
       ] as const)
-        await refused(desk(server.service, ['import', ...args]), sentence, exitCode);
+        await refused(desk(server.service, ['import', file, '--consent-source', SOURCE]), sentence);
     }));
 });
 

@@ -372,6 +372,25 @@ describe('command-line arguments', () => {
       [['leads', '--limit', '0'], /Use a number of 1 or more\./],
       [['leads', '--limit', 'two'], /Use a number of 1 or more\./],
       [['leads', '--search', ' '], /Enter part of an e-mail address, a name or a company\./],
+      [['report'], /No output was chosen\. Use --out report\.html, --text or --json\./],
+      [['report', '--text', '--json'], /Use only one of the two/],
+      [
+        ['report', '--text', '--period', '30'],
+        /The period is invalid\. Use days or weeks up to today.* a month that has already begun/,
+      ],
+      [
+        ['lost', '--since', 'tomorrow'],
+        /Use a date such as 2026-11-01, today, yesterday, this-week, last-week, or/,
+      ],
+      [['import', 'list.csv'], /--consent-source/],
+      [
+        ['import', 'list.csv', '--consent-source', ' '],
+        /The value of --consent-source is invalid\. Say where these people agreed/,
+      ],
+      [['show', 'ada at example'], /"ada at example" is not an e-mail address/],
+      [['erase', '--yes', 'ada at example'], /"ada at example" is not an e-mail address/],
+      [['person', '--out', 'x', 'ada at example'], /"ada at example" is not an e-mail address/],
+      [['correct', '--name', 'Ada', 'ada at example'], /"ada at example" is not an e-mail address/],
     ] as const)
       await refused(run(args), sentence, 2);
     assert(!existsSync('exprot'));

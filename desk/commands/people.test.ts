@@ -140,16 +140,3 @@ for (const engine of ENGINES) {
       }));
   });
 }
-
-it('commands about a person reject an invalid e-mail address', () =>
-  withServer({ engine: 'sqlite' }, async (server) => {
-    for (const command of [
-      ['show'],
-      ['erase', '--yes'],
-      ['person', '--out', 'x'],
-      ['correct', '--name', 'Ada'],
-    ]) {
-      const invalid = desk(server.service, [...command, 'ada at example']);
-      await refused(invalid, /"ada at example" is not an e-mail address/, 2);
-    }
-  }));

@@ -8,7 +8,7 @@ import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
+import { desk, refused, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
@@ -540,22 +540,4 @@ describe('report contents', () => {
         'those that begin alike are one',
       );
     }));
-
-  it('an incorrect "desk report" explains the error, exits with 2 and changes nothing', async () => {
-    for (const [args, sentence] of [
-      [['report'], /No output was chosen\. Use --out report\.html, --text or --json\./],
-      [['report', '--text', '--json'], /Use only one of the two/],
-      [
-        ['report', '--text', '--period', '30'],
-        /The period is invalid\. Use days or weeks up to today.* a month that has already begun/,
-      ],
-      [
-        ['lost', '--since', 'tomorrow'],
-        /Use a date such as 2026-11-01, today, yesterday, this-week, last-week, or/,
-      ],
-    ] as const) {
-      const service = () => assert.fail('nothing was to be opened');
-      await refused(deskIn(import.meta.dirname, {}, args, { service }), sentence, 2);
-    }
-  });
 });
