@@ -1,4 +1,4 @@
-// Only the text is checked here; `npm run stress:faults image` runs the containers.
+// Only the text is checked here; the CI workflow builds the image and runs it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -4,9 +4,8 @@ import { cluster } from '#stress/faults/cluster.ts';
 import { crash } from '#stress/faults/crash.ts';
 import { disk } from '#stress/faults/disk.ts';
 import { failover } from '#stress/faults/failover.ts';
-import { image } from '#stress/faults/image.ts';
 import { smtp } from '#stress/faults/smtp.ts';
 import { upgrade } from '#stress/faults/upgrade.ts';
 import { runCases } from '#stress/harness/cases.ts';
 
-await runCases('stress:faults', { crash, smtp, backlog, disk, cluster, failover, upgrade, image });
+await runCases('stress:faults', { crash, smtp, backlog, disk, cluster, failover, upgrade });
