@@ -1,5 +1,4 @@
 // What is lost when something breaks? `npm run stress:faults [case…]`
-import { backlog } from '#stress/faults/backlog.ts';
 import { cluster } from '#stress/faults/cluster.ts';
 import { crash } from '#stress/faults/crash.ts';
 import { disk } from '#stress/faults/disk.ts';
@@ -8,4 +7,4 @@ import { smtp } from '#stress/faults/smtp.ts';
 import { upgrade } from '#stress/faults/upgrade.ts';
 import { runCases } from '#stress/harness/cases.ts';
 
-await runCases('stress:faults', { crash, smtp, backlog, disk, cluster, failover, upgrade });
+await runCases('stress:faults', { crash, smtp, disk, cluster, failover, upgrade });
