@@ -1,29 +1,18 @@
-// Visitors behind nginx while servers restart or change their release.
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// Visitors behind nginx while servers restart.
+import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { PROJECT_FOLDER } from '#build/vite-config.ts';
-import { MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { startOnHeldSocket } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startProxy } from '#testing/proxies.ts';
-import { startSiteProcess, type PreparedSite, type SiteProcess } from '#testing/start-site.ts';
+import type { PreparedSite } from '#testing/start-site.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import { lostIn } from '#stress/harness/promises-kept.ts';
 import type { Rows } from '#stress/harness/report.ts';
@@ -39,10 +28,8 @@ import {
   type Ledger,
 } from '#stress/harness/visitors.ts';
 
-const PARTS = ['place', ...ENGINES, 'old'];
 const LONGEST_PAUSE_MS = 2_000;
 const REST_MS = 1_000;
-const BOTH_RELEASES_MS = 10_000;
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
 type Upgrade = {
@@ -52,8 +39,7 @@ type Upgrade = {
   readonly visitors: number;
 };
 
-const OPTIONS = { only: PARTS.join(), from: '', times: 10, visitors: 50 };
-export const upgrade = defineCase(OPTIONS, async (trial, { only, from, times, visitors }) => {
+export const upgrade = defineCase({ times: 10, visitors: 50 }, async (trial, { times, visitors }) => {
   const nginxProgram = findProgram('nginx');
   if (nginxProgram === undefined) throw new Error(notTested('nginx'));
   // Accepts the tests' certificate, only in this process.
@@ -68,14 +54,9 @@ export const upgrade = defineCase(OPTIONS, async (trial, { only, from, times, vi
     'mails twice',
     'longest wait',
   );
-  const parts = only.split(',');
   const common = { trial, rows, times, visitors };
-  if (parts.includes('place')) await inPlace(common);
-  for (const engine of ENGINES) if (parts.includes(engine)) await twoProcesses(common, engine);
-  // A single migration means that no previous release exists.
-  if (parts.includes('old') && (from !== '' || Object.keys(MIGRATIONS).length > 1))
-    await oldAndNew(common, from);
-  if (only !== OPTIONS.only) return null;
+  await inPlace(common);
+  for (const engine of ENGINES) await twoProcesses(common, engine);
   const version = /nginx\/(\S+)/.exec(spawnSync(nginxProgram, ['-v'], { encoding: 'utf8' }).stderr)?.[1];
   const [busy = 0] = os.loadavg();
   return (
@@ -130,69 +111,6 @@ async function twoProcesses(common: Upgrade, engine: Engine): Promise<void> {
   await nginx.report(what, `${times} each`, async () => {
     for (let time = 0; time < times; time += 1) await restartAll();
   });
-}
-
-async function oldAndNew(common: Upgrade, from: string): Promise<void> {
-  const git = (...args: string[]): Buffer =>
-    execFileSync('git', args, { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
-  const newest = String(
-    git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations'),
-  ).trim();
-  const name = String(git('rev-parse', '--short', from || `${newest}^`)).trim();
-  const old = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
-  execFileSync('tar', ['-x', '-C', old], { input: git('archive', name) });
-  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(old, 'node_modules'));
-  cpSync(path.join(PROJECT_FOLDER, 'package.json'), path.join(old, 'package.json'));
-  const today = copyProject();
-  // Both build into the same folder, so both releases find each other's files.
-  mkdirSync(path.join(old, 'dist'));
-  symlinkSync(path.join(old, 'dist'), path.join(today.folder, 'dist'));
-  for (const engine of ENGINES) await changeRelease(common, engine, { name, old, today: today.folder });
-  today.remove();
-  rmSync(old, { recursive: true });
-}
-
-async function changeRelease(
-  common: Upgrade,
-  engine: Engine,
-  { name, old, today }: { readonly name: string; readonly old: string; readonly today: string },
-): Promise<void> {
-  const { trial, rows } = common;
-  await build(old);
-  await using site = await trial.prepareSite(engine, { env: SETTINGS });
-  const { CAMPAIGN_FOLDER: _, ...env } = site.env;
-  const startIn = (folder: string, port = 0) =>
-    startSiteProcess({ ...env, PORT: String(port) }, site.folder, folder);
-  let left: SiteProcess = await startIn(old);
-  const right = await startIn(old);
-  const { port } = left;
-  let back = 'serves';
-  {
-    await using nginx = await startNginx(common, site, [port, right.port]);
-    await nginx.report(`${name} and this release at once, ${engine}`, '1', async () => {
-      await build(today);
-      await left.stop('SIGTERM');
-      left = await startIn(today, port);
-      // Both releases run on tables that the old one does not know.
-      await setTimeout(BOTH_RELEASES_MS);
-      await build(old);
-      await left.stop('SIGTERM');
-      left = await startIn(old, port).catch(async (error: unknown) => {
-        back = /^ {2}- (.*)$/m.exec(String(error))?.[1] ?? String(error);
-        await build(today);
-        return startIn(today, port);
-      });
-      await setTimeout(3_000);
-    });
-  }
-  rows.add(`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '');
-  // Only releases that support newer databases are promised to start again.
-  const migrate = readFileSync(path.join(old, 'server/db/migrations/migrate.ts'), 'utf8');
-  trial.expect(
-    !migrate.includes('mayBeNewer') || back === 'serves',
-    `${name} does not start on the newer database: ${back}`,
-  );
-  await Promise.all([right.stop(), left.stop()]);
 }
 
 const build = (project: string) => promisify(execFile)('node', ['build/build.ts'], { cwd: project });

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { defineCase } from '#stress/harness/cases.ts';
 import { residentBytes } from '#stress/harness/consumption.ts';
-import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
+import { KEPT_FOR_EVER } from '#stress/harness/history.ts';
 import { leadsIn } from '#stress/harness/promises-kept.ts';
 import { median } from '#stress/harness/report.ts';
 import { compared, paceOf } from '#stress/speed/compare.ts';
@@ -33,9 +33,8 @@ const MOST_GROWTH = 1.02;
 const JUDGED_FROM_FLOWS = 100_000;
 const MIB = 1024 ** 2;
 
-const OPTIONS = { ...ENGINE_OPTION, short: false, flows: 100_000, before: 0 };
-/** `before`: leads in the database at the start */
-export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, flows: most, before }) => {
+const OPTIONS = { ...ENGINE_OPTION, short: false, flows: 100_000 };
+export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, flows: most }) => {
   using sink = await startSink();
   const flows = short ? Math.min(most, FLOWS_SHORT) : most;
   const rows = trial.rows('', 'ours/the floor’s');
@@ -43,11 +42,10 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
     const surroundings = { trial, engine, sink };
     const ours = await enterOurs(surroundings, KEPT_FOR_EVER);
     const floor = await enterFloor(surroundings);
-    if (before > 0) await fillHistory({ ...ours, engine }, before);
     const { starts } = paceOf(short);
     const [startMs = Number.NaN, startMsOfFloor = Number.NaN] = await timeStarts([ours, floor], sink, starts);
     const seen = await watch(ours, sink, flows);
-    for (const sentence of await promisesBroken(ours, seen, { flows, before }))
+    for (const sentence of await promisesBroken(ours, seen, flows))
       trial.expect(false, `${engine}: ${sentence}`);
     const seenOfFloor = await watch(floor, sink, flows);
     for (const entrant of [ours, floor]) clear(entrant);
@@ -59,16 +57,8 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
     const atRest = both(({ restMib }) => restMib);
     rows.add(`${engine}: start to the first 200, in ms`, startTimes);
     rows.add(`${engine}: memory at rest, in MiB`, atRest);
-    for (const share of [0.1, 0.5, 1])
-      rows.add(
-        `${engine}: after ${say(flows * share)} flows`,
-        both((one) => mibAfter(one, flows * share)),
-      );
-    for (const [fifth, name] of ['first', 'second', 'middle', 'fourth', 'last'].entries())
-      rows.add(
-        `${engine}: ${name} fifth of the run`,
-        both((one) => fifthsOf(one, flows)[fifth] ?? Number.NaN),
-      );
+    const atTheEnd = both((one) => mibAfter(one, flows));
+    rows.add(`${engine}: after ${say(flows)} flows`, atTheEnd);
     rows.add(
       `${engine}: last fifth to the middle one`,
       `${growth(seen)}, the floor’s ${growth(seenOfFloor)}`,
@@ -77,7 +67,7 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
       `start and memory, ${engine}`,
       [
         `start to the first 200 ${startTimes} ms; memory at rest ${atRest} MiB, ` +
-          `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
+          `after ${say(flows)} flows ${atTheEnd} MiB; last fifth to the middle one ${growth(seen)}`,
       ],
       !short,
     );
@@ -135,19 +125,15 @@ const fifthsOf = ({ looks }: Seen, flows: number): number[] =>
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
-async function promisesBroken(
-  entrant: Entrant,
-  seen: Seen,
-  { flows, before }: { flows: number; before: number },
-): Promise<string[]> {
+async function promisesBroken(entrant: Entrant, seen: Seen, flows: number): Promise<string[]> {
   const { leads, withoutReceipt } = await leadsIn(entrant);
   const lost = seen.verified.filter((email) => !leads.has(email)).length;
   const growth = growthOf(fifthsOf(seen, flows));
   const why = seen.failure ?? 'the run stopped at its time limit';
   return [
-    ...(seen.verified.length === flows && leads.size === flows + before
+    ...(seen.verified.length === flows && leads.size === flows
       ? []
-      : [`only ${leads.size - before} of ${flows} flows became leads: ${why}`]),
+      : [`only ${leads.size} of ${flows} flows became leads: ${why}`]),
     ...(lost === 0 ? [] : [`${lost} visitors got a 200 but did not become leads`]),
     ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
     // Not written with ">", because a fifth without samples (NaN) must fail too.
