@@ -1,11 +1,9 @@
-// Examines one mail of each kind with a spam filter. --keep FOLDER keeps the mails there.
+// Examines one mail of each kind with a spam filter.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { bytesOf, deliverabilityFaults } from '#testing/deliverability.ts';
-import { SENDER_DOMAIN, sendEveryMail, type SentMail } from '#testing/every-mail.ts';
+import { SENDER_DOMAIN, sendEveryMail } from '#testing/every-mail.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
@@ -16,7 +14,7 @@ const ACCEPTED: Readonly<Record<string, string>> = { 'new lead': 'FREEMAIL_FORGE
 /** The standard test string for spam filters, split so this file does not match. */
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('*');
 
-export const mails = defineCase({ keep: '' }, async (trial, { keep: folder }) => {
+export const mails = defineCase({}, async (trial) => {
   const rows = trial.rows('mail', 'points', 'rules', 'size');
   const isInstalled = spawnSync('spamassassin', ['--version']).status === 0;
   if (!isInstalled)
@@ -30,7 +28,6 @@ export const mails = defineCase({ keep: '' }, async (trial, { keep: folder }) =>
   for (const [language, campaign] of Object.entries(CAMPAIGNS)) {
     const { mails: all, resolver } = await sendEveryMail(campaign);
     for (const sent of all) {
-      if (folder !== '') keep(folder, language, sent);
       const what = `${sent.name} (${language})`;
       for (const fault of await deliverabilityFaults(sent, resolver))
         trial.expect(false, `${what}: it ${fault}.`);
@@ -72,12 +69,4 @@ function scoreOf(raw: string): Score {
     rule: rule ?? '',
   }));
   return { points: Number(points), hits };
-}
-
-function keep(folder: string, language: string, { name, mail }: SentMail): void {
-  mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, `${language} ${name}`.toLowerCase().replaceAll(/\W+/g, '-'));
-  writeFileSync(`${file}.eml`, mail.raw);
-  writeFileSync(`${file}.html`, mail.parsed.html ?? '');
-  writeFileSync(`${file}.txt`, mail.parsed.text ?? '');
 }

@@ -100,7 +100,7 @@ export const desk = defineCase({ leads: 1_000_000 }, async (trial, { leads }) =>
     });
     await fillHistory({ ...site, engine }, leads, { seal: false });
     await measureCommands({ trial, rows: commandRows, engine, site }, leads);
-    await measureScreens({ trial, rows: screenRows, engine, site }, leads);
+    await measureScreens({ trial, rows: screenRows, engine, site });
     await measureBesideExport({ trial, rows: besideRows, engine, site }, sink);
   }
   const resultsOf = (engine: Engine) =>
@@ -145,7 +145,6 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
     ratios.push(exported.seconds / dumped.seconds);
   }
   const dumped = medianOf(dumps);
-  const again = await runDesk('export', '--format', 'jsonl', '--out', path.join(folder, 'leads.jsonl'));
   const marked = await runDesk('export', '--since-last', 'crm', '--out', path.join(folder, 'crm.csv'));
   const sealed = await runDesk('consent', 'anchor');
   const verified = await runDesk('consent', 'verify');
@@ -154,7 +153,6 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
   for (const [what, { seconds, bytes }] of [
     [`${own[0]}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped],
     [inCsv, medianOf(exports)],
-    ['export --format jsonl', again],
     ['export --since-last, the first time', marked],
     ['consent anchor, which seals all of them', sealed],
     ['consent verify', verified],
@@ -205,7 +203,7 @@ function memoryOf(pid: number): number {
   }
 }
 
-async function measureScreens({ trial, rows, engine, site }: Measuring, leads: number): Promise<void> {
+async function measureScreens({ trial, rows, engine, site }: Measuring): Promise<void> {
   const service = await openTestService(site.folder, site.env);
   const { ask, warmUp } = askedDesk(service);
   const timed = async <Answer>(work: () => Promise<Answer>): Promise<readonly [Answer, number]> => {
@@ -223,54 +221,37 @@ async function measureScreens({ trial, rows, engine, site }: Measuring, leads: n
       `${engine}: ${what} took ${Math.round(slowest)} ms in one request`,
     );
   };
-  const toTheEnd = async (what: string, filter: object): Promise<number> => {
-    const times: number[] = [];
-    let people = 0;
-    for (let after: string | null | undefined; after !== null;) {
-      const [page, ms]: readonly [PeoplePage | null, number] = await timed(() =>
-        ask('people', { ...filter, ...(after && { after }) }),
-      );
-      times.push(ms);
-      people += page?.people.length ?? 0;
-      after = page?.next ?? null;
-    }
-    add(what, times);
-    return people;
-  };
   const one = async <Name extends Parameters<typeof ask>[0]>(what: string, name: Name, asked = {}) => {
     const [answer, ms] = await timed(() => ask(name, asked));
     add(what, [ms]);
     return answer!;
   };
+  const toTheEnd = async (what: string, filter: object): Promise<void> => {
+    const times: number[] = [];
+    for (let after: string | null | undefined; after !== null;) {
+      const [page, ms]: readonly [PeoplePage | null, number] = await timed(() =>
+        ask('people', { ...filter, ...(after && { after }) }),
+      );
+      times.push(ms);
+      after = page?.next ?? null;
+    }
+    add(what, times);
+  };
   const [, warmMs] = await timed(warmUp);
   rows.add('counting past days, once at the start', engine, '', '', '', (warmMs / 1000).toFixed(1));
-  const today = await one('today', 'today');
-  trial.expect(today.newest.length > 0, `${engine}: today shows no leads`);
+  await one('today', 'today');
   const first = await one('leads, the newest', 'people');
-  await one('leads, the next page', 'people', { after: first.next });
   await one('a person', 'story', { id: first.people[0]!.id });
-  const found = await one('the whole address of the oldest lead', 'people', {
-    search: 'past-1@example.com',
-  });
+  const found = await one('the oldest lead', 'people', { search: 'past-1@example.com' });
   trial.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
-  await one('a name that everyone has', 'people', { search: 'lovelace' });
-  const part = await toTheEnd('a part of an address, to the end', { search: `past-${leads}@` });
-  trial.expect(part === 1, `${engine}: a part of an address found ${part}`);
   await toTheEnd('a text that no one has, to the end', { search: 'nobody' });
   await toTheEnd('a source that no one came from, to the end', { source: 'webinar' });
-  await toTheEnd('a company’s domain without leads, to the end', { domain: 'example.org' });
-  await toTheEnd('a flag that no one has, to the end', { flag: 'disposable' });
   await toTheEnd('suppressed, to the end', { state: 'suppressed' });
   await toTheEnd('unverified, to the end', { state: 'unverified' });
   const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
   await one('leads of a day long ago', 'people', { from: day(60), to: day(60) });
-  await toTheEnd('a text that no one has, in one week', { search: 'nobody', from: day(60), to: day(54) });
-  await one('choices', 'choices');
   await one('domains, the first part', 'domains');
   await one('lost, the first part of a month', 'lost', { from: day(30), to: day(0) });
-  await one('mail', 'mail');
-  await one('suppressions', 'suppressions');
-  await one('webhooks', 'webhooks');
   await service.close();
 }
 

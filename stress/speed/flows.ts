@@ -2,18 +2,9 @@
 import { execFileSync } from 'node:child_process';
 
 import { defineCase } from '#stress/harness/cases.ts';
-import { residentBytes } from '#stress/harness/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
-import { compared, createComparison, paceOf, warmUp, type Load, type Pace } from '#stress/speed/compare.ts';
-import {
-  clear,
-  ENGINE_OPTION,
-  enginesIn,
-  enterOurs,
-  start,
-  timeStarts,
-  withBoth,
-} from '#stress/speed/contestants.ts';
+import { createComparison, paceOf, warmUp, type Load, type Pace } from '#stress/speed/compare.ts';
+import { clear, ENGINE_OPTION, enginesIn, enterOurs, start, withBoth } from '#stress/speed/contestants.ts';
 import { closedLoop, forMs, openLoop } from '#stress/speed/loops.ts';
 import { startSink } from '#stress/speed/sink.ts';
 
@@ -56,7 +47,6 @@ const LEAST_RATIO = 0.9;
 /** Shorter runs use turns of half a second, which vary too much. */
 const JUDGED_FROM_LEADS = 100_000;
 const VISITORS = 32;
-const MIB = 1024 ** 2;
 
 const LEADS_OPTIONS = { ...ENGINE_OPTION, short: false, leads: 1_000_000 };
 export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, short, leads: most }) => {
@@ -76,16 +66,11 @@ export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, sh
       return entrant;
     };
     const entrants = [await prepare(count), await prepare(FEW)] as const;
-    const [startMs = Number.NaN, startMsOfFew = Number.NaN] = await timeStarts(entrants, sink, pace.starts);
     const both = [await start(entrants[0], sink), await start(entrants[1], sink)] as const;
     await warmUp(both, pace);
     const ratio = await comparison.add(both, flowsAt(VISITORS, pace), pace, `${what}, ${engine}`);
-    const [mib, mibOfFew] = [residentBytes(both[0].pid) / MIB, residentBytes(both[1].pid) / MIB];
     for (const contestant of both) await contestant.stop();
     entrants.forEach(clear);
-    process.stdout.write(
-      `${what} of ${FEW}; start to the first 200: ${compared(startMs, startMsOfFew, 0)} ms; memory after the load: ${compared(mib, mibOfFew, 0)} MiB\n`,
-    );
     trial.expect(
       count < JUDGED_FROM_LEADS || ratio >= LEAST_RATIO,
       `${engine}: with ${what}, speed is only ${ratio.toFixed(2)} of that with few`,
