@@ -33,7 +33,7 @@ export async function textWidth(
 
 type Glyph = { readonly glyph: number; readonly width: number };
 
-export function shapeText(font: Font, text: string, features: Feature[] = []): Glyph[] {
+function shapeText(font: Font, text: string, features: Feature[] = []): Glyph[] {
   const buffer = new Text();
   buffer.addText(text);
   buffer.guessSegmentProperties();
@@ -63,7 +63,7 @@ function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
 }
 
 /** Big-endian 16-bit numbers; negative ones as two's complement. */
-export const words = (...numbers: readonly number[]): Buffer =>
+const words = (...numbers: readonly number[]): Buffer =>
   Buffer.from(Uint16Array.from(numbers).buffer).swap16();
 
 const tag = (name: string): readonly [number, number] => {
@@ -94,7 +94,7 @@ function kerningTable(pairs: readonly Pair[]): Buffer {
 }
 
 /** Some systems reject a font without names. The authors and the licence are in fonts/OFL.txt, as the licence allows. */
-export function nameTable(name: string): Buffer {
+function nameTable(name: string): Buffer {
   const ids = [1, 2, 4, 6];
   const records = ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0]);
   return Buffer.concat([
@@ -104,7 +104,7 @@ export function nameTable(name: string): Buffer {
 }
 
 /** Appends the new table to the font. Checksums need no update, because WOFF2 drops them. */
-export function replaceTable(font: Buffer, name: string, table: Buffer): Buffer {
+function replaceTable(font: Buffer, name: string, table: Buffer): Buffer {
   const entries = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const entry = entries.find((at) => font.toString('latin1', at, at + 4) === name);
   if (entry === undefined) return font;

@@ -152,7 +152,7 @@ function isUsedIn(markup: string, styles: string): boolean {
   return names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(markup));
 }
 
-/** Made by studio/make-font.ts. */
+/** Newsreader at the optical size for 64 px and more, in weight 500, with proportional digits. */
 const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
 const READING_CUT = readFileSync(path.join(PROJECT_FOLDER, 'web', 'public', 'fonts', 'newsreader.woff2'));
 
