@@ -10,10 +10,8 @@ import {
 import path from 'node:path';
 
 import sharp, { type Sharp } from 'sharp';
-import { isScalar, parseDocument, visit } from 'yaml';
 
 import { endWithSentence, explainWriting } from '#server/platform/system-errors.ts';
-import { byNearness } from '#server/platform/mistakes.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
@@ -61,28 +59,12 @@ const campaign = readCampaignFolder();
 refuseUnknown(place);
 
 function refuseUnknown(where: string): void {
-  const people = namesOfPeople();
-  if (/^(?:inside-[1-9]\d*|avatar-.+)$/.test(where) || people.includes(where)) return;
-  const places = [...Object.keys(PICTURES), 'inside-1', 'og', 'icons'];
-  if (places.includes(where)) return;
-  const all = [...places, ...people];
-  const name =
-    all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? byNearness(where, all)[0];
-  end(
-    `There is no place called ${where}; did you mean ${name}? A person has the name from "image" in landing.yaml, or avatar- and a name.`,
-  );
-}
-
-function namesOfPeople(): string[] {
-  const text = path.join(campaign, 'landing.yaml');
-  if (!existsSync(text)) return [];
-  const found: string[] = [];
-  visit(parseDocument(readFileSync(text, 'utf8')), {
-    Pair: (_key, { key, value }) => {
-      if (isScalar(key) && key.value === 'image' && isScalar(value)) found.push(String(value.value));
-    },
-  });
-  return found;
+  const landing = path.join(campaign, 'landing.yaml');
+  const isNamed =
+    existsSync(landing) &&
+    new RegExp(`\\bimage["']?: *["']?${where}["']?\\s`).test(readFileSync(landing, 'utf8'));
+  if (isNamed || /^(?:inside-[1-9]\d*|avatar-.+|og|icons)$/.test(where) || where in PICTURES) return;
+  end(`There is no place called ${where}.\n${USAGE}`);
 }
 
 /** Accepts any SVG, because it has no size in pixels. */

@@ -127,22 +127,14 @@ describe('npm run picture', () => {
       assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
     }));
 
-  it('npm run picture refuses an unknown place on the page and suggests the nearest one', () =>
+  it('npm run picture refuses an unknown place on the page and lists the places', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
-      for (const [typed, meant] of [
-        ['heros', 'hero'],
-        ['inside', 'inside-1'],
-        ['inside-0', 'inside-1'],
-        ['sarah-lindqvist', 'avatar-sarah-lindqvist'],
-      ] as const) {
+      for (const typed of ['heros', 'inside', 'inside-0', 'sarah-lindqvist']) {
         const { status, stdout, stderr } = makePicture(folder, typed, picture);
         assert.deepEqual([status, stdout], [1, '']);
-        assert.ok(
-          stderr.startsWith(`There is no place called ${typed}; did you mean ${meant}? A person`),
-          stderr,
-        );
+        assert.match(stderr, new RegExp(`^There is no place called ${typed}\\.\\nUsage: `));
       }
     }));
 });
