@@ -39,7 +39,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'prep-which': {
     pattern: /\b(?:of|to|by|with|from|in) (?:which|whom|whose)\b/g,
-    count: 5,
+    count: 4,
     instead: 'split the sentence',
   },
   'alone=only': {

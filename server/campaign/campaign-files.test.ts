@@ -161,8 +161,8 @@ describe('campaign warnings', () => {
           'campaign/site.yaml: title: has 64 characters. Use at most 34, so that it fits on phones, in inboxes and in search results.',
           'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
           'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
-          'campaign/emails/codes.yaml: this file is not used. "npm run tidy" moves it to unused/.',
-          'campaign/media/old.png: this file is not used. "npm run tidy" moves it to unused/.',
+          'campaign/emails/codes.yaml: this file is not used. Delete it, or move it to unused/.',
+          'campaign/media/old.png: this file is not used. Delete it, or move it to unused/.',
           'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
         ],
       );
@@ -210,41 +210,9 @@ describe('unused files and small pictures', () => {
       const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
       write(folder, { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' });
       assert.deepEqual(called(folder, campaignWarnings(folder)), [
-        'campaign/Notes.docx: this file is not used. "npm run tidy" moves it to unused/.',
-        'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. "npm run tidy" moves them to unused/.',
+        'campaign/Notes.docx: this file is not used. Delete it, or move it to unused/.',
+        'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. Delete them, or move them to unused/.',
       ]);
-    }));
-
-  it('npm run tidy moves unused files and no others, and never overwrites one', () =>
-    withCampaignCopy((folder) => {
-      const tidy = (...typed: string[]) =>
-        spawnSync(process.execPath, [path.join(PROJECT_FOLDER, 'studio', 'tidy-campaign.ts'), ...typed], {
-          env: { ...process.env, CAMPAIGN_FOLDER: folder, INSTANCE_FOLDER: folder },
-          encoding: 'utf8',
-        });
-      const site = readFileSync(path.join(folder, 'site.yaml'), 'utf8');
-      write(folder, {
-        'media/old.jpg': 'new',
-        'unused/media/old.jpg': 'earlier',
-        'media/terms.pdf': '%PDF',
-        'dkim.pem': 'key',
-        'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
-        'site.yaml': `${site}readOn: { label: Terms, href: /media/terms.pdf }\n`,
-        '.env':
-          'SMTP_URL=smtp://localhost\nDKIM_DOMAIN=example.com\nDKIM_SELECTOR=a\nDKIM_PRIVATE_KEY_FILE=dkim.pem\n',
-      });
-      const before = readdirSync(path.join(folder, 'media')).length;
-      assert.match(tidy().stderr, /Nothing was moved\. To move these files, run "npm run tidy -- --yes"/);
-      assert.equal(readdirSync(path.join(folder, 'media')).length, before);
-      const { stdout, status } = tidy('--yes');
-      assert.match(stdout, /\n {2}media\/old\.jpg\nMoved 1 file to /);
-      assert.equal(status, 0);
-      assert.deepEqual(readdirSync(path.join(folder, 'unused/media')).toSorted(), ['old (2).jpg', 'old.jpg']);
-      assert.equal(readFileSync(path.join(folder, 'unused/media/old.jpg'), 'utf8'), 'earlier');
-      assert.equal(tidy('--yes').stdout, 'Every file of the campaign is in use.\n');
-      write(folder, { 'media/old.jpg': 'x', 'consent.yaml': '' });
-      assert.match(tidy('--yes').stderr, /Nothing was moved: the words contain mistakes/);
-      assert.ok(existsSync(path.join(folder, 'media/old.jpg')));
     }));
 
   for (const [file, width, height, warning] of SMALL)

@@ -48,8 +48,8 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Where "npm run tidy" (studio/tidy-campaign.ts) moves files. */
-export const UNUSED = 'unused';
+/** Where operators keep files that the page no longer uses. */
+const UNUSED = 'unused';
 
 /** Returns the campaign's files, without hidden ones, notes and those in unused/. */
 export function filesIn(folder: string, within = ''): string[] {

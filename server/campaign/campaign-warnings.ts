@@ -11,7 +11,7 @@ import {
   VARIANT_FILES,
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
-import { type Campaign, campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
+import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
 import {
   both,
   MEDIA,
@@ -146,14 +146,6 @@ function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, l
   ];
 }
 
-/** @returns null while the words are not valid, because it is not known then which files they need */
-export function unusedFiles(folder: string): readonly string[] | null {
-  const found = readPages(folder);
-  if (found === null || campaignMistakes(folder).length > 0) return null;
-  const read = filesReadBy(found.campaign, found.pages);
-  return filesIn(folder).filter((file) => !read.includes(file));
-}
-
 function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   const files = filesIn(folder);
   const warning = (file: string, message: string) => ({ file: nameOf(folder, file), message: `${message}.` });
@@ -163,10 +155,10 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
     ...Array.from(others, ([within, names]) => {
       const [first = '', ...more] = names;
       return more.length === 0
-        ? warning(first, 'this file is not used. "npm run tidy" moves it to unused/')
+        ? warning(first, 'this file is not used. Delete it, or move it to unused/')
         : warning(
             within,
-            `${names.length} files are not used: ${listed(names.map((name) => path.posix.basename(name)))}. "npm run tidy" moves them to unused/`,
+            `${names.length} files are not used: ${listed(names.map((name) => path.posix.basename(name)))}. Delete them, or move them to unused/`,
           );
     }),
     ...files
