@@ -21,12 +21,12 @@ const cookieOf = (response: Response): string =>
     .map((line) => line.split(';', 1)[0])
     .join('; ');
 
-/**
- * Verifies Ada at a server process.
- * @returns the session's cookie
- */
-export async function becomeLeadAt(url: string, inbox: Pick<Inbox, 'waitForMail'>): Promise<string> {
-  const email = 'ada@example.com';
+/** @returns the session's cookie */
+export async function becomeLeadAt(
+  url: string,
+  inbox: Pick<Inbox, 'waitForMail'>,
+  email = 'ada@example.com',
+): Promise<string> {
   const asked = await postJson(url + API.leads, filledForm({ email }));
   assert.equal(asked.status, 202);
   const code = codeIn(await inbox.waitForMail(email));

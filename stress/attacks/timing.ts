@@ -1,10 +1,11 @@
 // Do responses to known and unknown e-mail addresses take the same time? A probability of 0.5 means no difference.
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { becomeLeadAt } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
-import { becomeLead, newAddress, post, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+import { newAddress, post, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const KNOWN = 50;
 const VERIFY = 'POST /api/verify';
@@ -26,7 +27,9 @@ export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
     const { url } = await site.start();
     const groups: Record<string, string[]> = { 'of a lead': [], 'waiting for a code': [] };
     for (let count = 0; count < KNOWN; count += 1) {
-      groups['of a lead']?.push(await becomeLead({ url, inbox: site.inbox }));
+      const lead = newAddress();
+      await becomeLeadAt(url, site.inbox, lead);
+      groups['of a lead']?.push(lead);
       const email = newAddress();
       await post(`${url}${API.leads}`, filledForm({ email }));
       groups['waiting for a code']?.push(email);

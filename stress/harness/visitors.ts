@@ -207,23 +207,6 @@ export async function walkWhile(
   return ledger;
 }
 
-export async function becomeLead(
-  { url, inbox }: Pick<Walkers, 'url' | 'inbox'>,
-  email = newAddress(),
-): Promise<string> {
-  const expectStatus = (what: string, { status }: { readonly status: number }, expected: number) => {
-    if (status !== expected) throw new Error(`${what} got ${status}.`);
-  };
-  const asked = await post(`${url}${API.leads}`, filledForm({ email }));
-  expectStatus('The form', asked, 202);
-  const code = codeIn(await inbox.waitForMail(email));
-  const verified = await post(`${url}${API.verify}`, { email, code }, asked.cookie);
-  expectStatus('The code', verified, 200);
-  const article = await fetch(`${url}${API.article}`, { headers: { cookie: verified.cookie } });
-  expectStatus('The article', article, 200);
-  return email;
-}
-
 /** One machine simulates all visitors, so no limit may apply. Use only to measure faults. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
