@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
               /Half of the people who entered a code did so within 30&nbsp;s after it was sent, and 95% within 1&nbsp;min 30&nbsp;s\./,
             );
             assert.match(page, /Most common of 8 people: Got the e-mail but never tried \(4\)\./);
-            assert.match(page, /1 more than in the 7 days before\./);
+            assert.match(page, /1 in the 7 days before\./);
             assert.doesNotMatch(page, /<script|<link|<img|https?:\/\//i);
             assert.match(page, /&lt;script&gt;alert/);
             const text = await textOf(server, '7d');
@@ -460,8 +460,6 @@ for (const engine of ENGINES) {
         const out = await textOf(server, '7d', '--campaign', 'spring');
         assert.match(out, /November 2026, campaign spring$/m);
         assert.match(out, /left out/);
-        assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in 6 days\.$/m);
-        assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
         const page = await pageOf(server, '--source', 'newsletter');
         assert.match(page, /<h1>Leads, .*, from newsletter<\/h1>/);
         assert.doesNotMatch(page, /By source/);

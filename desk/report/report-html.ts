@@ -56,7 +56,7 @@ ${notes(report)
 </div>`;
 
 const unbroken = (sentence: string): string =>
-  escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');
+  escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h)\b)/g, '$1&nbsp;');
 
 const FEW_DAYS = 14;
 

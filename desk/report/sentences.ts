@@ -143,31 +143,27 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   const asked = countIn(funnel, 'asked');
   const entered = countIn(funnel, 'entered');
   const askedBefore = countIn(before.funnel, 'asked');
-  const enteredBefore = countIn(before.funnel, 'entered');
-  const unknown = !isKnown
-    ? ''
-    : 'Not compared, because codes from the previous period are no longer stored.';
   return [
     {
       name: 'New leads',
       value: number(report.leads),
-      change: change(report.leads, before.leads, before.name),
+      change: `${number(before.leads)} in ${before.name}.`,
     },
     conversion(report),
     {
       name: 'Asked for a code',
       value: !isKnown ? '–' : number(asked),
-      change: isCompared ? change(asked, askedBefore, before.name) : unknown,
+      change: isCompared
+        ? `${number(askedBefore)} in ${before.name}.`
+        : isKnown
+          ? 'Codes from the previous period are no longer stored.'
+          : '',
     },
     {
       name: 'Entered the code',
       value: !isKnown ? '–' : percent(entered, asked),
       change: isCompared
-        ? changeOfShare(
-            { part: entered, whole: asked },
-            { part: enteredBefore, whole: askedBefore },
-            before.name,
-          )
+        ? `${percent(countIn(before.funnel, 'entered'), askedBefore)} in ${before.name}.`
         : '',
     },
     {
@@ -175,7 +171,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
       value: timeToEnter === null ? '–' : duration(timeToEnter.p50Seconds),
       change:
         isCompared && timeToEnter !== null && before.timeToEnter !== null
-          ? changeOfTime(timeToEnter.p50Seconds, before.timeToEnter.p50Seconds, before.name)
+          ? `${duration(before.timeToEnter.p50Seconds)} in ${before.name}.`
           : '',
     },
   ];
@@ -191,33 +187,6 @@ function conversion(report: Report): KeyFigure {
     ? { name, value: '–', change: 'Not all views are known.' }
     : { name, value: tenths(share), change: `${leadsOf(leads)}, ${viewsOf(seen)}.` };
 }
-
-function change(now: number, then: number, when: string): string {
-  const difference = now - then;
-  if (then === 0 && now > 0) return `None in ${when}.`;
-  if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
-  const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
-  return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
-}
-
-type PartOfWhole = { readonly part: number; readonly whole: number };
-
-function changeOfShare(now: PartOfWhole, then: PartOfWhole, when: string): string {
-  if (now.whole === 0 || then.whole === 0)
-    return `Nobody asked in ${then.whole === 0 ? when : 'this period'}.`;
-  const before = Math.round((100 * then.part) / then.whole);
-  const points = Math.round((100 * now.part) / now.whole) - before;
-  if (points === 0) return `The same as in ${when}.`;
-  const unit = Math.abs(points) === 1 ? 'point' : 'points';
-  return `${Math.abs(points)} ${unit} ${points > 0 ? 'more' : 'less'} than in ${when} (${before}%).`;
-}
-
-function changeOfTime(now: number, then: number, when: string): string {
-  if (now === then) return `The same as in ${when}.`;
-  return `${duration(Math.abs(now - then))} ${now > then ? 'longer' : 'shorter'} than in ${when}.`;
-}
-
-const signed = (value: number): string => (value > 0 ? `+${number(value)}` : `−${number(-value)}`);
 
 export function funnelSentence(report: FunnelParts): string {
   const { funnel } = report;

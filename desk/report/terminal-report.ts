@@ -19,7 +19,7 @@ export function reportAsText(report: Report): string {
   ].join('\n');
 }
 
-function sectionAsText({ kind, title, sentence, columns, groups }: Section): string[] {
+function sectionAsText({ title, sentence, columns, groups }: Section): string[] {
   const heading = ['', title.toUpperCase(), sentence];
   const rows = groups.flatMap((group) => group.rows.map(({ cells }) => cells));
   if (rows.length === 0) return heading;
@@ -28,22 +28,7 @@ function sectionAsText({ kind, title, sentence, columns, groups }: Section): str
   );
   const line = (cells: readonly string[]) =>
     `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}`.trimEnd();
-  const lines: string[] = [];
-  for (let at = 0; at < rows.length; at += 1) {
-    const empty = kind === 'day' ? countEmpty(rows.slice(at)) : 0;
-    if (empty > 1) {
-      lines.push(
-        `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
-      );
-      at += empty - 1;
-    } else lines.push(line(rows[at] ?? []));
-  }
-  return [...heading, line(columns), ...lines];
-}
-
-function countEmpty(rows: readonly (readonly string[])[]): number {
-  const first = rows.findIndex(([, ...cells]) => cells.some((cell) => cell !== '0' && cell !== '–'));
-  return first === -1 ? rows.length : first;
+  return [...heading, line(columns), ...rows.map(line)];
 }
 
 /** Characters instead of code units, which is close to terminal columns. */

@@ -176,7 +176,7 @@ for (const engine of ENGINES) {
           server.wakeWorker();
           const { parsed } = await server.inbox.waitForMail('bob@example.com');
           assert.match(parsed.subject ?? '', /: Leads, 14 November to 20 November 2026$/);
-          assert.match(parsed.text ?? '', /^New leads: 1\. None in the 7 days before\.$/m);
+          assert.match(parsed.text ?? '', /^New leads: 1\. 0 in the 7 days before\.$/m);
           assert.equal(parsed.attachments[0]?.filename, 'report-7d.html');
           const content = new Uint8Array(parsed.attachments[0]?.content as ArrayBuffer);
           assert.match(new TextDecoder().decode(content), /<h2 id="report-1">Funnel<\/h2>/);
