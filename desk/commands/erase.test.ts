@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +10,6 @@ import { Client } from 'pg';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
-import { deleteEmlFiles, emlFilesAbout } from '#server/mail/mail.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
 import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
@@ -250,50 +248,3 @@ it('an erasure deletes stored mail files to or about the person', () =>
     assert.equal(late.out, 'Erased: 1 e-mail file.\n', late.notes);
     assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^No data is stored about/);
   }));
-
-it(
-  'an erasure reports an undeletable mail file after erasing everything else',
-  { skip: process.getuid?.() !== 0 && 'no other user can make a file that stays' },
-  () =>
-    inFolder((folder) =>
-      withServer(
-        { engine: 'sqlite', env: { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` } },
-        async (server) => {
-          await becomeLead(server, EMAIL, 1, THEIRS);
-          await server.advance(0);
-          const files = ['a.eml', 'b.eml'].map((name) => path.join(folder, name));
-          for (const file of files) writeFileSync(file, `To: ${EMAIL}\r\n\r\nHello\r\n`);
-          const { service } = server;
-          const mail = {
-            ...service.mail,
-            filesAbout: (email: string) => emlFilesAbout(folder, email),
-            deleteFilesAbout: (email: string) => deleteEmlFiles(folder, email),
-          };
-          const pin = (flag: string) => spawnSync('chattr', [flag, files[0]!]).status;
-          assert.equal(pin('+i'), 0);
-          try {
-            const { exitCode, out, notes } = await desk({ ...service, mail }, ['erase', EMAIL, '--yes']);
-            assert.equal(exitCode, 1);
-            assert.match(out, /^Erased: 1 lead, .*, 1 e-mail file\.\n$/);
-            assert.ok(
-              notes.endsWith(
-                `The rows were erased, but some data may remain. Some e-mails to or about the person could not be deleted. Delete ${files[0]} (EPERM) as a user with permission.`,
-              ),
-              notes,
-            );
-          } finally {
-            pin('-i');
-          }
-          assert.deepEqual(
-            readdirSync(folder).filter((name) => name.endsWith('.eml')),
-            ['a.eml'],
-          );
-          assert.match((await desk(service, ['log', '--json'])).out, /"deed":"erased"/);
-          isNone(
-            await countInFiles(server.database.db, server.config.database, [EMAIL, NAME]),
-            'of the database',
-          );
-        },
-      ),
-    ),
-);

@@ -57,12 +57,7 @@ export async function erasePerson(
   let mailFiles = 0;
   await orLog(
     async () => {
-      const { deleted, undeleted } = await mail.deleteFilesAbout(email);
-      mailFiles = deleted;
-      if (undeleted.length > 0)
-        failures.push(
-          `Some e-mails to or about the person could not be deleted. Delete ${undeleted.join(', ')} as a user with permission.`,
-        );
+      mailFiles = await mail.deleteFilesAbout(email);
     },
     `e-mails to or about the person may remain in ${mail.folder}`,
     'Delete these e-mails there.',

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, unlink } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -12,7 +12,6 @@ import { createMailer, type Mailer, senderAddress } from '#server/mail/mailer.ts
 import { type DeliveryParts, type MailEvent, startMailWorker } from '#server/mail/mail-worker.ts';
 import type { GuideMail } from '#server/mail/templates/letter.ts';
 import { type BreakerReason, composeBreakerNotice, queueNotice } from '#server/mail/templates/notice-mail.ts';
-import { errorCode } from '#server/platform/system-errors.ts';
 import { bounceAddress } from '#server/secrets/mail-links.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -27,7 +26,8 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
-  readonly deleteFilesAbout: (email: string) => Promise<DeletedFiles>;
+  /** Returns their number. */
+  readonly deleteFilesAbout: (email: string) => Promise<number>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
   /** Call this after {@link stop}. */
@@ -128,7 +128,7 @@ function logOutcome(logger: Logger, event: MailEvent): void {
 }
 
 /** Finds mails that were sent to an e-mail address or mention it. The folder need not exist. */
-export async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
+async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {
     const { name } = entry;
@@ -142,18 +142,10 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** `undeleted` lists each file with its error: `data/mail/1.eml (EACCES)` */
-export type DeletedFiles = { readonly deleted: number; readonly undeleted: readonly string[] };
-
-export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {
+async function deleteEmlFiles(folder: string, email: string): Promise<number> {
   const found = await emlFilesAbout(folder, email);
-  const undeleted: string[] = [];
-  for (const file of found)
-    // Unlike rm, unlink doesn't mistake an undeletable file for a folder.
-    await unlink(file).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') undeleted.push(`${file} (${errorCode(error)})`);
-    });
-  return { deleted: found.length - undeleted.length, undeleted };
+  for (const file of found) await rm(file, { force: true });
+  return found.length;
 }
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;
