@@ -21,32 +21,20 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
 }
 
 const FAILURES = {
-  add: 'The browser could not create a passkey. Try again, or use another browser.',
+  add: 'The browser could not create a passkey. Set up a screen lock, or use another browser or device.',
   use: 'The browser could not use a passkey. Try again, or sign in with an e-mailed code.',
 } as const;
+
+const ALREADY_ADDED =
+  'This device already has one of your passkeys. Sign in with that passkey, or remove it from the list before you add another.';
 
 type Action = 'add' | 'use';
 
 /** Returns null if the user cancelled or the time ran out. */
 export function failureIn(action: Action, error: unknown): string | null {
-  switch (error instanceof DOMException ? error.name : '') {
-    case 'NotAllowedError':
-    case 'AbortError':
-      return null;
-    case 'InvalidStateError':
-      return action === 'add'
-        ? 'This device already has one of your passkeys. Sign in with that passkey, or remove it from the list before you add another.'
-        : FAILURES[action];
-    case 'ConstraintError':
-    case 'NotSupportedError':
-      return action === 'add'
-        ? 'This device cannot store a passkey. Set up its screen lock, or use another device or a security key with a PIN.'
-        : FAILURES[action];
-    case 'SecurityError':
-      return 'Passkeys only work with https or on localhost. Open the desk at its own URL.';
-    default:
-      return FAILURES[action];
-  }
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'NotAllowedError' || name === 'AbortError') return null;
+  return name === 'InvalidStateError' && action === 'add' ? ALREADY_ADDED : FAILURES[action];
 }
 
 async function inDialogue(
