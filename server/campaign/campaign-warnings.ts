@@ -59,7 +59,7 @@ export function campaignWarnings(folder: string): string[] {
   return [
     ...tooLong(campaign, page, null),
     ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
-    ...variantWarnings(campaign, page, variants),
+    ...variantWarnings(campaign),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
 }
@@ -77,29 +77,15 @@ export function unlistedPage(folder: string): string[] {
   ];
 }
 
-function variantWarnings(
-  { folder, consent, variants: withConsents }: Campaign,
-  page: PageWords,
-  variants: readonly { readonly name: string; readonly page: PageWords }[],
-): Mistake[] {
-  const otherConsents = withConsents.filter((variant) => !isDeepStrictEqual(variant.consent, consent));
-  const same = variants.filter(
-    (variant) =>
-      isDeepStrictEqual(variant.page, page) && otherConsents.every(({ name }) => name !== variant.name),
-  );
-  return [
-    ...otherConsents.map(({ name, consent: { version } }) => ({
+function variantWarnings({ folder, consent, variants }: Campaign): Mistake[] {
+  return variants
+    .filter((variant) => !isDeepStrictEqual(variant.consent, consent))
+    .map(({ name, consent: { version } }) => ({
       file: nameOf(folder, inVariant(name, 'consent.yaml')),
       message:
         `visitors of variant ${name} agree to a different wording than visitors of ${OWN_PAGE}. ` +
         `Each lead keeps the wording shown to the visitor, here version ${version}. Differences between the variants may come from this wording.`,
-    })),
-    ...same.map(({ name }) => ({
-      file: nameOf(folder, `variants/${name}`),
-      message:
-        'has the same words as the page itself, so there is nothing to compare. Add a landing.yaml with the words that differ, or remove the folder.',
-    })),
-  ];
+    }));
 }
 
 const READ_ALWAYS = [

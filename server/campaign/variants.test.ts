@@ -156,25 +156,6 @@ describe('warnings about a variant', () => {
   const warningsOf = (folder: string) =>
     called(folder, campaignWarnings(folder)).filter((warning) => warning.includes('variants/'));
 
-  for (const [what, files, isSame] of [
-    ['an empty file', { 'b/landing.yaml': '' }, true],
-    ['only a comment', { 'b/landing.yaml': '# to be written\n', 'b/interface.yaml': '' }, true],
-    ['a different headline', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
-    ['a different consent', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
-    ['a box for news', { 'b/consent.yaml': 'newsConsent: Send me news.\n' }, false],
-  ] as const)
-    it(`a variant with ${what} causes ${isSame ? 'a' : 'no'} warning about the same words as the page`, () => {
-      withVariants(files, (folder) =>
-        assert.equal(
-          warningsOf(folder).filter((warning) =>
-            warning.startsWith('campaign/variants/b: has the same words as the page itself'),
-          ).length,
-          isSame ? 1 : 0,
-          warningsOf(folder).join('\n'),
-        ),
-      );
-    });
-
   it('a variant with a long headline, separate consent or an unused file causes warnings', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
     withVariants(
