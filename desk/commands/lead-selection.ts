@@ -56,17 +56,12 @@ export function checkSelection({
   until?: number | undefined;
 }): void {
   checkOrder(since, until);
-  if (state !== 'imported') return;
-  const [option] = Object.entries({ '--flag': flag, '--news': news, '--campaign': campaign }).flatMap(
-    ([name, value]) => (value === undefined ? [] : [name]),
-  );
-  if (option !== undefined)
+  const isOfForm = [flag, news, campaign].some((value) => value !== undefined);
+  if (state === 'imported' && (isOfForm || (source ?? IMPORTED) !== IMPORTED))
     throw new CommandFailure(
-      `${option} does not apply to imported people, because they have not sent a form. Leave out ${option}.`,
+      '--flag, --news, --source and --campaign do not apply to imported people, because they have not sent a form. Leave them out.',
       2,
     );
-  if (source !== undefined && source !== IMPORTED)
-    throw new CommandFailure(`All imported people have the source “${IMPORTED}”. Leave out --source.`, 2);
 }
 
 export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(

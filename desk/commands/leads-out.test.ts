@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         await refused(leads('newsleter'), known, 2);
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
-        assert.match((await leads('direct', '--state', 'imported')).notes, /Leave out --source/);
+        assert.match((await leads('direct', '--state', 'imported')).notes, /do not apply to imported people/);
         const noCampaign = 'Nobody came from “sprin”. Known campaigns: ';
         assert.ok(
           (await desk(server.service, ['leads', '--campaign', 'sprin'])).notes.startsWith(noCampaign),
@@ -358,8 +358,8 @@ describe('command-line arguments', () => {
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
-      [['leads', '--state', 'imported', '--flag', 'free-mail'], /does not apply to imported people/],
-      [['export', '--state', 'imported', '--campaign', 'spring'], /--campaign does not apply to imported/],
+      [['leads', '--state', 'imported', '--flag', 'free-mail'], /do not apply to imported people/],
+      [['export', '--state', 'imported', '--campaign', 'spring'], /do not apply to imported people/],
       [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be later than --since/],
       [['lost', '--until', '2020-01-01'], /^--until must be later than --since/],
       [
