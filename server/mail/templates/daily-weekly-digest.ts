@@ -186,14 +186,9 @@ function bars(title: string, { language, accent }: AboutPage, groups: readonly G
   const start = startOf(language);
   const blocks = shown.map(({ name: group, rows }): Block => {
     const most = Math.max(1, ...rows.map(({ value }) => value));
-    const inText = rows.map(({ name, value }) =>
-      [
-        name + ' '.repeat(nameWidth - Array.from(name).length),
-        inFigures(value).padStart(valueWidth),
-        textBar(value / most),
-      ]
-        .join('  ')
-        .trimEnd(),
+    const inText = rows.map(
+      ({ name, value }) =>
+        `${name}${' '.repeat(nameWidth - Array.from(name).length)}  ${inFigures(value).padStart(valueWidth)}`,
     );
     const inHtml = rows.map(
       ({ name, value }) =>
@@ -212,14 +207,6 @@ function bars(title: string, { language, accent }: AboutPage, groups: readonly G
     };
   });
   return [heading(title), ...blocks];
-}
-
-const BAR_WIDTH = 16;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-
-function textBar(share: number): string {
-  const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
-  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
 /**

@@ -267,12 +267,12 @@ for (const engine of ENGINES) {
             text,
             /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
           );
-          assert.match(text, /^All visitors\nPage seen +1,000 {2}█{16}$/m, 'views have their own scale');
+          assert.match(text, /^All visitors\nPage seen +1,000$/m);
           assert.match(
             text,
-            /^From the form on\nAsked for a code +3 {2}█{16}\nWere sent a code +3 {2}█{16}\nEntered the code +2 {2}█{10}▋$/m,
+            /^From the form on\nAsked for a code +3\nWere sent a code +3\nEntered the code +2$/m,
           );
-          assert.match(text, /^Where the new leads came from\n\ndirect {2}2 {2}█{16}$/m);
+          assert.match(text, /^Where the new leads came from\n\ndirect {2}2$/m);
           assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
           assert.match(html, /<table [^>]*width="67%"/);
           assert.doesNotMatch(html, /<img|<svg|url\(/);
