@@ -1,9 +1,15 @@
 import { DAYS_NAMES } from '#desk/web/named-days.ts';
 import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
-import { areNamedDays, clockTime } from '#shared/days.ts';
+import { clockTime } from '#shared/days.ts';
 
 const DEFAULT_PERIOD = '30d';
-const SPANS = ['today', 'yesterday', 'this-week', 'last-week', '7d', '30d', '90d', '52w'] as const;
+const SPANS: Readonly<Record<string, string>> = {
+  ...DAYS_NAMES,
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+  '52w': 'Last 52 weeks',
+};
 const MONTHS = 12;
 
 const ONLY = ['source', 'campaign', 'variant'] as const;
@@ -37,27 +43,13 @@ export type OfferedPeriod = { readonly period: string; readonly label: string };
  * @param chosen always included, even if it was typed into the URL
  */
 export function offeredPeriods(now: number, timeZone: string, chosen: string): readonly OfferedPeriod[] {
-  const spans = SPANS.map((period) => ({ period, label: labelOf(period) }));
+  const spans = Object.entries(SPANS).map(([period, label]) => ({ period, label }));
   const today = new Date(clockTime(now, timeZone));
   const months = Array.from({ length: MONTHS }, (_, back) => {
     const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back));
-    const period = first.toISOString().slice(0, 7);
-    return { period, label: labelOf(period) };
+    const label = first.toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+    return { period: first.toISOString().slice(0, 7), label };
   });
   const all = [...spans, ...months];
-  return all.some(({ period }) => period === chosen)
-    ? all
-    : [{ period: chosen, label: labelOf(chosen) }, ...all];
-}
-
-function labelOf(period: string): string {
-  if (areNamedDays(period)) return DAYS_NAMES[period];
-  const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
-  if (count !== undefined) {
-    const noun = unit === 'w' ? 'week' : 'day';
-    return Number(count) === 1 ? `Last ${noun}` : `Last ${Number(count)} ${noun}s`;
-  }
-  const month = Date.parse(`${period}-01T00:00:00Z`);
-  if (!/^\d{4}-\d{2}$/.test(period) || Number.isNaN(month)) return period;
-  return new Date(month).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return all.some(({ period }) => period === chosen) ? all : [{ period: chosen, label: chosen }, ...all];
 }

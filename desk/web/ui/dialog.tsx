@@ -96,7 +96,7 @@ export function DialogForm({
           {error.message}
         </p>
       )}
-      <DialogActions>
+      <div className={styles.actions}>
         <Cancel asChild>
           {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
           <Button disabled={isPending && !canLeave}>Cancel</Button>
@@ -109,13 +109,9 @@ export function DialogForm({
         >
           {isPending ? working : action}
         </Button>
-      </DialogActions>
+      </div>
     </form>
   );
-}
-
-function DialogActions({ children }: { readonly children: ReactNode }) {
-  return <div className={styles.actions}>{children}</div>;
 }
 
 type ConfirmProps = Omit<DialogFormProps, 'Cancel' | 'onSubmit' | 'working'> &
