@@ -26,6 +26,7 @@ import {
 } from '#testing/server-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -184,6 +185,22 @@ for (const { engine, shared } of SERVERS) {
         await server.advance(61);
         await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
         assert.deepEqual(await reasons(server), []);
+      }));
+
+    it('unsubscribing sends one webhook event', () =>
+      withReceiver(undefined, async (receiver) => {
+        const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
+        await withServer({ engine, env }, async (server) => {
+          const { leadId } = await becomeLead(server, EMAIL);
+          for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
+          await becomeLead(server, 'eve@example.com');
+          await until(() => receiver.received.length >= 3);
+          const events = receiver.received.map(({ event }) => event);
+          assert.deepEqual(
+            events.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
+            ['lead.verified', 'lead.unsubscribed'],
+          );
+        });
       }));
 
     it('unsubscribing can be undone only by a new verified consent', () =>
