@@ -178,6 +178,20 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
+    it('a worker leaves a mail to another process once its lease has ended', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          await createVisitor(server).post('/api/leads', filledForm());
+          await until(async () => (await outboxRow(server)).lease_id !== null);
+          assert.equal((await takeAsOther(server, 'another', server.now() + 29_000)).length, 0);
+          assert.equal((await takeAsOther(server, 'another', server.now() + 30_000)).length, 1);
+        } finally {
+          gate.open();
+        }
+      });
+    });
+
     it('a worker leases no more mail than it has connections', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {

@@ -11,6 +11,7 @@ import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -316,6 +317,23 @@ for (const engine of ENGINES) {
         },
       ));
 
+    it('a day is mailed once, and whole, even if TIME_ZONE changes', () =>
+      withServer({ engine, env: DAILY }, async (server) => {
+        // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
+        await server.advance(11.5 * 3_600);
+        await becomeLead(server, 'ada@example.com');
+        const { database, config, service } = server;
+        const newsIn = (timeZone: string) =>
+          createNewLeadNews({ database, config: { ...config, timeZone }, clock: service.clock });
+        await server.advance(12 * 3_600);
+        await newsIn('UTC')();
+        await newsIn('Europe/Berlin')();
+        assert.equal((await rowsOf(server, 'digest')).length, 1);
+        server.wakeWorker();
+        const { parsed } = await server.inbox.waitForMail(OPERATOR);
+        assert.match(parsed.text ?? '', /^ada@example\.com$/m);
+      }));
+
     it('the operator gets a weekly mail on Monday that compares two weeks', () =>
       // Friday, 20 November 2026, at noon.
       withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
@@ -343,5 +361,24 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(text + html, /early@/);
         assert.equal((await rowsOf(server, 'digest')).length, 2);
       }));
+
+    it('the operator gets a weekly mail even if mail is kept for less than a week', () =>
+      withServer(
+        { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
+        async (server) => {
+          await becomeLead(server, 'ada@example.com');
+          for (let day = 1; day <= 9; day += 1) {
+            await server.advance(86_400);
+            await newsOf(server)();
+            server.wakeWorker();
+            await until(async () =>
+              (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'),
+            );
+            await housekeeperOf(server).runHousekeeping();
+          }
+          assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
+          assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
+        },
+      ));
   });
 }
