@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
@@ -83,6 +85,26 @@ for (const engine of ENGINES) {
         for (const table of ['submissions', 'codes', 'outbox', 'limit_windows'] as const) {
           assert.equal(await server.countRows(table), 0, table);
         }
+      }));
+
+    it('a client that disconnects after being accepted leaves no row without an IP address', () =>
+      withServer({ engine }, async (server) => {
+        const port = await listen(server);
+        for (let count = 0; count < CLIENTS; count += 1) {
+          const taken = once(server.app.server, 'connection');
+          const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+          socket.on('error', () => {});
+          await Promise.all([taken, once(socket, 'connect')]);
+          socket.write(FORM, () => socket.resetAndDestroy());
+          await once(socket, 'close');
+        }
+        await untilAllAreGone(server);
+        const visitor = createVisitor(server, '203.0.113.7');
+        assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
+        await expectNoFailure(server);
+        const rows = await server.database.db.selectFrom('submissions').select(['client_address']).execute();
+        for (const { client_address } of rows)
+          assert.match(client_address, /^(127\.0\.0\.2|203\.0\.113\.7)$/);
       }));
   });
 }
