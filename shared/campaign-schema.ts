@@ -61,6 +61,14 @@ const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
   );
 
 const words = wordsWith('year');
+const plain = wordsWith();
+
+/** One required text per name of an entry. */
+const sameFor = <Name extends string>(text: typeof words, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, text])) as Record<Name, typeof words>;
+const texts = <Name extends string>(...names: readonly Name[]) => sameFor(words, ...names);
+/** Without `{year}`. */
+const plainTexts = <Name extends string>(...names: readonly Name[]) => sameFor(plain, ...names);
 
 const href = words.check(
   reporting(function* (text: string) {
@@ -148,15 +156,10 @@ const fileInArticle = z
   .check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/'));
 
 export const Site = z.strictObject({
-  title: words,
-  pageTitle: words,
-  description: words,
+  ...texts('title', 'pageTitle', 'description', 'publisher', 'copyright', 'shareText'),
   language: words.check(z.refine(isLanguage, 'must be a language tag, such as en, de or pt-BR')),
-  publisher: words,
-  copyright: words,
-  postalAddress: z.optional(wordsWith()),
+  postalAddress: z.optional(plain),
   footerLinks: z.array(link),
-  shareText: words,
   readOn: z.optional(link),
   // Opened once the code is right, instead of the article.
   afterCode: z.optional(page),
@@ -206,7 +209,7 @@ const logo = words.check(
 );
 
 /** Two lines of an e-mail that fails, the second struck out. Braces are shown as written, because such e-mails contain them. */
-const exhibit = z.strictObject({ line: anyWords, struck: anyWords });
+const exhibit = z.strictObject(sameFor(anyWords, 'line', 'struck'));
 
 /** An example e-mail. Each paragraph can name the part of the method that it comes from. */
 const letter = z.strictObject({
@@ -216,16 +219,16 @@ const letter = z.strictObject({
   reply: z.optional(words),
 });
 
+/** A card or point of a list. */
+const titled = z.strictObject(texts('title', 'description'));
+
 export const Landing = z.strictObject({
   hero: z.strictObject({
-    badge: words,
-    headline: words,
-    subtext: words,
-    button: words,
+    ...texts('badge', 'headline', 'subtext', 'button'),
     trustLines: items(words),
     imageAlt: z.optional(words),
   }),
-  figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
+  figures: z.optional(items(z.strictObject({ from: z.optional(words), ...texts('value', 'label') }))),
   // Defaults to the order of SECTIONS.
   sections: z.optional(items(z.enum(SECTIONS))),
   logos: z.optional(
@@ -236,63 +239,40 @@ export const Landing = z.strictObject({
   ),
   benefits: z.optional(
     z.strictObject({
-      title: words,
-      intro: words,
-      cards: items(
-        z.strictObject({
-          icon: words,
-          title: words,
-          description: words,
-          note: z.optional(words),
-        }),
-      ),
+      ...texts('title', 'intro'),
+      cards: items(z.strictObject({ ...texts('icon', 'title', 'description'), note: z.optional(words) })),
     }),
   ),
   inside: z.optional(z.strictObject({ title: words, pictures: items(words) })),
-  howItWorks: z.optional(
-    z.strictObject({
-      title: words,
-      intro: words,
-      points: items(z.strictObject({ title: words, description: words })),
-    }),
-  ),
+  howItWorks: z.optional(z.strictObject({ ...texts('title', 'intro'), points: items(titled) })),
   video: z.optional(
     z.strictObject({
-      label: words,
-      playLabel: words,
-      caption: words,
-      notPlayable: words,
+      ...texts('label', 'playLabel', 'caption', 'notPlayable'),
       button: z.optional(words),
     }),
   ),
   problems: z.optional(
     z.strictObject({
-      title: words,
-      intro: words,
-      cards: items(z.strictObject({ title: words, description: words, exhibit: z.optional(exhibit) })),
+      ...texts('title', 'intro'),
+      cards: items(z.strictObject({ ...titled.shape, exhibit: z.optional(exhibit) })),
     }),
   ),
   solution: z.optional(
     z.strictObject({
-      title: words,
-      text: words,
-      qualities: items(z.strictObject({ title: words, description: words })),
+      ...texts('title', 'text', 'proof'),
+      qualities: items(titled),
       letter: z.optional(letter),
-      proof: words,
     }),
   ),
   testimonials: z.optional(
     z.strictObject({
       title: words,
-      // Without a picture, initials are shown.
       cards: items(
         z.strictObject({
-          name: words,
-          role: words,
+          ...texts('name', 'role', 'quote', 'metric'),
+          // Without a picture, initials are shown.
           image: z.optional(words),
           logo: z.optional(svg),
-          quote: words,
-          metric: words,
         }),
       ),
     }),
@@ -301,16 +281,15 @@ export const Landing = z.strictObject({
     z.strictObject({
       title: words,
       intro: z.optional(words),
-      answers: items(z.strictObject({ question: words, answer: words })),
+      answers: items(z.strictObject(texts('question', 'answer'))),
     }),
   ),
-  bar: z.optional(z.strictObject({ text: words, button: words })),
-  closing: z.strictObject({ title: words, text: words, button: words, note: words }),
+  bar: z.optional(z.strictObject(texts('text', 'button'))),
+  closing: z.strictObject(texts('title', 'text', 'button', 'note')),
   promise: z.optional(
     z.strictObject({
-      title: words,
+      ...texts('title', 'line'),
       points: items(words),
-      line: words,
       imageAlt: z.optional(words),
     }),
   ),
@@ -512,19 +491,19 @@ export const Form = z.strictObject({
   // English and German have defaults in server/campaign/own-form.ts; for other languages, all of these are required.
   messages: z.optional(
     z.strictObject({
-      choose: z.optional(wordsWith()),
-      required: z.optional(wordsWith()),
+      choose: z.optional(plain),
+      required: z.optional(plain),
       tooLong: z.optional(
         wordsWith('maximum').check(
           z.refine<string>((text) => text.includes('{maximum}'), 'must contain {maximum}'),
         ),
       ),
-      notPlain: z.optional(wordsWith()),
-      telephone: z.optional(wordsWith()),
-      number: z.optional(wordsWith()),
-      url: z.optional(wordsWith()),
-      choice: z.optional(wordsWith()),
-      changed: z.optional(wordsWith().check(z.refine((text) => isSingleLine(text), 'must be one line'))),
+      notPlain: z.optional(plain),
+      telephone: z.optional(plain),
+      number: z.optional(plain),
+      url: z.optional(plain),
+      choice: z.optional(plain),
+      changed: z.optional(plain.check(z.refine((text) => isSingleLine(text), 'must be one line'))),
     }),
   ),
 });
@@ -550,10 +529,7 @@ export const CodeEmail = z.strictObject({
     oneLine,
     z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the inbox shows the code'),
   ),
-  preview: bodyOfCodeEmail,
-  instruction: bodyOfCodeEmail,
-  validity: bodyOfCodeEmail,
-  notYou: bodyOfCodeEmail,
+  ...sameFor(bodyOfCodeEmail, 'preview', 'instruction', 'validity', 'notYou'),
 });
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
@@ -576,7 +552,7 @@ export type GuideEmail = z.infer<typeof GuideEmail>;
 export const BreakerEmail = z.strictObject({
   subject: wordsWith('title', 'reason').check(oneLine),
   text: wordsWith('title', 'reason'),
-  reasons: z.strictObject({ tooManyCodes: wordsWith(), tooFewEntered: wordsWith() }),
+  reasons: z.strictObject(plainTexts('tooManyCodes', 'tooFewEntered')),
 });
 export type BreakerEmail = z.infer<typeof BreakerEmail>;
 
@@ -620,18 +596,10 @@ const countedWords = (name: string, ...others: readonly string[]) => {
   });
 };
 
-const plain = wordsWith();
 const ofNewLead = wordsWith('title', 'host');
 const newLeadSteps = z.strictObject({
-  seen: plain,
-  opened: plain,
-  asked: plain,
-  mailed: plain,
-  entered: plain,
-  quarter: plain,
-  half: plain,
-  threeQuarters: plain,
-  whole: plain,
+  ...plainTexts('seen', 'opened', 'asked', 'mailed', 'entered'),
+  ...plainTexts('quarter', 'half', 'threeQuarters', 'whole'),
 });
 
 export const NewLeadEmail = z.strictObject({
@@ -645,11 +613,7 @@ export const NewLeadEmail = z.strictObject({
     title: countedWords('count'),
     text: wordsWith('day', 'before', 'title', 'host'),
     share: wordsWith('share', 'views'),
-    funnel: plain,
-    visitors: plain,
-    fromForm: plain,
-    sources: plain,
-    leads: plain,
+    ...plainTexts('funnel', 'visitors', 'fromForm', 'sources', 'leads'),
     note: wordsWith('zone'),
     steps: newLeadSteps,
   }),
@@ -662,98 +626,65 @@ export const NewLeadEmail = z.strictObject({
   ),
   /** The optional words are absent from campaigns written before they existed. */
   labels: z.strictObject({
-    source: plain,
+    ...plainTexts('source', 'verified', 'remarks'),
     campaign: z.optional(plain),
-    verified: plain,
-    remarks: plain,
   }),
-  sources: z.strictObject({ direct: plain, others: plain, erased: plain }),
-  remarks: z.strictObject({
-    freeMail: plain,
-    disposable: plain,
-    news: z.optional(plain),
-  }),
+  sources: z.strictObject(plainTexts('direct', 'others', 'erased')),
+  remarks: z.strictObject({ ...plainTexts('freeMail', 'disposable'), news: z.optional(plain) }),
   more: countedWords('count'),
-  why: z.strictObject({ each: ofNewLead, day: ofNewLead, week: ofNewLead }),
+  why: z.strictObject(sameFor(ofNewLead, 'each', 'day', 'week')),
 });
 export type NewLeadEmail = z.infer<typeof NewLeadEmail>;
 
-const toast = z.strictObject({ title: plain, description: plain });
-const failure = z.strictObject({ title: plain, description: plain, timedOut: plain });
+const toast = z.strictObject(plainTexts('title', 'description'));
+const failure = z.strictObject(plainTexts('title', 'description', 'timedOut'));
+const pageTitle = wordsWithAll('title');
 
 export const Interface = z.strictObject({
-  header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
-  steps: z.optional(z.strictObject({ label: plain, form: plain, code: plain, guide: plain })),
+  header: z.strictObject(plainTexts('toggleTheme', 'toggleThemeTip')),
+  steps: z.optional(z.strictObject(plainTexts('label', 'form', 'code', 'guide'))),
   form: z.strictObject({
-    pageTitle: wordsWithAll('title'),
-    title: plain,
-    intro: plain,
-    name: plain,
-    company: plain,
-    email: plain,
+    pageTitle,
+    ...plainTexts('title', 'intro', 'name', 'company', 'email'),
     suggestion: wordsWithAll('address'),
     strayCharacter: wordsWithAll('character'),
-    send: plain,
-    sending: plain,
-    leaveEmpty: plain,
+    ...plainTexts('send', 'sending', 'leaveEmpty'),
   }),
   validation: z.strictObject({
     nameTooShort: wordsWithAll('minimum'),
     nameTooLong: wordsWithAll('maximum'),
-    nameNotOneLine: plain,
     companyTooShort: wordsWithAll('minimum'),
     companyTooLong: wordsWithAll('maximum'),
-    companyNotOneLine: plain,
-    email: plain,
-    consent: plain,
+    ...plainTexts('nameNotOneLine', 'companyNotOneLine', 'email', 'consent'),
   }),
   otherInput: z.strictObject({
-    required: plain,
-    invalid: plain,
+    ...plainTexts('required', 'invalid'),
     checkField: wordsWithAll('message', 'field'),
   }),
   verification: z.strictObject({
-    pageTitle: wordsWithAll('title'),
-    title: plain,
+    pageTitle,
+    ...plainTexts('title', 'wrongAddress', 'verifying', 'notChecked', 'tryAgain', 'restoring', 'notRestored'),
     sentTo: wordsWithAll('digits', 'email'),
-    wrongAddress: plain,
     code: wordsWithAll('digits'),
     digit: wordsWithAll('number', 'digits'),
-    verifying: plain,
-    notChecked: plain,
-    tryAgain: plain,
-    restoring: plain,
-    notRestored: plain,
     reference: wordsWithAll('reference'),
     wrongCode: z.optional(wordsWithAll('reference')),
     resendIn: countedWords('seconds'),
-    resend: plain,
     canResendIn: countedWords('seconds'),
-    canResendNow: plain,
+    ...plainTexts('resend', 'canResendNow', 'newTab', 'correctAddress'),
     openMail: wordsWithAll('provider'),
-    newTab: plain,
     mailRefused: wordsWith('domain'),
-    correctAddress: plain,
     mailDelayed: wordsWith('domain'),
     mailSentLate: wordsWith('domain'),
     whileYouWait: z.optional(plain),
     nothingCame: z.strictObject({ title: plain, advice: items(plain) }),
   }),
   content: z.strictObject({
-    pageTitle: wordsWithAll('title'),
-    back: plain,
-    backTip: plain,
-    share: plain,
-    shareTip: plain,
-    readingProgress: plain,
+    pageTitle,
+    ...plainTexts('back', 'backTip', 'share', 'shareTip', 'readingProgress'),
     readingTime: z.optional(countedWords('minutes')),
-    prompt: z.optional(z.strictObject({ label: plain, copy: plain, copied: toast, notCopied: toast })),
-    opening: plain,
-    accessEnded: plain,
-    cookiesRefused: plain,
-    getNewCode: plain,
-    notLoaded: plain,
-    tryAgain: plain,
+    prompt: z.optional(z.strictObject({ ...plainTexts('label', 'copy'), copied: toast, notCopied: toast })),
+    ...plainTexts('opening', 'accessEnded', 'cookiesRefused', 'getNewCode', 'notLoaded', 'tryAgain'),
     endTitle: z.optional(plain),
     endText: z.optional(plain),
     endButton: z.optional(plain),
@@ -762,13 +693,11 @@ export const Interface = z.strictObject({
     z.strictObject({
       contents: z.optional(plain),
       continueAt: z.optional(wordsWithAll('section')),
-      notes: z.optional(z.strictObject({ title: plain, back: plain })),
+      notes: z.optional(z.strictObject(plainTexts('title', 'back'))),
       chapters: z.optional(
         z.strictObject({
-          title: plain,
+          ...plainTexts('title', 'read', 'next'),
           open: z.int({ error: 'must be a number, such as 1' }).check(z.gte(0, 'must not be negative')),
-          read: plain,
-          next: plain,
         }),
       ),
     }),
@@ -785,19 +714,12 @@ export const Interface = z.strictObject({
     shareFailed: toast,
   }),
   unsubscribe: z.strictObject({
-    pageTitle: wordsWithAll('title'),
-    title: plain,
-    text: plain,
-    button: plain,
-    doneTitle: plain,
-    doneText: plain,
-    unknownTitle: plain,
-    unknownText: plain,
-    home: plain,
+    pageTitle,
+    ...plainTexts('title', 'text', 'button', 'doneTitle', 'doneText', 'unknownTitle', 'unknownText', 'home'),
   }),
-  guideLink: z.strictObject({ pageTitle: wordsWithAll('title'), title: plain, text: plain, home: plain }),
-  notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
-  nextStep: z.strictObject({ loading: plain, notLoaded: plain, tryAgain: plain }),
+  guideLink: z.strictObject({ pageTitle, ...plainTexts('title', 'text', 'home') }),
+  notFound: z.strictObject({ pageTitle, ...plainTexts('title', 'text', 'link') }),
+  nextStep: z.strictObject(plainTexts('loading', 'notLoaded', 'tryAgain')),
   loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),
 });
 export type Interface = z.infer<typeof Interface>;
