@@ -11,23 +11,6 @@ import { freshDatabase, withDatabase } from '#testing/databases.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('the caller gets the error that ended an SQLite transaction', () =>
-  withDatabase('sqlite', async ({ db }) => {
-    const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
-    await assert.rejects(
-      db.transaction().execute(async (tx) => {
-        await sql`rollback`.execute(tx);
-        throw outage;
-      }),
-      outage,
-    );
-    await db
-      .transaction()
-      .execute((tx) =>
-        tx.insertInto('limit_windows').values({ key: 'x', started_at: 0, ends_at: 1, count: 1 }).execute(),
-      );
-  }));
-
 const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
   (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
 
