@@ -257,7 +257,7 @@ const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
 const SHORTEST_JUDGED = 6;
 
 /** Finds misspelt setting names. Ignores one if the correct name is also set. */
-export function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
+function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
   return Object.keys(env).flatMap((name) => {
     if (isSettingName(name) || NOT_OURS.has(name)) return [];
     const meant = nearestName(name.toUpperCase(), SETTING_NAMES, 1);
