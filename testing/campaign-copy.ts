@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 
@@ -29,6 +30,28 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
 
 export const withLastingCampaignCopy = (test: (folder: string) => Promise<void>): Promise<void> =>
   inFolder((folder) => test(copyCampaign(folder)));
+
+/** The text of each file, a function that changes it, or null to remove the file. */
+type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
+
+export function changeFiles(folder: string, changes: Changes): void {
+  for (const [file, change] of Object.entries(changes)) {
+    const place = path.join(folder, file);
+    mkdirSync(path.dirname(place), { recursive: true });
+    if (change === null) rmSync(place);
+    else writeFileSync(place, typeof change === 'function' ? change(readFileSync(place, 'utf8')) : change);
+  }
+}
+
+/** For work that does not wait. */
+export const withChangedCampaign = <Result>(changes: Changes, test: (folder: string) => Result): Result =>
+  withCampaignCopy((folder) => {
+    changeFiles(folder, changes);
+    return test(folder);
+  });
+
+export const mistakesWith = (changes: Changes): string[] =>
+  withChangedCampaign(changes, (folder) => called(folder, campaignMistakes(folder)));
 
 export const called = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

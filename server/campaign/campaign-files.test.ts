@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -22,29 +13,30 @@ import { SAMPLE, sampleOnPage } from '#server/campaign/sample.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
+import {
+  called,
+  changeFiles,
+  mistakesWith,
+  withCampaignCopy,
+  withChangedCampaign,
+  withLastingCampaignCopy,
+} from '#testing/campaign-copy.ts';
 import { inFolder } from '#testing/folder.ts';
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 const LIST_SAMPLE = path.join(PROJECT_FOLDER, 'studio', 'list-sample.ts');
 
 describe('campaign files', () => {
-  it('campaign files may have Windows line endings and a byte order mark', () =>
-    withCampaignCopy((folder) => {
-      for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
-        const place = path.join(folder, file);
-        writeFileSync(place, `\uFEFF${readFileSync(place, 'utf8').replaceAll('\n', '\r\n')}`);
-      }
-      assert.deepEqual(campaignMistakes(folder), []);
-    }));
+  it('campaign files may have Windows line endings and a byte order mark', () => {
+    const fromWindows = (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+    const files = ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md'];
+    assert.deepEqual(mistakesWith(Object.fromEntries(files.map((file) => [file, fromWindows]))), []);
+  });
 
   it('a missing campaign file is reported', () =>
-    withCampaignCopy((folder) => {
-      rmSync(path.join(folder, 'consent.yaml'));
-      assert.deepEqual(called(folder, campaignMistakes(folder)), [
-        'campaign/consent.yaml: is missing. Restore the file, or copy it from the project’s examples/ folder.',
-      ]);
-    }));
+    assert.deepEqual(mistakesWith({ 'consent.yaml': null }), [
+      'campaign/consent.yaml: is missing. Restore the file, or copy it from the project’s examples/ folder.',
+    ]));
 
   it('a link to a missing file is reported, unless it is hidden', () =>
     withCampaignCopy((folder) => {
@@ -58,23 +50,24 @@ describe('campaign files', () => {
       assert.doesNotThrow(() => [...campaignWarnings(folder), ...sampleOnPage(folder)]);
     }));
 
-  it('media whose content does not match the file extension is reported', () =>
-    withCampaignCopy((folder) => {
-      cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
-      writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
-      writeFileSync(path.join(folder, 'media/guide-400.webp'), '');
-      writeFileSync(path.join(folder, 'media/chart.png'), 'GIF89a');
-      writeFileSync(path.join(folder, 'article/article.md'), '# T\n\n![A chart](media/chart.png)\n');
-      assert.deepEqual(
-        called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
-        [
-          'campaign/article/article.md:3: media/chart.png does not contain PNG. Save the file as PNG.',
-          'hero.imageAlt: media/hero-640.webp does not contain WebP. Save the file as WebP.',
-          'video: media/film.vtt does not contain WebVTT. Save the file as WebVTT.',
-          'promise.imageAlt: media/guide-400.webp does not contain WebP. Save the file as WebP.',
-        ],
-      );
-    }));
+  it('media whose content does not match the file extension is reported', () => {
+    const mistakes = mistakesWith({
+      'media/hero-640.webp': readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif')),
+      'media/film.vtt': 'No captions',
+      'media/guide-400.webp': '',
+      'media/chart.png': 'GIF89a',
+      'article/article.md': '# T\n\n![A chart](media/chart.png)\n',
+    });
+    assert.deepEqual(
+      mistakes.map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
+      [
+        'campaign/article/article.md:3: media/chart.png does not contain PNG. Save the file as PNG.',
+        'hero.imageAlt: media/hero-640.webp does not contain WebP. Save the file as WebP.',
+        'video: media/film.vtt does not contain WebVTT. Save the file as WebVTT.',
+        'promise.imageAlt: media/guide-400.webp does not contain WebP. Save the file as WebP.',
+      ],
+    );
+  });
 });
 
 const drawPicture = (file: string, width: number, height: number) =>
@@ -140,20 +133,16 @@ describe('npm run picture', () => {
 });
 
 describe('campaign warnings', () => {
-  it('unused files, large files and long words only cause warnings', () =>
-    withCampaignCopy((folder) => {
-      assert.deepEqual(campaignWarnings(folder), []);
-      writeFileSync(path.join(folder, 'media/old.png'), 'x');
-      writeFileSync(path.join(folder, 'media/.DS_Store'), 'x');
-      writeFileSync(path.join(folder, 'emails/codes.yaml'), 'x');
-      const picture = path.join(folder, 'media/hero-1280.webp');
-      const content = readFileSync(picture);
-      writeFileSync(picture, Buffer.concat([content, Buffer.alloc(556_000 - content.length)]));
-      const site = path.join(folder, 'site.yaml');
-      writeFileSync(
-        site,
-        readFileSync(site, 'utf8').replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
-      );
+  it('unused files, large files and long words only cause warnings', () => {
+    const picture = readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-1280.webp'));
+    const changes = {
+      'media/old.png': 'x',
+      'media/.DS_Store': 'x',
+      'emails/codes.yaml': 'x',
+      'media/hero-1280.webp': Buffer.concat([picture, Buffer.alloc(556_000 - picture.length)]),
+      'site.yaml': (text: string) => text.replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
+    };
+    withChangedCampaign(changes, (folder) => {
       assert.deepEqual(campaignMistakes(folder), []);
       assert.deepEqual(
         called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
@@ -166,60 +155,37 @@ describe('campaign warnings', () => {
           'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
         ],
       );
-    }));
-});
+    });
+  });
 
-const write = (folder: string, files: Readonly<Record<string, string>>) => {
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-    writeFileSync(path.join(folder, file), text);
-  }
-};
-
-describe('pictures of a campaign', () => {
   it('the shipped campaigns cause no warnings', () => {
     for (const name of ['campaign', 'testing/campaign', 'examples/german'])
       assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, name)), [], name);
   });
-});
 
-const SMALL: readonly (readonly [file: string, width: number, height: number, warning: string])[] = [
-  [
-    'hero-1280.webp',
-    300,
-    240,
-    'has 300 × 240 pixels, but its place needs 1280 × 1024 pixels. Run "npm run picture -- hero FILE" with a larger picture.',
-  ],
-  [
-    'inside-2-480.avif',
-    480,
-    320,
-    'has 480 × 320 pixels, but its place needs 480 × 330 pixels. Run "npm run picture -- inside-2 FILE" with a larger picture.',
-  ],
-  [
-    'og.png',
-    600,
-    315,
-    'has 600 × 315 pixels, but its place needs 1200 × 630 pixels. Run "npm run picture -- og FILE" with a larger picture.',
-  ],
-];
+  it('many unused files of a folder are one warning', () => {
+    const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
+    withChangedCampaign(
+      { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' },
+      (folder) =>
+        assert.deepEqual(called(folder, campaignWarnings(folder)), [
+          'campaign/Notes.docx: this file is not used. Delete it, or move it to unused/.',
+          'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. Delete them, or move them to unused/.',
+        ]),
+    );
+  });
 
-describe('unused files and small pictures', () => {
-  it('many unused files of a folder are one warning', () =>
-    withCampaignCopy((folder) => {
-      const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
-      write(folder, { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' });
-      assert.deepEqual(called(folder, campaignWarnings(folder)), [
-        'campaign/Notes.docx: this file is not used. Delete it, or move it to unused/.',
-        'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. Delete them, or move them to unused/.',
-      ]);
-    }));
-
-  for (const [file, width, height, warning] of SMALL)
+  for (const [file, width, height, needed, place] of [
+    ['hero-1280.webp', 300, 240, '1280 × 1024', 'hero'],
+    ['inside-2-480.avif', 480, 320, '480 × 330', 'inside-2'],
+    ['og.png', 600, 315, '1200 × 630', 'og'],
+  ] as const)
     it(`${file} with ${width} × ${height} pixels is reported`, () =>
       withLastingCampaignCopy(async (folder) => {
         await drawPicture(path.join(folder, 'media', file), width, height);
-        assert.deepEqual(called(folder, campaignWarnings(folder)), [`campaign/media/${file}: ${warning}`]);
+        assert.deepEqual(called(folder, campaignWarnings(folder)), [
+          `campaign/media/${file}: has ${width} × ${height} pixels, but its place needs ${needed} pixels. Run "npm run picture -- ${place} FILE" with a larger picture.`,
+        ]);
       }));
 });
 
@@ -356,16 +322,16 @@ solution: { title: The Solution, qualities: [{ title: Measurable }] }
   for (const [title, file, text, ...warnings] of FREIGHT)
     it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () =>
       inFolder((folder) => {
-        write(folder, { [file]: text });
+        changeFiles(folder, { [file]: text });
         assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
       }));
 
   it('a picture is recognised by its content or by the name of an invented person', () =>
     inFolder((folder) => {
-      write(folder, { 'media/hero-640.webp': 'our own' });
+      changeFiles(folder, { 'media/hero-640.webp': 'our own' });
       assert.deepEqual(sampleOnPage(folder), []);
       cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
-      write(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
+      changeFiles(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
       assert.deepEqual(called(folder, sampleOnPage(folder)), [
         'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
       ]);
@@ -373,11 +339,11 @@ solution: { title: The Solution, qualities: [{ title: Measurable }] }
 
   it('people and figures are reported until the last one is replaced', () =>
     withCampaignCopy((folder) => {
-      const landing = path.join(folder, 'landing.yaml');
       const change = (...changes: readonly (readonly [from: string | RegExp, to: string])[]) => {
-        let text = readFileSync(landing, 'utf8');
-        for (const [from, to] of changes) text = text.replaceAll(from, to);
-        writeFileSync(landing, text);
+        changeFiles(folder, {
+          'landing.yaml': (text) =>
+            changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
+        });
         return sampleOnPage(folder)
           .filter((sentence) => sentence.includes('invented'))
           .map((sentence) => sentence.replace(/^.*?: /, ''));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -10,20 +10,8 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { renderArticle } from '#server/campaign/article.ts';
 import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { called, changeFiles, mistakesWith, withCampaignCopy } from '#testing/campaign-copy.ts';
 import { words } from '#testing/words.ts';
-
-const withContent = (
-  changes: Record<string, (text: string) => string>,
-  test: (folder: string, result: ReturnType<typeof readCampaign>) => void,
-) =>
-  withCampaignCopy((folder) => {
-    for (const [file, change] of Object.entries(changes)) {
-      const place = path.join(folder, file);
-      writeFileSync(place, change(readFileSync(place, 'utf8')));
-    }
-    test(folder, readCampaign(folder));
-  });
 
 describe('campaign folder', () => {
   it('a campaign folder that is missing or a file is reported in one sentence', () => {
@@ -57,29 +45,24 @@ describe('campaign mistakes', () => {
   });
 
   it('a missing picture, film or logo that the campaign names is reported as a mistake', () =>
-    withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
-      assert(result.type === 'mistakes');
-      const line =
-        readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
-      assert.deepEqual(result.mistakes, [
-        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg. Add the missing file, or remove the entry.`,
+    withCampaignCopy((folder) => {
+      const lineOf = (file: string, start: string) =>
+        readFileSync(path.join(folder, file), 'utf8')
+          .split('\n')
+          .findIndex((line) => line.startsWith(start)) + 1;
+      changeFiles(folder, { 'site.yaml': (text) => `${text}logo: our-logo.svg\n` });
+      const logo = `campaign/site.yaml:${lineOf('site.yaml', 'logo:')}: logo`;
+      assert.deepEqual(called(folder, campaignMistakes(folder)), [
+        `${logo}: needs media/our-logo.svg. Add the missing file, or remove the entry.`,
       ]);
-
-      writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
-      const again = readCampaign(folder);
-      assert(again.type === 'mistakes');
-      assert.match(
-        again.mistakes.join(),
-        /logo: media\/our-logo\.svg has no viewBox\. Export the SVG with a viewBox\.$/,
-      );
-
-      assert.deepEqual(pageMistakes(folder), []);
-      rmSync(path.join(folder, 'media/film.webm'));
-      rmSync(path.join(folder, 'media/hero-640.avif'));
-      const landing = readFileSync(path.join(folder, 'landing.yaml'), 'utf8').split('\n');
-      const at = (start: string) =>
-        `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
-      assert.deepEqual(pageMistakes(folder), [
+      changeFiles(folder, {
+        'media/our-logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+        'media/film.webm': null,
+        'media/hero-640.avif': null,
+      });
+      const at = (start: string) => `campaign/landing.yaml:${lineOf('landing.yaml', start)}`;
+      assert.deepEqual(called(folder, campaignMistakes(folder)), [
+        `${logo}: media/our-logo.svg has no viewBox. Export the SVG with a viewBox.`,
         `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif. Add the missing file, or remove the entry.`,
         `${at('video:')}: video: needs media/film.webm. Add the missing file, or remove the entry.`,
       ]);
@@ -87,21 +70,15 @@ describe('campaign mistakes', () => {
 });
 
 describe('sections of the landing page', () => {
-  const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
-    const found: string[] = [];
-    withContent(
-      {
-        'landing.yaml': (text) => {
-          const landing = parse(text) as Record<string, unknown>;
-          change(landing);
-          return stringify(landing);
-        },
-        'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
+  const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') =>
+    mistakesWith({
+      'landing.yaml': (text) => {
+        const landing = parse(text) as Record<string, unknown>;
+        change(landing);
+        return stringify(landing);
       },
-      (folder) => found.push(...called(folder, campaignMistakes(folder))),
-    );
-    return found;
-  };
+      'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
+    });
 
   it('the landing page can omit any or all of its optional sections', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
@@ -164,18 +141,15 @@ describe('words of the campaign', () => {
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
-  it('HTML in the article is shown as text and reported', () =>
-    withContent(
-      { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
-      (folder, result) => {
-        assert(result.type === 'mistakes');
-        assert.match(result.mistakes.join(), /article\.md:3: HTML is shown as text: <script>/);
-        const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
-        assert.equal(article?.title, 'Title');
-        assert.doesNotMatch(article.html, /<script|javascript:/);
-        assert.match(article.html, /&lt;script&gt;/);
-      },
-    ));
+  it('HTML in the article is shown as text and reported', () => {
+    const markdown = '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n';
+    const mistakes = mistakesWith({ 'article/article.md': markdown });
+    assert.match(mistakes.join(), /article\.md:3: HTML is shown as text: <script>/);
+    const article = renderArticle(markdown);
+    assert.equal(article?.title, 'Title');
+    assert.doesNotMatch(article.html, /<script|javascript:/);
+    assert.match(article.html, /&lt;script&gt;/);
+  });
 
   it('the article can contain strikethrough and tables, which scroll by keyboard if wide', () => {
     const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
@@ -223,28 +197,21 @@ describe('words of the campaign', () => {
     assert.doesNotMatch(renderArticle(articleWith(5))?.html ?? '', /<nav/);
   });
 
-  it('footnotes are below the article, linked in both directions, and need words', () =>
-    withContent(
-      {
-        'article/article.md': () => '# Title\n\nText.[^a] Again.[^a]\n\n[^a]: A *note*.\n',
-        'interface.yaml': (text) => text.replace(/^  notes:\n(?:    .*\n)+/m, ''),
-      },
-      (folder, result) => {
-        assert(result.type === 'mistakes');
-        assert.match(
-          result.mistakes.join(),
-          /article\.md: footnotes need two words\. Copy "article: notes:"/,
-        );
-        const markdown = readFileSync(path.join(folder, 'article/article.md'), 'utf8');
-        const html = renderArticle(markdown, { notes: { title: 'Notes', back: 'Back' } })?.html ?? '';
-        assert.match(html, /Text\.<sup><a href="#fn-a" id="fnref-a"[^>]*>1<\/a><\/sup> Again/);
-        assert.match(
-          html,
-          /<p id="footnote-label">Notes<\/p>\n<ol>\n<li id="fn-a">\n<p>A <em>note<\/em>\. <a href="#fnref-a"/,
-        );
-        assert.match(html, /aria-label="Back" class="data-footnote-backref">↑<\/a> <a href="#fnref-a-2"/);
-      },
-    ));
+  it('footnotes are below the article, linked in both directions, and need words', () => {
+    const markdown = '# Title\n\nText.[^a] Again.[^a]\n\n[^a]: A *note*.\n';
+    const mistakes = mistakesWith({
+      'article/article.md': markdown,
+      'interface.yaml': (text) => text.replace(/^  notes:\n(?:    .*\n)+/m, ''),
+    });
+    assert.match(mistakes.join(), /article\.md: footnotes need two words\. Copy "article: notes:"/);
+    const html = renderArticle(markdown, { notes: { title: 'Notes', back: 'Back' } })?.html ?? '';
+    assert.match(html, /Text\.<sup><a href="#fn-a" id="fnref-a"[^>]*>1<\/a><\/sup> Again/);
+    assert.match(
+      html,
+      /<p id="footnote-label">Notes<\/p>\n<ol>\n<li id="fn-a">\n<p>A <em>note<\/em>\. <a href="#fnref-a"/,
+    );
+    assert.match(html, /aria-label="Back" class="data-footnote-backref">↑<\/a> <a href="#fnref-a-2"/);
+  });
 
   it('a picture in the article gets its size from its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';

@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { parse } from 'yaml';
 
-import { campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
+import { readCampaign } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
-import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { changeFiles, mistakesWith, withCampaignCopy, withChangedCampaign } from '#testing/campaign-copy.ts';
 import { words } from '#testing/words.ts';
 
+const inLanguage = (language: string) => (site: string) =>
+  site.replace(/^language: .*$/m, `language: ${language}`);
+
 const mistakesIn = (form: string, language = 'en'): readonly string[] =>
-  withCampaignCopy((folder) => {
-    const site = path.join(folder, 'site.yaml');
-    writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, `language: ${language}`));
-    writeFileSync(path.join(folder, 'form.yaml'), form);
-    return called(folder, campaignMistakes(folder));
-  });
+  mistakesWith({ 'site.yaml': inLanguage(language), 'form.yaml': form });
 
 const formIn = (folder: string) => {
   const result = readCampaign(folder);
@@ -31,22 +29,21 @@ describe('form.yaml', () => {
     withCampaignCopy((folder) => {
       assert.deepEqual(formIn(folder).fields, []);
       for (const text of ['', '# fields:\n#   - id: phone\n', '\n  # Nothing\r\n\n']) {
-        writeFileSync(path.join(folder, 'form.yaml'), text);
+        changeFiles(folder, { 'form.yaml': text });
         assert.deepEqual(formIn(folder).fields, []);
         assert.deepEqual(campaignWarnings(folder), []);
       }
     }));
 
   it('the commented example in form.yaml is valid once uncommented', () => {
-    for (const place of ['campaign', 'examples/german'])
-      withCampaignCopy((folder) => {
-        const file = path.join(folder, 'form.yaml');
-        cpSync(path.join(PROJECT_FOLDER, place, 'form.yaml'), file);
+    for (const place of ['campaign', 'examples/german']) {
+      const text = readFileSync(path.join(PROJECT_FOLDER, place, 'form.yaml'), 'utf8');
+      withChangedCampaign({ 'form.yaml': text }, (folder) => {
         assert.deepEqual(formIn(folder).fields, []);
-        const text = readFileSync(file, 'utf8');
-        writeFileSync(file, text.slice(text.indexOf('# fields:')).replaceAll(/^# /gm, ''));
+        changeFiles(folder, { 'form.yaml': text.slice(text.indexOf('# fields:')).replaceAll(/^# /gm, '') });
         assert.equal(formIn(folder).fields.length, 3);
       });
+    }
   });
 
   it('form.yaml accepts every entry described in docs/customising.md', () => {
@@ -65,14 +62,13 @@ describe('form.yaml', () => {
   it('form.yaml must contain its messages unless the page is in English or German', () => {
     withCampaignCopy((folder) => {
       assert.equal(formIn(folder).messages.required, 'Please answer this question');
-      writeFileSync(
-        path.join(folder, 'form.yaml'),
-        'fields:\n  - { id: phone, label: Phone, kind: telephone }\nmessages:\n  required: Do answer\n',
-      );
+      changeFiles(folder, {
+        'form.yaml':
+          'fields:\n  - { id: phone, label: Phone, kind: telephone }\nmessages:\n  required: Do answer\n',
+      });
       assert.equal(formIn(folder).messages.required, 'Do answer');
       assert.equal(formIn(folder).messages.choice, 'Please choose from the list');
-      const site = path.join(folder, 'site.yaml');
-      writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, 'language: de-AT'));
+      changeFiles(folder, { 'site.yaml': inLanguage('de-AT') });
       assert.equal(formIn(folder).messages.choice, 'Bitte wählen Sie aus der Liste');
     });
     const french = 'fields:\n  - { id: phone, label: Téléphone, kind: telephone }\n';

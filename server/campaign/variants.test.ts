@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { campaignMistakes, readCampaign, readConsent } from '#server/campaign/campaign.ts';
@@ -8,22 +6,7 @@ import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
-import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
-
-type Files = Readonly<Record<string, string>>;
-
-const withVariants = <Result>(files: Files, test: (folder: string) => Result): Result =>
-  withCampaignCopy((folder) => {
-    for (const [name, text] of Object.entries(files)) {
-      const place = path.join(folder, 'variants', name);
-      mkdirSync(path.dirname(place), { recursive: true });
-      writeFileSync(place, text);
-    }
-    return test(folder);
-  });
-
-const mistakesIn = (files: Files): string[] =>
-  withVariants(files, (folder) => called(folder, campaignMistakes(folder)));
+import { called, mistakesWith, withChangedCampaign } from '#testing/campaign-copy.ts';
 
 const landing = (folder: string, variant: string | null) => {
   const result = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
@@ -42,7 +25,7 @@ benefits:
       description: The only one.
 sections: [testimonials, benefits]
 `;
-    withVariants({ 'b/landing.yaml': file }, (folder) => {
+    withChangedCampaign({ 'variants/b/landing.yaml': file }, (folder) => {
       assert.deepEqual(campaignMistakes(folder), []);
       const [own, b] = [landing(folder, null), landing(folder, 'b')];
       assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
@@ -54,8 +37,11 @@ sections: [testimonials, benefits]
   });
 
   it("a variant has the consent version of its own wording, or else the campaign's", () => {
-    withVariants(
-      { 'b/consent.yaml': 'text: Send me the guide and what is like it.', 'c/landing.yaml': '# nothing yet' },
+    withChangedCampaign(
+      {
+        'variants/b/consent.yaml': 'text: Send me the guide and what is like it.',
+        'variants/c/landing.yaml': '# nothing yet',
+      },
       (folder) => {
         const result = readCampaign(folder);
         assert.ok(result.type === 'campaign', JSON.stringify(result));
@@ -85,19 +71,19 @@ sections:
   - benefits
   - testimonial
 `;
-    assert.deepEqual(mistakesIn({ 'b/landing.yaml': file }), [
+    assert.deepEqual(mistakesWith({ 'variants/b/landing.yaml': file }), [
       'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry. Did you mean headline?',
       'campaign/variants/b/landing.yaml:5: benefits.cards 1, description: is missing.',
       'campaign/variants/b/landing.yaml:9:5: sections 2: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
     ]);
-    assert.deepEqual(mistakesIn({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
+    assert.deepEqual(mistakesWith({ 'variants/b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
       'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside straight quotes. Put the whole text in quotes.',
     ]);
-    assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
+    assert.deepEqual(mistakesWith({ 'variants/b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',
     ]);
     assert.deepEqual(
-      mistakesIn({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
+      mistakesWith({ 'variants/b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
         mistake.replace(/:\d.*/, ''),
       ),
       ['campaign/variants/b/landing.yaml'],
@@ -105,17 +91,15 @@ sections:
   });
 
   it('a variant that omits a section linked from the footer is reported', () => {
-    withVariants({ 'b/landing.yaml': 'sections: [testimonials]' }, (folder) => {
-      const site = path.join(folder, 'site.yaml');
-      const text = readFileSync(site, 'utf8');
-      writeFileSync(site, text.replace(/href: .*/, "href: '#benefits'"));
-      const [mistake = '', ...others] = called(folder, campaignMistakes(folder));
-      assert.match(
-        mistake,
-        /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
-      );
-      assert.deepEqual(others, []);
+    const [mistake = '', ...others] = mistakesWith({
+      'variants/b/landing.yaml': 'sections: [testimonials]',
+      'site.yaml': (text) => text.replace(/href: .*/, "href: '#benefits'"),
     });
+    assert.match(
+      mistake,
+      /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
+    );
+    assert.deepEqual(others, []);
   });
 
   it('an invalid variant name and unknown variant files are reported', () => {
@@ -123,11 +107,11 @@ sections:
     const name =
       'must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name a is reserved for the campaign’s own page.';
     assert.deepEqual(
-      mistakesIn({
-        'a/landing.yaml': '# nothing',
-        'b/site.yaml': 'title: Another',
-        'The second/landing.yaml': '# nothing',
-        'landing.yaml': '# nothing',
+      mistakesWith({
+        'variants/a/landing.yaml': '# nothing',
+        'variants/b/site.yaml': 'title: Another',
+        'variants/The second/landing.yaml': '# nothing',
+        'variants/landing.yaml': '# nothing',
       }),
       [
         `campaign/variants/The second: ${name}`,
@@ -139,36 +123,33 @@ sections:
   });
 
   it("the check of a variant does not repeat mistakes in the campaign's own words", () => {
-    withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
-      const file = path.join(folder, 'landing.yaml');
-      writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
-      const mistakes = called(folder, campaignMistakes(folder));
-      assert.equal(new Set(mistakes).size, mistakes.length);
-      assert.ok(
-        mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
-        mistakes.join('\n'),
-      );
+    const mistakes = mistakesWith({
+      'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
+      'landing.yaml': (text) => text.replace(/^closing:/m, 'closin:'),
     });
+    assert.equal(new Set(mistakes).size, mistakes.length);
+    assert.ok(
+      mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
+      mistakes.join('\n'),
+    );
   });
 });
 
-describe('warnings about a variant', () => {
-  const warningsOf = (folder: string) =>
-    called(folder, campaignWarnings(folder)).filter((warning) => warning.includes('variants/'));
-
-  it('a variant with a long headline, separate consent or an unused file causes warnings', () => {
-    const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
-    withVariants(
-      { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },
-      (folder) => {
-        const warnings = warningsOf(folder);
-        assert.equal(warnings.length, 2, warnings.join('\n'));
-        assert.match(warnings[0] ?? '', /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
-        assert.match(
-          warnings[1] ?? '',
-          /variants\/b\/consent\.yaml: visitors of variant b agree to a different wording than visitors of a\. .* version [0-9a-f]{12}\./,
-        );
-      },
-    );
-  });
+it('a variant with a long headline or separate consent causes warnings', () => {
+  const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
+  withChangedCampaign(
+    {
+      'variants/b/landing.yaml': `hero:\n  headline: ${headline}\n`,
+      'variants/b/consent.yaml': 'text: Send me mail.\n',
+    },
+    (folder) => {
+      const [long = '', consent = '', ...others] = called(folder, campaignWarnings(folder));
+      assert.match(long, /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
+      assert.match(
+        consent,
+        /variants\/b\/consent\.yaml: visitors of variant b agree to a different wording than visitors of a\. .* version [0-9a-f]{12}\./,
+      );
+      assert.deepEqual(others, []);
+    },
+  );
 });
