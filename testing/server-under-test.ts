@@ -43,6 +43,11 @@ export type ServerUnderTest = {
   readonly setClock: (to: number) => void;
   readonly wakeWorker: () => void;
   readonly countRows: (table: keyof Schema) => Promise<number>;
+  /** @param name with labels, as Prometheus reads it; 0 if absent */
+  readonly metric: (name: string) => Promise<number>;
+  /** Opens a port of this machine. */
+  readonly listen: () => Promise<URL>;
+  readonly untilDisconnected: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -152,6 +157,16 @@ async function startServer({
         .select((eb) => eb.fn.countAll().as('count'))
         .executeTakeFirstOrThrow();
       return Number(row.count);
+    },
+    metric: async (name) => {
+      const { body } = await metrics.render();
+      const line = body.split('\n').find((one) => one.startsWith(`${name} `)) ?? '';
+      return Number(line.slice(name.length));
+    },
+    listen: async () => new URL(await app.listen({ port: 0, host: '127.0.0.1' })),
+    untilDisconnected: async () => {
+      const open = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
+      await until(async () => (await open()) === 0);
     },
     close: async () => {
       await app.close();

@@ -31,7 +31,7 @@ async function withPort(
   ) => Promise<void>,
 ): Promise<void> {
   await withServer({ engine: 'sqlite', connectionLimits: LIMITS, ...options }, async (server) => {
-    const port = Number(new URL(await server.app.listen({ port: 0, host: '127.0.0.1' })).port);
+    const port = Number((await server.listen()).port);
     const sockets: Socket[] = [];
     server.app.server.on('connection', (socket) => sockets.push(socket));
     const attackers: Socket[] = [];
@@ -85,13 +85,8 @@ async function expectService(port: number, what: string): Promise<void> {
   }
 }
 
-const refusals = async ({ metrics }: ServerUnderTest, reason: string): Promise<number> => {
-  const { body } = await metrics.render();
-  return Number(
-    new RegExp(`^lead_page_connections_refused_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(body)?.[1] ??
-      0,
-  );
-};
+const refusals = ({ metric }: ServerUnderTest, reason: string): Promise<number> =>
+  metric(`lead_page_connections_refused_total{reason="${reason}"}`);
 const complaints = ({ logLines }: ServerUnderTest): string[] =>
   logLines.filter((line) => line.includes('Too many connections'));
 
@@ -176,10 +171,8 @@ describe('connections', () => {
 
   it('a response that is read slowly is counted once it is sent', () =>
     withPort({ siteFolder: TEST_DIST }, async (server) => {
-      const answered = async () => {
-        const { body } = await server.metrics.render();
-        return Number(/^lead_page_request_seconds_count\{.*film\.mp4.* (\d+)$/m.exec(body)?.[1] ?? 0);
-      };
+      const answered = () =>
+        server.metric('lead_page_request_seconds_count{method="GET",route="/media/film.mp4",status="200"}');
       const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
       socket.pause().write(FILMS);
       await until(() => server.sockets.some(({ writableLength }) => writableLength > 0));
@@ -191,8 +184,7 @@ describe('connections', () => {
 
   it('an open connection is counted in the metrics', () =>
     withPort({}, async (server) => {
-      const open = async () =>
-        Number(/^lead_page_connections_open (\d+)$/m.exec((await server.metrics.render()).body)?.[1]);
+      const open = () => server.metric('lead_page_connections_open');
       await server.attack('127.0.0.2', 3);
       assert.equal(await open(), 3);
       server.app.server.closeAllConnections();

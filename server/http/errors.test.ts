@@ -44,8 +44,8 @@ describe('error responses', () => {
   });
 
   it('an error response reaches a client that is still sending its body', () =>
-    withServer({ engine: 'sqlite' }, async ({ app }) => {
-      const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    withServer({ engine: 'sqlite' }, async ({ listen }) => {
+      const { port } = await listen();
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const body = 'x'.repeat(2_000_000);
       let served = 0;

@@ -7,7 +7,6 @@ import { describe, it } from 'node:test';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { until } from '#testing/until.ts';
 
 const CLIENTS = 40;
 
@@ -28,15 +27,6 @@ const sendAndReset = (port: number, text: string): string => `
       socket.write(${JSON.stringify(text)}, () => socket.resetAndDestroy()));
   }`;
 
-async function listen({ app }: ServerUnderTest): Promise<number> {
-  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
-}
-
-async function untilAllAreGone({ app }: ServerUnderTest): Promise<void> {
-  const open = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
-  await until(async () => (await open()) === 0);
-}
-
 async function expectNoFailure(server: ServerUnderTest): Promise<void> {
   const { body } = await server.metrics.render();
   assert.doesNotMatch(body, /lead_page_request_seconds_count\{[^}]*status="5/);
@@ -49,7 +39,7 @@ for (const engine of ENGINES) {
   describe(`disconnecting clients on ${engine}`, () => {
     it('a client that disconnects before being accepted leaves nothing stored or mailed', () =>
       withServer({ engine }, async (server) => {
-        const port = await listen(server);
+        const port = Number((await server.listen()).port);
         for (const text of [FORM, CODE]) {
           // spawnSync blocks this process, so each connection is reset before the server accepts it.
           const { status } = spawnSync(process.execPath, ['-e', sendAndReset(port, text)]);
@@ -59,7 +49,7 @@ for (const engine of ENGINES) {
           headers: { connection: 'close' },
         });
         assert.equal(staying.status, 200);
-        await untilAllAreGone(server);
+        await server.untilDisconnected();
         const visitor = createVisitor(server, '203.0.113.7');
         assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
         await server.inbox.waitForMail('ada@example.com');
@@ -89,7 +79,7 @@ for (const engine of ENGINES) {
 
     it('a client that disconnects after being accepted leaves no row without an IP address', () =>
       withServer({ engine }, async (server) => {
-        const port = await listen(server);
+        const port = Number((await server.listen()).port);
         for (let count = 0; count < CLIENTS; count += 1) {
           const taken = once(server.app.server, 'connection');
           const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
@@ -98,7 +88,7 @@ for (const engine of ENGINES) {
           socket.write(FORM, () => socket.resetAndDestroy());
           await once(socket, 'close');
         }
-        await untilAllAreGone(server);
+        await server.untilDisconnected();
         const visitor = createVisitor(server, '203.0.113.7');
         assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
         await expectNoFailure(server);

@@ -104,8 +104,8 @@ describe('memory limit', () => {
   });
 });
 
-async function connectAndSay(port: number, text: string): Promise<{ ended: Promise<string> }> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+async function connectAndSay(port: string, text: string): Promise<{ ended: Promise<string> }> {
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString()));
   socket.on('error', () => {});
@@ -143,21 +143,17 @@ describe('incomplete requests', () => {
 
   it('incomplete requests, in any number, do not displace other visitors', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
-      const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
-      const port = Number(new URL(url).port);
+      const { port, origin } = await server.listen();
       for (let count = 0; count < 30; count += 1) await connectAndSay(port, HALF);
-      assert.equal((await postJson(url + API.leads, filledForm())).status, 202);
+      assert.equal((await postJson(origin + API.leads, filledForm())).status, 202);
       server.app.server.closeAllConnections();
     }));
 
   it('an incomplete request gets a response and is disconnected', { timeout: 60_000 }, () =>
     withServer({ engine: 'sqlite' }, async (server) => {
-      const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
-      const { ended } = await connectAndSay(Number(new URL(url).port), HALF);
+      const { ended } = await connectAndSay((await server.listen()).port, HALF);
       assert.match(await ended, /^HTTP\/1\.1 408 Request Timeout\r\n/);
-      const open = () =>
-        new Promise((resolve) => server.app.server.getConnections((_, count) => resolve(count)));
-      await until(async () => (await open()) === 0);
+      await server.untilDisconnected();
     }),
   );
 });

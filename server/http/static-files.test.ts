@@ -29,8 +29,8 @@ type Get = (
 
 const agent = new Agent({ keepAlive: true });
 
-async function overConnection({ app }: ServerUnderTest): Promise<Get> {
-  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+async function overConnection({ listen }: ServerUnderTest): Promise<Get> {
+  const { port } = await listen();
   return async (url, headers = {}, method = 'GET') => {
     const sent = httpRequest({ host: '127.0.0.1', port, path: url, headers, method, agent }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -338,12 +338,7 @@ it('another spelling of a URL serves the same file, while an unknown URL gets 40
 });
 
 it('served files are only counted, while refused and missing files are also logged', async () => {
-  const counted = async (labels: string) =>
-    Number(
-      new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
-        (await server.metrics.render()).body,
-      )?.[1] ?? 0,
-    );
+  const counted = (labels: string) => server.metric(`lead_page_request_seconds_count{${labels}}`);
   const lines = server.logLines.length;
   const home = 'method="GET",route="/",status="200"';
   const before = await counted(home);

@@ -64,8 +64,8 @@ describe('page under a path', () => {
     }));
 
   it('a page under a path serves only probes outside it and redirects the bare path', () =>
-    withServer(UNDER_A_PATH, async ({ app, logLines }) => {
-      const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    withServer(UNDER_A_PATH, async ({ app, logLines, listen }) => {
+      const { origin } = await listen();
       for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
         assert.equal((await app.inject(url)).statusCode, 404, url);
         assert.equal((await fetch(origin + url)).status, 404, url);

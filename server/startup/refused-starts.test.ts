@@ -75,9 +75,9 @@ describe('refused starts', { concurrency: 2 }, () => {
     }));
 
   it('a start is refused if the page is already running, even before npm start builds', () =>
-    withServer({ engine: 'sqlite' }, ({ app }) =>
+    withServer({ engine: 'sqlite' }, ({ listen }) =>
       inFolder(async (folder) => {
-        const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+        const { port } = await listen();
         const env = { PORT: port };
         const sentence = `This site is already running on port ${port}. Stop it first (with Ctrl-C where it was started), or set PORT to another number.`;
         assert.equal(await refusal(folder, env), sentence);
