@@ -76,7 +76,7 @@ const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
  * Finds a password that ends the login early.
  * @returns a phrase that follows the name of the setting, or null
  */
-export function loginMistake(url: string): string | null {
+function loginMistake(url: string): string | null {
   const [, rest] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/i.exec(url) ?? [];
   const end = rest?.lastIndexOf('@') ?? -1;
   if (rest === undefined || end < 0) return null;
@@ -88,7 +88,7 @@ export function loginMistake(url: string): string | null {
 }
 
 /** Warns of an unencoded "@", which is interpreted as intended, because no host can contain one. */
-export function bareAtWarnings(name: string, url: string): string[] {
+function bareAtWarnings(name: string, url: string): string[] {
   const parsed = URL.parse(url);
   const isBare =
     parsed !== null &&
