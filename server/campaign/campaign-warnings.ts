@@ -12,19 +12,12 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
-import {
-  both,
-  MEDIA,
-  mediaOfPages,
-  mistakesInFile,
-  sizeWarning,
-  weightWarning,
-} from '#server/campaign/pictures.ts';
+import { mediaOf, mistakesInFile, sizeWarning, weightWarning } from '#server/campaign/pictures.ts';
 import { textsIn } from '#server/campaign/sample.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
 import { type Mistake, describeMistake } from '#server/platform/mistakes.ts';
-import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
+import { Interface, type Landing } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
 type PageWords = { readonly landing: Landing; readonly interface: Interface };
@@ -110,25 +103,14 @@ function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Pag
   return [
     ...READ_ALWAYS,
     ...variantsIn(folder).flatMap((name) => VARIANT_FILES.map((file) => inVariant(name, file))),
-    ...pages.flatMap(({ landing }) => mediaOf(site, landing)).map((name) => `media/${name}`),
+    ...[site.logo ?? [], pages.flatMap(({ landing }) => mediaOf(landing).flatMap(({ files }) => files))]
+      .flat()
+      .map((name) => `media/${name}`),
     // Links may lead to a file in media/, which is public.
     ...[inArticle, ...inWords].flatMap((text) => text.match(/\bmedia\/[\w.-]+/g) ?? []),
     ...[guideEmail.attachment, site.download?.file].flatMap((name) =>
       name === undefined ? [] : [`article/${name}`],
     ),
-  ];
-}
-
-function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, logos }: Landing): string[] {
-  return [
-    ...(logo === undefined ? [] : [logo]),
-    ...(hero.imageAlt === undefined ? [] : MEDIA.hero),
-    ...(video === undefined ? [] : MEDIA.video),
-    ...(promise?.imageAlt === undefined ? [] : MEDIA.promise),
-    ...(inside?.pictures ?? []).flatMap((_, index) => mediaOfPages(index)),
-    ...both((testimonials?.cards ?? []).flatMap(({ image }) => image ?? [])),
-    ...(testimonials?.cards ?? []).flatMap((card) => card.logo ?? []),
-    ...(logos?.companies ?? []).flatMap((company) => company.logo ?? []),
   ];
 }
 

@@ -7,20 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
-import { DRAWN_ICONS } from '#shared/campaign-schema.ts';
+import { DRAWN_ICONS, type Landing } from '#shared/campaign-schema.ts';
 
-export const both = (names: readonly string[]): string[] =>
+const both = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
-
-export const MEDIA = {
-  hero: both(['hero-640', 'hero-960', 'hero-1280']),
-  video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
-  promise: both(['guide-400', 'guide-800']),
-} as const;
-
-/** @param index of the page in the list, from 0 */
-export const mediaOfPages = (index: number): string[] =>
-  both([480, 960].map((width) => `inside-${index + 1}-${width}`));
 
 type Size = { readonly width: number; readonly height: number };
 
@@ -36,6 +26,41 @@ export function svgSize(file: string): Size | null {
       readFileSync(file, 'utf8'),
     ) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
+
+/** The name of a portrait, which may be written with its folder or its extension by mistake. */
+export const portraitIn = (image: string): string => /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image)?.[1] ?? '';
+
+type Needed = { readonly entry: readonly PropertyKey[]; readonly files: readonly string[] };
+
+/** Returns the files in media/ that each entry needs. Ignores entries with invalid names of files. */
+export function mediaOf({ hero, video, inside, promise, testimonials, logos }: Landing): Needed[] {
+  const needs = (isThere: boolean, entry: Needed['entry'], files: Needed['files']): Needed[] =>
+    isThere ? [{ entry, files }] : [];
+  return [
+    ...needs(hero.imageAlt !== undefined, ['hero', 'imageAlt'], both(['hero-640', 'hero-960', 'hero-1280'])),
+    ...needs(
+      video !== undefined,
+      ['video'],
+      ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+    ),
+    ...needs(promise?.imageAlt !== undefined, ['promise', 'imageAlt'], both(['guide-400', 'guide-800'])),
+    ...(inside?.pictures ?? []).map((_, at) => ({
+      entry: ['inside', 'pictures', at],
+      files: both([`inside-${at + 1}-480`, `inside-${at + 1}-960`]),
+    })),
+    ...(logos?.companies ?? []).flatMap(({ logo = '' }, at) =>
+      needs(logo.endsWith('.svg') || sizeInName(logo) !== null, ['logos', 'companies', at, 'logo'], [logo]),
+    ),
+    ...(testimonials?.cards ?? []).flatMap(({ image, logo }, at) => [
+      ...needs(logo !== undefined, ['testimonials', 'cards', at, 'logo'], [logo ?? '']),
+      ...needs(
+        image !== undefined && portraitIn(image) === image,
+        ['testimonials', 'cards', at, 'image'],
+        both([image ?? '']),
+      ),
+    ]),
+  ];
 }
 
 /** How a file of each type begins. */

@@ -1,14 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  both,
-  iconMistake,
-  MEDIA,
-  mediaMistakes,
-  mediaOfPages,
-  sizeInName,
-} from '#server/campaign/pictures.ts';
+import { iconMistake, mediaMistakes, mediaOf, portraitIn } from '#server/campaign/pictures.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import {
   filmHasPoints,
@@ -115,15 +108,10 @@ export const guideEmailSchemaOf = (folder: string) =>
 export const landingSchemaOf = (folder: string) =>
   Landing.check(
     reporting((landing) => {
-      const { hero, video, inside, benefits, testimonials, logos, promise } = landing;
-      const need = (entry: readonly PropertyKey[], files: readonly string[]) =>
-        mediaMistakesAt(folder, entry, files);
+      const { inside, benefits, testimonials } = landing;
       return [
         ...orderMistakes(landing),
-        ...(hero.imageAlt === undefined ? [] : need(['hero', 'imageAlt'], MEDIA.hero)),
-        ...(video === undefined ? [] : need(['video'], MEDIA.video)),
-        ...(promise?.imageAlt === undefined ? [] : need(['promise', 'imageAlt'], MEDIA.promise)),
-        ...(inside?.pictures ?? []).flatMap((_, at) => need(['inside', 'pictures', at], mediaOfPages(at))),
+        ...mediaOf(landing).flatMap(({ entry, files }) => mediaMistakesAt(folder, entry, files)),
         ...(inside !== undefined && benefits === undefined
           ? [
               {
@@ -137,17 +125,11 @@ export const landingSchemaOf = (folder: string) =>
           const message = iconMistake(icon);
           return message === null ? [] : [{ entry: ['benefits', 'cards', at, 'icon'], message }];
         }),
-        ...(logos?.companies ?? []).flatMap(({ logo = '' }, at) =>
-          logo.endsWith('.svg') || sizeInName(logo) !== null
-            ? need(['logos', 'companies', at, 'logo'], [logo])
-            : [],
-        ),
-        ...(testimonials?.cards ?? []).flatMap(({ image, logo }, at) => [
-          ...(logo === undefined ? [] : need(['testimonials', 'cards', at, 'logo'], [logo])),
-          ...(image === undefined
-            ? []
-            : portraitMistakes(folder, ['testimonials', 'cards', at, 'image'], image)),
-        ]),
+        ...(testimonials?.cards ?? []).flatMap(({ image = '' }, at) => {
+          const name = portraitIn(image);
+          const message = `must be only the name, ${name}. The page uses media/${name}.avif and media/${name}.webp`;
+          return name === image ? [] : [{ entry: ['testimonials', 'cards', at, 'image'], message }];
+        }),
       ];
     }),
   );
@@ -170,11 +152,4 @@ function orderMistakes(landing: Landing): WordsMistake[] {
       message: `is not in the list of sections, so no visitor would see it. Add ${name} to the list, or remove these words`,
     })),
   ];
-}
-
-function portraitMistakes(folder: string, entry: readonly PropertyKey[], image: string): WordsMistake[] {
-  const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
-  if (name === image) return mediaMistakesAt(folder, entry, both([image]));
-  const message = `must be only the name, ${name}. The page uses media/${name}.avif and media/${name}.webp`;
-  return [{ entry, message }];
 }
