@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { readConfig } from '#server/settings/settings.ts';
-import type { Schema } from '#server/db/all-tables.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
@@ -22,20 +22,9 @@ import {
 import { until } from '#testing/until.ts';
 import { words } from '#testing/words.ts';
 
-const TABLES = [
-  'submissions',
-  'codes',
-  'outbox',
-  'leads',
-  'consent_receipts',
-  'consent_wordings',
-  'limit_windows',
-  'known_secrets',
-] as const satisfies readonly (keyof Schema)[];
-
 async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
   const tables = await Promise.all(
-    TABLES.map((table) => database.db.selectFrom(table).selectAll().execute()),
+    TABLE_NAMES.map((table) => database.db.selectFrom(table).selectAll().execute()),
   );
   return JSON.stringify(tables);
 }
