@@ -1,51 +1,27 @@
 // Column headings that an import recognises. A custom question must not use one of these names.
 
+/** Headings separated by commas. */
+const headings = (text: string): readonly string[] => text.trim().split(/\s*,\s*/);
+
 /** Compared by {@link headingKey}. The first one that occurs in the file is used. */
 export const IMPORT_HEADINGS = {
-  email: [
-    'email',
-    'email address',
-    'work email',
-    'person email',
-    'contact email',
-    'subscriber email',
-    'email adresse',
-    'mail',
-  ],
-  name: ['name', 'full name', 'person name', 'contact name', 'subscriber name'],
-  firstName: ['first name', 'fname', 'given name', 'vorname'],
-  lastName: ['last name', 'lname', 'surname', 'family name', 'nachname'],
-  company: [
-    'company',
-    'company name',
-    'organization',
-    'organisation',
-    'organization name',
-    'organisation name',
-    'account name',
-    'firma',
-    'unternehmen',
-  ],
+  email: headings(`
+    email, email address, work email, person email, contact email, subscriber email, email adresse, mail
+  `),
+  name: headings('name, full name, person name, contact name, subscriber name'),
+  firstName: headings('first name, fname, given name, vorname'),
+  lastName: headings('last name, lname, surname, family name, nachname'),
+  company: headings(`
+    company, company name, organization, organisation, organization name, organisation name,
+    account name, firma, unternehmen
+  `),
   // "created at" is missing, because being listed in a tool is not consent.
-  consentGivenAt: [
-    'consent given at',
-    'person consent given at',
-    'consent date',
-    'consent time',
-    'consent timestamp',
-    'opt in time',
-    'opt in date',
-    'confirmation time',
-    'confirm time',
-    'email marketing consent timestamp',
-    'opted in at',
-    'subscribed at',
-    'subscribed on',
-    'subscription date',
-    'date subscribed',
-    'signup date',
-    'einwilligung am',
-  ],
+  consentGivenAt: headings(`
+    consent given at, person consent given at, consent date, consent time, consent timestamp,
+    opt in time, opt in date, confirmation time, confirm time, email marketing consent timestamp,
+    opted in at, subscribed at, subscribed on, subscription date, date subscribed, signup date,
+    einwilligung am
+  `),
 } as const;
 
 /** Lower case without accents, with single spaces: `isSubscribed` becomes `is subscribed`. */
@@ -62,7 +38,7 @@ export const plainHeading = (heading: string): string =>
 /** Equal for "opt in", "Opt-in", "optIn" and "optin". Keeps text without letters or digits. */
 export const headingKey = (heading: string): string => plainHeading(heading).replaceAll(' ', '') || heading;
 
-export const keysOf = (headings: readonly string[]): ReadonlySet<string> => new Set(headings.map(headingKey));
+export const keysOf = (names: readonly string[]): ReadonlySet<string> => new Set(names.map(headingKey));
 
 const PERSON_HEADINGS = keysOf(Object.values(IMPORT_HEADINGS).flat());
 
@@ -72,62 +48,26 @@ const PERSON_HEADINGS = keysOf(Object.values(IMPORT_HEADINGS).flat());
  */
 export type StatusKind = 'status' | 'consent' | 'optedOut';
 
-const STATUS_HEADINGS = keysOf([
-  'status',
-  'marketing contact status',
-  'statut',
-  'subscription status',
-  'subscription state',
-  'subscribe status',
-  'subscribe state',
-  'subscriber status',
-  'subscriber state',
-  'email status',
-  'email permission status',
-  'email subscriber status',
-  'email subscription status',
-  'email marketing status',
-  'email marketing consent state',
-  'marketing status',
-  'marketing email confirmation status',
-  'hs emailconfirmationstatus',
-  'person marketing status',
-]);
+const STATUS_HEADINGS = keysOf(
+  headings(`
+    status, marketing contact status, statut, subscription status, subscription state, subscribe status,
+    subscribe state, subscriber status, subscriber state, email status, email permission status,
+    email subscriber status, email subscription status, email marketing status,
+    email marketing consent state, marketing status, marketing email confirmation status,
+    hs emailconfirmationstatus, person marketing status
+  `),
+);
 
-const CONSENT_HEADINGS = keysOf([
-  'consent',
-  'consent email',
-  'email consent',
-  'email marketing consent',
-  'gdpr consent',
-  'marketing consent',
-  'newsletter consent',
-  'accepts email marketing',
-  'accepts marketing',
-  'can receive email marketing',
-  'subscribed',
-  'is subscribed',
-  'email subscribed',
-  'subscribed to email',
-  'subscribed to emails',
-  'newsletter',
-  'confirmed',
-  'opt in',
-  'opted in',
-  'is opted in',
-  'double opt in',
-  'email opt in',
-  'marketing opt in',
-  'newsletter opt in',
-  'einwilligung',
-  'werbeeinwilligung',
-  'abonniert',
-  'newsletter abonniert',
-  'abonné',
-  'consentement',
-  'consentimiento',
-  'consenso',
-]);
+const CONSENT_HEADINGS = keysOf(
+  headings(`
+    consent, consent email, email consent, email marketing consent, gdpr consent, marketing consent,
+    newsletter consent, accepts email marketing, accepts marketing, can receive email marketing,
+    subscribed, is subscribed, email subscribed, subscribed to email, subscribed to emails, newsletter,
+    confirmed, opt in, opted in, is opted in, double opt in, email opt in, marketing opt in,
+    newsletter opt in, einwilligung, werbeeinwilligung, abonniert, newsletter abonniert, abonné,
+    consentement, consentimiento, consenso
+  `),
+);
 
 /**
  * Patterns of words for people who unsubscribed, bounced or complained, because every tool names them differently. They match
