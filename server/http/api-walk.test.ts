@@ -84,6 +84,8 @@ const WRONG_FIELDS: readonly (readonly [url: string, field: string, values: read
   [API.verify, 'code', [...WRONG_TYPES, true, 123456, ...WRONG_CODES]],
 ];
 
+const BROKEN = ['', '{', 'null', '[]', '"text"', '1', 'true', '{"a":1,}', '\u0000', '{"__proto__":{"a":1}}'];
+
 type Refused = readonly [what: string, request: InjectOptions, sentence?: RegExp];
 /** Requests that are refused without an effect. */
 const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
@@ -108,12 +110,9 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   ),
   'with a large body, another encoding or invalid JSON is refused': JSON_BODIES.flatMap(
     ({ url, body, json }) => [
-      ...[
-        ...['', '{', 'null', '[]', '"text"', '1', 'true', '{"a":1,}', '\u0000', '{"__proto__":{"a":1}}'],
-        json.slice(0, -1),
-        `${json}${json}`,
-        `${'['.repeat(8000)}${']'.repeat(8000)}`,
-      ].map((broken): Refused => [`${url} with ${broken.slice(0, 20)}`, post(url, broken)]),
+      ...[...BROKEN, json.slice(0, -1), `${json}${json}`, `${'['.repeat(8000)}${']'.repeat(8000)}`].map(
+        (broken): Refused => [`${url} with ${broken.slice(0, 20)}`, post(url, broken)],
+      ),
       [`${url} with 10 MB`, post(url, { ...body, name: 'x'.repeat(10_000_000) })],
       [`${url} in latin1`, post(url, Buffer.from(json.replace(/ada|opened/, 'ad\u00e4'), 'latin1'))],
     ],
