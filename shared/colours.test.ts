@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import * as z from 'zod/mini';
 
@@ -14,70 +14,68 @@ const GREEN = {
 };
 const TOKENS = readFileSync(path.resolve(import.meta.dirname, '..', 'web', 'styles', 'tokens.css'), 'utf8');
 
-describe('campaign colours', () => {
-  it('contrastOf calculates contrast as WCAG does', () => {
-    assert.equal(contrastOf('#000000', '#ffffff'), 21);
-    assert.equal(contrastOf('#777777', '#777777'), 1);
-    assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
-  });
+it('contrastOf calculates contrast as WCAG does', () => {
+  assert.equal(contrastOf('#000000', '#ffffff'), 21);
+  assert.equal(contrastOf('#777777', '#777777'), 1);
+  assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
+});
 
-  it('colourMistakes names each unreadable colour by its entry, but no default colour', () => {
-    assert.deepEqual(colourMistakes(GREEN), []);
-    const pale = {
-      accent: { light: '#5fae92', dark: '#2f5f4d' },
-      plate: { light: '#6f8f83', dark: '#143a2e' },
-    };
-    const site = {
-      title: 'T',
-      pageTitle: 'T',
-      description: 'T',
-      language: 'en',
-      publisher: 'T',
-      copyright: 'T',
-      footerLinks: [],
-      shareText: 'T',
-    };
-    const result = z.safeParse(Site, { ...site, colors: pale });
-    assert.deepEqual(
-      result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
-      [
-        'colors.accent.light: has a contrast of 2.4:1 with the page, but words need 4.5:1. Choose a darker colour',
-        'colors.plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
-        'colors.accent.dark: has a contrast of 1.7:1 with the page, but words need 4.5:1. Choose a lighter colour',
-      ],
-    );
-    assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
-    const unquoted = z.safeParse(Site, {
-      ...site,
-      colors: { ...GREEN, accent: { light: 'green', dark: '#8fd3b2' } },
-    });
-    assert.equal(unquoted.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
-    for (const language of ['english', 'de_DE', 'x'])
-      assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
+it('colourMistakes names each unreadable colour by its entry, but no default colour', () => {
+  assert.deepEqual(colourMistakes(GREEN), []);
+  const pale = {
+    accent: { light: '#5fae92', dark: '#2f5f4d' },
+    plate: { light: '#6f8f83', dark: '#143a2e' },
+  };
+  const site = {
+    title: 'T',
+    pageTitle: 'T',
+    description: 'T',
+    language: 'en',
+    publisher: 'T',
+    copyright: 'T',
+    footerLinks: [],
+    shareText: 'T',
+  };
+  const result = z.safeParse(Site, { ...site, colors: pale });
+  assert.deepEqual(
+    result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    [
+      'colors.accent.light: has a contrast of 2.4:1 with the page, but words need 4.5:1. Choose a darker colour',
+      'colors.plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
+      'colors.accent.dark: has a contrast of 1.7:1 with the page, but words need 4.5:1. Choose a lighter colour',
+    ],
+  );
+  assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
+  const unquoted = z.safeParse(Site, {
+    ...site,
+    colors: { ...GREEN, accent: { light: 'green', dark: '#8fd3b2' } },
   });
+  assert.equal(unquoted.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
+  for (const language of ['english', 'de_DE', 'x'])
+    assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
+});
 
-  it('colourStyles does not turn the tint of a blue grey', () => {
-    const blue = {
-      accent: { light: '#1c4e8a', dark: '#9cc3f0' },
-      plate: { light: '#17365e', dark: '#1b3a63' },
-    };
-    const tints = Array.from(colourStyles(blue).matchAll(/--tint:#(..)(..)(..)/g), ([, ...hex]) =>
-      hex.map((channel) => Number.parseInt(channel, 16)),
-    );
-    assert.equal(tints.length, 2);
-    for (const [red = 0, , strongest = 0] of tints) assert.ok(strongest - red >= 8, `${red}, ${strongest}`);
-  });
+it('colourStyles does not turn the tint of a blue grey', () => {
+  const blue = {
+    accent: { light: '#1c4e8a', dark: '#9cc3f0' },
+    plate: { light: '#17365e', dark: '#1b3a63' },
+  };
+  const tints = Array.from(colourStyles(blue).matchAll(/--tint:#(..)(..)(..)/g), ([, ...hex]) =>
+    hex.map((channel) => Number.parseInt(channel, 16)),
+  );
+  assert.equal(tints.length, 2);
+  for (const [red = 0, , strongest = 0] of tints) assert.ok(strongest - red >= 8, `${red}, ${strongest}`);
+});
 
-  it('colourStyles sets only existing tokens', () => {
-    for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
-      if (!['play-mark', 'spine'].includes(token)) assert.match(TOKENS, new RegExp(`--${token}: `), token);
-    for (const ground of [
-      '--paper: #faf7f0',
-      '--paper: #12130f',
-      '--card: #fffdf8',
-      '--card: #1a1c17',
-      '--on-plate: #f6f1e4',
-    ])
-      assert.ok(TOKENS.includes(ground), ground);
-  });
+it('colourStyles sets only existing tokens', () => {
+  for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
+    if (!['play-mark', 'spine'].includes(token)) assert.match(TOKENS, new RegExp(`--${token}: `), token);
+  for (const ground of [
+    '--paper: #faf7f0',
+    '--paper: #12130f',
+    '--card: #fffdf8',
+    '--card: #1a1c17',
+    '--on-plate: #f6f1e4',
+  ])
+    assert.ok(TOKENS.includes(ground), ground);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import fc from 'fast-check';
 
@@ -40,190 +40,184 @@ function check(asked: OwnField, typed: unknown): unknown {
   return result.success ? { answer: result.data } : result.error.issues[0]?.message;
 }
 
-describe('custom questions', () => {
-  it("answerSchema tidies and accepts each kind of answer, or returns the campaign's error", () => {
-    const cases: readonly (readonly [OwnField, readonly (readonly [typed: unknown, made: unknown])[]])[] = [
+it("answerSchema tidies and accepts each kind of answer, or returns the campaign's error", () => {
+  const cases: readonly (readonly [OwnField, readonly (readonly [typed: unknown, made: unknown])[]])[] = [
+    [
+      field('text', { maxLength: 10 }),
       [
-        field('text', { maxLength: 10 }),
-        [
-          [' Countess ', { answer: 'Countess' }],
-          ['', { answer: '' }],
-          [undefined, { answer: '' }],
-          ['x'.repeat(11), 'at most 10'],
-          ['two\nlines', 'not plain'],
-          ['a\u202Eb', 'not plain'],
-          ['\u202Aa\tb\u202C', { answer: 'a b' }],
-          [5, 'required'],
-        ],
+        [' Countess ', { answer: 'Countess' }],
+        ['', { answer: '' }],
+        [undefined, { answer: '' }],
+        ['x'.repeat(11), 'at most 10'],
+        ['two\nlines', 'not plain'],
+        ['a\u202Eb', 'not plain'],
+        ['\u202Aa\tb\u202C', { answer: 'a b' }],
+        [5, 'required'],
       ],
+    ],
+    [
+      field('telephone'),
       [
-        field('telephone'),
-        [
-          ['+44 (0)20 7946-0018', { answer: '+44 (0)20 7946-0018' }],
-          ['\u202A030 901820\u202C', { answer: '030 901820' }],
-          ['030/901820', { answer: '030/901820' }],
-          ['+1 202 555 0143 ext. 12', { answer: '+1 202 555 0143 ext. 12' }],
-          ['', { answer: '' }],
-          ['1234', 'telephone'],
-          ['call me', 'telephone'],
-          ['+44 20 7946 0018; drop', 'telephone'],
-        ],
+        ['+44 (0)20 7946-0018', { answer: '+44 (0)20 7946-0018' }],
+        ['\u202A030 901820\u202C', { answer: '030 901820' }],
+        ['030/901820', { answer: '030/901820' }],
+        ['+1 202 555 0143 ext. 12', { answer: '+1 202 555 0143 ext. 12' }],
+        ['', { answer: '' }],
+        ['1234', 'telephone'],
+        ['call me', 'telephone'],
+        ['+44 20 7946 0018; drop', 'telephone'],
       ],
+    ],
+    [
+      field('number'),
       [
-        field('number'),
-        [
-          ['1500', { answer: '1500' }],
-          ['-2', { answer: '-2' }],
-          ['12,5', { answer: '12.5' }],
-          ['12.50', { answer: '12.50' }],
-          ['1,000', 'number'],
-          ['1.000', 'number'],
-          ['1e3', 'number'],
-          ['a dozen', 'number'],
-        ],
+        ['1500', { answer: '1500' }],
+        ['-2', { answer: '-2' }],
+        ['12,5', { answer: '12.5' }],
+        ['12.50', { answer: '12.50' }],
+        ['1,000', 'number'],
+        ['1.000', 'number'],
+        ['1e3', 'number'],
+        ['a dozen', 'number'],
       ],
+    ],
+    [
+      field('url'),
       [
-        field('url'),
-        [
-          ['example.com/team', { answer: 'https://example.com/team' }],
-          ['http://example.com', { answer: 'http://example.com' }],
-          ['https://bücher.example', { answer: 'https://bücher.example' }],
-          ['example.com:8080/x', { answer: 'https://example.com:8080/x' }],
-          ['javascript:alert(1)', 'url'],
-          ['javascript://example.com/%0Aalert(1)', 'url'],
-          ['mailto:ada@example.com', 'url'],
-          ['ftp://example.com', 'url'],
-          ['example', 'url'],
-          ['my site.com', 'url'],
-        ],
+        ['example.com/team', { answer: 'https://example.com/team' }],
+        ['http://example.com', { answer: 'http://example.com' }],
+        ['https://bücher.example', { answer: 'https://bücher.example' }],
+        ['example.com:8080/x', { answer: 'https://example.com:8080/x' }],
+        ['javascript:alert(1)', 'url'],
+        ['javascript://example.com/%0Aalert(1)', 'url'],
+        ['mailto:ada@example.com', 'url'],
+        ['ftp://example.com', 'url'],
+        ['example', 'url'],
+        ['my site.com', 'url'],
       ],
+    ],
+    [
+      field('choice'),
       [
-        field('choice'),
-        [
-          ['B, and more', { answer: 'B, and more' }],
-          ['', { answer: '' }],
-          ['D', 'choice'],
-          [['A'], 'required'],
-        ],
+        ['B, and more', { answer: 'B, and more' }],
+        ['', { answer: '' }],
+        ['D', 'choice'],
+        [['A'], 'required'],
       ],
+    ],
+    [
+      field('choices'),
       [
-        field('choices'),
-        [
-          [['A', 'C'], { answer: ['A', 'C'] }],
-          [[], { answer: [] }],
-          [undefined, { answer: [] }],
-          [['A', 'A'], 'choice'],
-          [['D'], 'choice'],
-          ['A', 'choice'],
-        ],
+        [['A', 'C'], { answer: ['A', 'C'] }],
+        [[], { answer: [] }],
+        [undefined, { answer: [] }],
+        [['A', 'A'], 'choice'],
+        [['D'], 'choice'],
+        ['A', 'choice'],
       ],
+    ],
+    [
+      field('long text', { maxLength: 20 }),
       [
-        field('long text', { maxLength: 20 }),
-        [
-          [' one\r\ntwo ', { answer: 'one\ntwo' }],
-          ['a\u0000b', 'not plain'],
-          ['x'.repeat(21), 'at most 20'],
-        ],
+        [' one\r\ntwo ', { answer: 'one\ntwo' }],
+        ['a\u0000b', 'not plain'],
+        ['x'.repeat(21), 'at most 20'],
       ],
-    ];
-    for (const [asked, typed] of cases)
-      for (const [text, made] of typed)
-        assert.deepEqual(check(asked, text), made, `${asked.kind}: ${JSON.stringify(text)}`);
-  });
-
-  it('answerSchema refuses an empty answer to a required question of any kind', () => {
-    for (const kind of ['text', 'telephone', 'number', 'url', 'choice', 'long text'] as const)
-      for (const nothing of [undefined, '', '  '].slice(0, kind === 'choice' ? 2 : 3))
-        assert.equal(check(field(kind, { required: true }), nothing), 'required', kind);
-    for (const nothing of [undefined, []])
-      assert.equal(check(field('choices', { required: true }), nothing), 'required');
-  });
-
-  it('answerSchema limits the length of an answer and accepts its own output', () => {
-    for (const kind of ['text', 'telephone', 'number', 'url', 'long text'] as const)
-      fc.assert(
-        fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (typed) => {
-          const asked = field(kind, { maxLength: 30 });
-          const result = answerSchema(asked, MESSAGES).safeParse(typed);
-          if (!result.success) return;
-          assert.ok(result.data.length <= 30);
-          assert.deepEqual(check(asked, result.data), { answer: result.data });
-        }),
-        { numRuns: 500 },
-      );
-  });
-});
-
-describe('form schema with custom questions', () => {
-  it('leadSchema without custom questions is the specification’s schema', () => {
-    assert.equal(leadSchema({ fields: [], messages: MESSAGES }), LeadForm);
-  });
-
-  it('leadSchema accepts answers to custom questions and refuses others', () => {
-    const form: OwnForm = {
-      fields: [field('text', { id: 'role' }), field('choices', { id: 'topics' })],
-      messages: MESSAGES,
-    };
-    const schema = leadSchema(form);
-    assert.deepEqual(schema.parse(ADA), { ...ADA, answers: { role: '', topics: [] } });
-    assert.deepEqual(schema.parse({ ...ADA, extra: 1, answers: { role: 'Countess' } }), {
-      ...ADA,
-      answers: { role: 'Countess', topics: [] },
-    });
-    for (const answers of [{ phone: '1' }, 'text', ['role'], null, { __proto__: null, constructor: 'x' }])
-      assert.equal(schema.safeParse({ ...ADA, answers }).success, false, JSON.stringify(answers));
-  });
-});
-
-describe('stored answers', () => {
-  const fields = [
-    field('text', { id: 'role', label: 'Role' }),
-    field('choices', { id: 'topics', label: 'Topics' }),
+    ],
   ];
+  for (const [asked, typed] of cases)
+    for (const [text, made] of typed)
+      assert.deepEqual(check(asked, text), made, `${asked.kind}: ${JSON.stringify(text)}`);
+});
 
-  it('labelledAnswers keeps the labels of the questions', () => {
-    assert.equal(storedAnswers(labelledAnswers(fields, { role: '', topics: [] })), null);
-    assert.equal(storedAnswers(labelledAnswers(fields)), null);
-    assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {
-      role: { label: 'Role', answer: 'Countess' },
-      topics: { label: 'Topics', answer: ['A', 'C'] },
-    });
-  });
+it('answerSchema refuses an empty answer to a required question of any kind', () => {
+  for (const kind of ['text', 'telephone', 'number', 'url', 'choice', 'long text'] as const)
+    for (const nothing of [undefined, '', '  '].slice(0, kind === 'choice' ? 2 : 3))
+      assert.equal(check(field(kind, { required: true }), nothing), 'required', kind);
+  for (const nothing of [undefined, []])
+    assert.equal(check(field('choices', { required: true }), nothing), 'required');
+});
 
-  it('mergedAnswers keeps answers to removed questions and replaces the others', () => {
-    const before = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
-    const after = storedAnswers(
-      labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
+it('answerSchema limits the length of an answer and accepts its own output', () => {
+  for (const kind of ['text', 'telephone', 'number', 'url', 'long text'] as const)
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (typed) => {
+        const asked = field(kind, { maxLength: 30 });
+        const result = answerSchema(asked, MESSAGES).safeParse(typed);
+        if (!result.success) return;
+        assert.ok(result.data.length <= 30);
+        assert.deepEqual(check(asked, result.data), { answer: result.data });
+      }),
+      { numRuns: 500 },
     );
-    assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role'])), {
-      Position: 'Lady',
-      Topics: 'A',
-    });
-    assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role', 'topics'])), { Position: 'Lady' });
-    assert.deepEqual(answersByLabel(mergedAnswers(before, null, [])), { Role: 'Countess', Topics: 'A' });
-    assert.equal(mergedAnswers(before, null, ['role', 'topics']), null);
-  });
+});
 
-  it('answersByLabel keeps each answer, whatever its label is', () => {
-    const answers = ['constructor', '__proto__', 'Role', 'Role'].map((label, index) => [
-      `q${index}`,
-      { label, answer: String(index) },
-    ]);
-    assert.deepEqual(Object.entries(answersByLabel(JSON.stringify(Object.fromEntries(answers)))), [
-      ['constructor', '0'],
-      ['__proto__', '1'],
-      ['Role', '2'],
-      ['Role (q3)', '3'],
-    ]);
-  });
+it('leadSchema without custom questions is the specification’s schema', () => {
+  assert.equal(leadSchema({ fields: [], messages: MESSAGES }), LeadForm);
+});
 
-  it('stillAcceptedAnswers returns only answers that are still valid', () => {
-    const kept = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
-    const now = {
-      fields: [{ ...fields[1]!, options: ['B'] }, field('text', { id: 'role' })],
-      messages: MESSAGES,
-    };
-    assert.deepEqual(stillAcceptedAnswers(now, kept), { role: 'Countess' });
-    assert.deepEqual(stillAcceptedAnswers(now, null), {});
+it('leadSchema accepts answers to custom questions and refuses others', () => {
+  const form: OwnForm = {
+    fields: [field('text', { id: 'role' }), field('choices', { id: 'topics' })],
+    messages: MESSAGES,
+  };
+  const schema = leadSchema(form);
+  assert.deepEqual(schema.parse(ADA), { ...ADA, answers: { role: '', topics: [] } });
+  assert.deepEqual(schema.parse({ ...ADA, extra: 1, answers: { role: 'Countess' } }), {
+    ...ADA,
+    answers: { role: 'Countess', topics: [] },
   });
+  for (const answers of [{ phone: '1' }, 'text', ['role'], null, { __proto__: null, constructor: 'x' }])
+    assert.equal(schema.safeParse({ ...ADA, answers }).success, false, JSON.stringify(answers));
+});
+
+const fields = [
+  field('text', { id: 'role', label: 'Role' }),
+  field('choices', { id: 'topics', label: 'Topics' }),
+];
+
+it('labelledAnswers keeps the labels of the questions', () => {
+  assert.equal(storedAnswers(labelledAnswers(fields, { role: '', topics: [] })), null);
+  assert.equal(storedAnswers(labelledAnswers(fields)), null);
+  assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {
+    role: { label: 'Role', answer: 'Countess' },
+    topics: { label: 'Topics', answer: ['A', 'C'] },
+  });
+});
+
+it('mergedAnswers keeps answers to removed questions and replaces the others', () => {
+  const before = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+  const after = storedAnswers(
+    labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
+  );
+  assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role'])), {
+    Position: 'Lady',
+    Topics: 'A',
+  });
+  assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role', 'topics'])), { Position: 'Lady' });
+  assert.deepEqual(answersByLabel(mergedAnswers(before, null, [])), { Role: 'Countess', Topics: 'A' });
+  assert.equal(mergedAnswers(before, null, ['role', 'topics']), null);
+});
+
+it('answersByLabel keeps each answer, whatever its label is', () => {
+  const answers = ['constructor', '__proto__', 'Role', 'Role'].map((label, index) => [
+    `q${index}`,
+    { label, answer: String(index) },
+  ]);
+  assert.deepEqual(Object.entries(answersByLabel(JSON.stringify(Object.fromEntries(answers)))), [
+    ['constructor', '0'],
+    ['__proto__', '1'],
+    ['Role', '2'],
+    ['Role (q3)', '3'],
+  ]);
+});
+
+it('stillAcceptedAnswers returns only answers that are still valid', () => {
+  const kept = storedAnswers(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+  const now = {
+    fields: [{ ...fields[1]!, options: ['B'] }, field('text', { id: 'role' })],
+    messages: MESSAGES,
+  };
+  assert.deepEqual(stillAcceptedAnswers(now, kept), { role: 'Countess' });
+  assert.deepEqual(stillAcceptedAnswers(now, null), {});
 });

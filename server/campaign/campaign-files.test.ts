@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import sharp from 'sharp';
 import { parse } from 'yaml';
@@ -26,48 +26,46 @@ import { inFolder } from '#testing/folder.ts';
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 const LIST_SAMPLE = path.join(PROJECT_FOLDER, 'studio', 'list-sample.ts');
 
-describe('campaign files', () => {
-  it('campaign files may have Windows line endings and a byte order mark', () => {
-    const fromWindows = (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
-    const files = ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md'];
-    assert.deepEqual(mistakesWith(Object.fromEntries(files.map((file) => [file, fromWindows]))), []);
+it('campaign files may have Windows line endings and a byte order mark', () => {
+  const fromWindows = (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+  const files = ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md'];
+  assert.deepEqual(mistakesWith(Object.fromEntries(files.map((file) => [file, fromWindows]))), []);
+});
+
+it('a missing campaign file is reported', () =>
+  assert.deepEqual(mistakesWith({ 'consent.yaml': null }), [
+    'campaign/consent.yaml: is missing. Restore the file, or copy it from the project’s examples/ folder.',
+  ]));
+
+it('a link to a missing file is reported, unless it is hidden', () =>
+  withCampaignCopy((folder) => {
+    symlinkSync('nowhere', path.join(folder, '.#landing.yaml'));
+    assert.deepEqual(campaignMistakes(folder), []);
+    symlinkSync('nowhere', path.join(folder, 'media/extra.webp'));
+    assert.deepEqual(called(folder, campaignMistakes(folder)), [
+      'campaign/media/extra.webp: is a symbolic link to a missing file. Correct the link, or delete it.',
+    ]);
+    // The doctor and the desk's first page also look at such a campaign.
+    assert.doesNotThrow(() => [...campaignWarnings(folder), ...sampleOnPage(folder)]);
+  }));
+
+it('media whose content does not match the file extension is reported', () => {
+  const mistakes = mistakesWith({
+    'media/hero-640.webp': readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif')),
+    'media/film.vtt': 'No captions',
+    'media/guide-400.webp': '',
+    'media/chart.png': 'GIF89a',
+    'article/article.md': '# T\n\n![A chart](media/chart.png)\n',
   });
-
-  it('a missing campaign file is reported', () =>
-    assert.deepEqual(mistakesWith({ 'consent.yaml': null }), [
-      'campaign/consent.yaml: is missing. Restore the file, or copy it from the project’s examples/ folder.',
-    ]));
-
-  it('a link to a missing file is reported, unless it is hidden', () =>
-    withCampaignCopy((folder) => {
-      symlinkSync('nowhere', path.join(folder, '.#landing.yaml'));
-      assert.deepEqual(campaignMistakes(folder), []);
-      symlinkSync('nowhere', path.join(folder, 'media/extra.webp'));
-      assert.deepEqual(called(folder, campaignMistakes(folder)), [
-        'campaign/media/extra.webp: is a symbolic link to a missing file. Correct the link, or delete it.',
-      ]);
-      // The doctor and the desk's first page also look at such a campaign.
-      assert.doesNotThrow(() => [...campaignWarnings(folder), ...sampleOnPage(folder)]);
-    }));
-
-  it('media whose content does not match the file extension is reported', () => {
-    const mistakes = mistakesWith({
-      'media/hero-640.webp': readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif')),
-      'media/film.vtt': 'No captions',
-      'media/guide-400.webp': '',
-      'media/chart.png': 'GIF89a',
-      'article/article.md': '# T\n\n![A chart](media/chart.png)\n',
-    });
-    assert.deepEqual(
-      mistakes.map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
-      [
-        'campaign/article/article.md:3: media/chart.png does not contain PNG. Save the file as PNG.',
-        'hero.imageAlt: media/hero-640.webp does not contain WebP. Save the file as WebP.',
-        'video: media/film.vtt does not contain WebVTT. Save the file as WebVTT.',
-        'promise.imageAlt: media/guide-400.webp does not contain WebP. Save the file as WebP.',
-      ],
-    );
-  });
+  assert.deepEqual(
+    mistakes.map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
+    [
+      'campaign/article/article.md:3: media/chart.png does not contain PNG. Save the file as PNG.',
+      'hero.imageAlt: media/hero-640.webp does not contain WebP. Save the file as WebP.',
+      'video: media/film.vtt does not contain WebVTT. Save the file as WebVTT.',
+      'promise.imageAlt: media/guide-400.webp does not contain WebP. Save the file as WebP.',
+    ],
+  );
 });
 
 const drawPicture = (file: string, width: number, height: number) =>
@@ -81,113 +79,109 @@ function makePicture(folder: string, ...typed: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-describe('npm run picture', () => {
-  it('npm run picture writes every size and format of a picture', () =>
-    withLastingCampaignCopy(async (folder) => {
-      const picture = path.join(folder, 'own.png');
-      await drawPicture(picture, 1280, 1024);
-      for (const name of readdirSync(path.join(folder, 'media')))
-        if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
-      for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
-        assert.match(makePicture(folder, place, picture).stdout, new RegExp(`\\nWritten to ${folder}\\n$`));
-      rmSync(picture);
-      assert.deepEqual(campaignMistakes(folder), []);
-      assert.deepEqual(campaignWarnings(folder), []);
-      assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
-    }));
+it('npm run picture writes every size and format of a picture', () =>
+  withLastingCampaignCopy(async (folder) => {
+    const picture = path.join(folder, 'own.png');
+    await drawPicture(picture, 1280, 1024);
+    for (const name of readdirSync(path.join(folder, 'media')))
+      if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
+    for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
+      assert.match(makePicture(folder, place, picture).stdout, new RegExp(`\\nWritten to ${folder}\\n$`));
+    rmSync(picture);
+    assert.deepEqual(campaignMistakes(folder), []);
+    assert.deepEqual(campaignWarnings(folder), []);
+    assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
+  }));
 
-  it('npm run picture refuses a picture that is too small and names the required size', () =>
-    withLastingCampaignCopy(async (folder) => {
-      const picture = path.join(folder, 'small.png');
-      await drawPicture(picture, 1279, 2000);
-      rmSync(path.join(folder, 'media'), { recursive: true });
-      assert.deepEqual(makePicture(folder, 'hero', picture), {
-        status: 1,
-        stdout: '',
-        stderr: `${picture} is too small: it has 1279 × 2000 pixels, and hero needs at least 1280 × 1024.\n`,
-      });
-      assert.ok(!existsSync(path.join(folder, 'media')));
-      await drawPicture(picture, 511, 600);
-      assert.match(makePicture(folder, 'icons', picture).stderr, /icons needs at least 512 × 512/);
-      assert.ok(!existsSync(path.join(folder, 'icons')));
-      await drawPicture(picture, 160, 159);
-      assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
-      const drawing = path.join(folder, 'sign.svg');
-      writeFileSync(
-        drawing,
-        '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="4"><path d="M0 0h5v4z"/></svg>',
-      );
-      assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
-    }));
-
-  it('npm run picture refuses an unknown place on the page and lists the places', () =>
-    withLastingCampaignCopy(async (folder) => {
-      const picture = path.join(folder, 'own.png');
-      await drawPicture(picture, 1280, 1024);
-      for (const typed of ['heros', 'inside', 'inside-0', 'sarah-lindqvist']) {
-        const { status, stdout, stderr } = makePicture(folder, typed, picture);
-        assert.deepEqual([status, stdout], [1, '']);
-        assert.match(stderr, new RegExp(`^There is no place called ${typed}\\.\\nUsage: `));
-      }
-    }));
-});
-
-describe('campaign warnings', () => {
-  it('unused files, large files and long words only cause warnings', () => {
-    const picture = readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-1280.webp'));
-    const changes = {
-      'media/old.png': 'x',
-      'media/.DS_Store': 'x',
-      'emails/codes.yaml': 'x',
-      'media/hero-1280.webp': Buffer.concat([picture, Buffer.alloc(556_000 - picture.length)]),
-      'site.yaml': (text: string) => text.replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
-    };
-    withChangedCampaign(changes, (folder) => {
-      assert.deepEqual(campaignMistakes(folder), []);
-      assert.deepEqual(
-        called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
-        [
-          'campaign/site.yaml: title: has 64 characters. Use at most 34, so that it fits on phones, in inboxes and in search results.',
-          'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
-          'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
-          'campaign/emails/codes.yaml: this file is not used. Delete it, or move it to unused/.',
-          'campaign/media/old.png: this file is not used. Delete it, or move it to unused/.',
-          'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
-        ],
-      );
+it('npm run picture refuses a picture that is too small and names the required size', () =>
+  withLastingCampaignCopy(async (folder) => {
+    const picture = path.join(folder, 'small.png');
+    await drawPicture(picture, 1279, 2000);
+    rmSync(path.join(folder, 'media'), { recursive: true });
+    assert.deepEqual(makePicture(folder, 'hero', picture), {
+      status: 1,
+      stdout: '',
+      stderr: `${picture} is too small: it has 1279 × 2000 pixels, and hero needs at least 1280 × 1024.\n`,
     });
-  });
+    assert.ok(!existsSync(path.join(folder, 'media')));
+    await drawPicture(picture, 511, 600);
+    assert.match(makePicture(folder, 'icons', picture).stderr, /icons needs at least 512 × 512/);
+    assert.ok(!existsSync(path.join(folder, 'icons')));
+    await drawPicture(picture, 160, 159);
+    assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
+    const drawing = path.join(folder, 'sign.svg');
+    writeFileSync(
+      drawing,
+      '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="4"><path d="M0 0h5v4z"/></svg>',
+    );
+    assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
+  }));
 
-  it('the shipped campaigns cause no warnings', () => {
-    for (const name of ['campaign', 'testing/campaign', 'examples/german'])
-      assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, name)), [], name);
-  });
+it('npm run picture refuses an unknown place on the page and lists the places', () =>
+  withLastingCampaignCopy(async (folder) => {
+    const picture = path.join(folder, 'own.png');
+    await drawPicture(picture, 1280, 1024);
+    for (const typed of ['heros', 'inside', 'inside-0', 'sarah-lindqvist']) {
+      const { status, stdout, stderr } = makePicture(folder, typed, picture);
+      assert.deepEqual([status, stdout], [1, '']);
+      assert.match(stderr, new RegExp(`^There is no place called ${typed}\\.\\nUsage: `));
+    }
+  }));
 
-  it('many unused files of a folder are one warning', () => {
-    const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
-    withChangedCampaign(
-      { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' },
-      (folder) =>
-        assert.deepEqual(called(folder, campaignWarnings(folder)), [
-          'campaign/Notes.docx: this file is not used. Delete it, or move it to unused/.',
-          'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. Delete them, or move them to unused/.',
-        ]),
+it('unused files, large files and long words only cause warnings', () => {
+  const picture = readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-1280.webp'));
+  const changes = {
+    'media/old.png': 'x',
+    'media/.DS_Store': 'x',
+    'emails/codes.yaml': 'x',
+    'media/hero-1280.webp': Buffer.concat([picture, Buffer.alloc(556_000 - picture.length)]),
+    'site.yaml': (text: string) => text.replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
+  };
+  withChangedCampaign(changes, (folder) => {
+    assert.deepEqual(campaignMistakes(folder), []);
+    assert.deepEqual(
+      called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
+      [
+        'campaign/site.yaml: title: has 64 characters. Use at most 34, so that it fits on phones, in inboxes and in search results.',
+        'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
+        'campaign/emails/guide.yaml: subject: has 77 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
+        'campaign/emails/codes.yaml: this file is not used. Delete it, or move it to unused/.',
+        'campaign/media/old.png: this file is not used. Delete it, or move it to unused/.',
+        'campaign/media/hero-1280.webp: has a size of 556 kB, which visitors have to wait for. Save the file with less than 300 kB.',
+      ],
     );
   });
-
-  for (const [file, width, height, needed, place] of [
-    ['hero-1280.webp', 300, 240, '1280 × 1024', 'hero'],
-    ['inside-2-480.avif', 480, 320, '480 × 330', 'inside-2'],
-    ['og.png', 600, 315, '1200 × 630', 'og'],
-  ] as const)
-    it(`${file} with ${width} × ${height} pixels is reported`, () =>
-      withLastingCampaignCopy(async (folder) => {
-        await drawPicture(path.join(folder, 'media', file), width, height);
-        assert.deepEqual(called(folder, campaignWarnings(folder)), [
-          `campaign/media/${file}: has ${width} × ${height} pixels, but its place needs ${needed} pixels. Run "npm run picture -- ${place} FILE" with a larger picture.`,
-        ]);
-      }));
 });
+
+it('the shipped campaigns cause no warnings', () => {
+  for (const name of ['campaign', 'testing/campaign', 'examples/german'])
+    assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, name)), [], name);
+});
+
+it('many unused files of a folder are one warning', () => {
+  const names = Array.from({ length: 25 }, (_, at) => `media/old-${at + 10}.jpg`);
+  withChangedCampaign(
+    { ...Object.fromEntries(names.map((name) => [name, 'x'])), 'Notes.docx': 'x' },
+    (folder) =>
+      assert.deepEqual(called(folder, campaignWarnings(folder)), [
+        'campaign/Notes.docx: this file is not used. Delete it, or move it to unused/.',
+        'campaign/media: 25 files are not used: old-10.jpg, old-11.jpg, old-12.jpg and 22 more. Delete them, or move them to unused/.',
+      ]),
+  );
+});
+
+for (const [file, width, height, needed, place] of [
+  ['hero-1280.webp', 300, 240, '1280 × 1024', 'hero'],
+  ['inside-2-480.avif', 480, 320, '480 × 330', 'inside-2'],
+  ['og.png', 600, 315, '1200 × 630', 'og'],
+] as const)
+  it(`${file} with ${width} × ${height} pixels is reported`, () =>
+    withLastingCampaignCopy(async (folder) => {
+      await drawPicture(path.join(folder, 'media', file), width, height);
+      assert.deepEqual(called(folder, campaignWarnings(folder)), [
+        `campaign/media/${file}: has ${width} × ${height} pixels, but its place needs ${needed} pixels. Run "npm run picture -- ${place} FILE" with a larger picture.`,
+      ]);
+    }));
 
 const read = (folder: string, file: string): unknown =>
   parse(readFileSync(path.join(folder, file), 'utf8')) as unknown;
@@ -196,90 +190,89 @@ const SAMPLES = [TEST_CAMPAIGN, GERMAN_CAMPAIGN].map((folder) => ({
   site: read(folder, 'site.yaml') as Site,
 }));
 
-describe('sample campaign', () => {
-  it('sample content is recognised by the people and publishers in both shipped campaigns', () => {
-    assert.deepEqual(
-      SAMPLE.people,
-      SAMPLES.flatMap(({ landing }) => landing.testimonials?.cards.map(({ name }) => name) ?? []),
+it('sample content is recognised by the people and publishers in both shipped campaigns', () => {
+  assert.deepEqual(
+    SAMPLE.people,
+    SAMPLES.flatMap(({ landing }) => landing.testimonials?.cards.map(({ name }) => name) ?? []),
+  );
+  assert.deepEqual(
+    SAMPLE.publishers,
+    SAMPLES.map(({ site }) => site.publisher),
+  );
+});
+
+it('sample content is recognised by its figures about people, but not by other figures', () => {
+  const claims = SAMPLES.flatMap(({ landing }) => [
+    ...(landing.figures?.flatMap(({ value, from = '' }) => [value, from]) ?? []),
+    ...(landing.testimonials?.cards.map(({ metric }) => metric) ?? []),
+    ...landing.hero.trustLines,
+    landing.solution?.proof ?? '',
+  ]);
+  const figures: readonly string[] = SAMPLE.figures;
+  for (const figure of figures)
+    assert.ok(
+      claims.some((claim) => claim.includes(figure)),
+      figure,
     );
-    assert.deepEqual(
-      SAMPLE.publishers,
-      SAMPLES.map(({ site }) => site.publisher),
+  const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$|^\p{L}+(?: \p{L}+)? 1 \p{L}+$/u.test(text);
+  for (const claim of claims.filter((text) => /\d/.test(text) && !isRound(text)))
+    assert.ok(
+      figures.some((figure) => claim.includes(figure)),
+      claim,
     );
-  });
+});
 
-  it('sample content is recognised by its figures about people, but not by other figures', () => {
-    const claims = SAMPLES.flatMap(({ landing }) => [
-      ...(landing.figures?.flatMap(({ value, from = '' }) => [value, from]) ?? []),
-      ...(landing.testimonials?.cards.map(({ metric }) => metric) ?? []),
-      ...landing.hero.trustLines,
-      landing.solution?.proof ?? '',
-    ]);
-    const figures: readonly string[] = SAMPLE.figures;
-    for (const figure of figures)
-      assert.ok(
-        claims.some((claim) => claim.includes(figure)),
-        figure,
-      );
-    const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$|^\p{L}+(?: \p{L}+)? 1 \p{L}+$/u.test(text);
-    for (const claim of claims.filter((text) => /\d/.test(text) && !isRound(text)))
-      assert.ok(
-        figures.some((figure) => claim.includes(figure)),
-        claim,
-      );
-  });
+it('the list of the sample’s sentences and pictures is up to date', () => {
+  const { stderr, status } = spawnSync(process.execPath, [LIST_SAMPLE, '--check'], { encoding: 'utf8' });
+  assert.deepEqual([stderr, status], ['', 0]);
+});
 
-  it('the list of the sample’s sentences and pictures is up to date', () => {
-    const { stderr, status } = spawnSync(process.execPath, [LIST_SAMPLE, '--check'], { encoding: 'utf8' });
-    assert.deepEqual([stderr, status], ['', 0]);
-  });
-
-  it('every remaining place with sample content is reported', () => {
-    for (const [campaign, places] of [
-      [
-        TEST_CAMPAIGN,
-        ['article/article.md:1', 'emails/guide.yaml:8', 'landing.yaml:5', 'media/film.vtt:4', 'site.yaml:4'],
-      ],
-      [GERMAN_CAMPAIGN, ['article/article.md:1', 'emails/guide.yaml:3', 'landing.yaml:6', 'site.yaml:4']],
-    ] as const) {
-      const warnings = sampleOnPage(campaign).map((warning) =>
-        warning.replace(/^.*?\/(?:campaign|german)\//, ''),
-      );
-      const [people = '', figures = '', publisher = '', ...sentences] = warnings;
-      const pictures = sentences.pop() ?? '';
-      assert.match(people, /^landing\.yaml:\d+: the sample’s invented people are still on the page: /);
-      assert.match(figures, /^landing\.yaml:\d+: the sample’s invented figures are still on the page: /);
-      assert.match(publisher, /^site\.yaml:15: publisher: this is still the sample’s publisher, /);
-      assert.match(pictures, /^media\/\S+: the sample’s pictures are still here: .*logo|hero, inside-1/);
-      assert.deepEqual(
-        sentences.map((sentence) => sentence.split(': ', 1)[0]),
-        places,
-      );
-      for (const sentence of sentences)
-        assert.match(
-          sentence,
-          /: \d+ of the sample’s texts are still here: “.*Write them for your own guide\.$/,
-        );
-    }
-  });
-
-  const FREIGHT: readonly (readonly [title: string, file: string, text: string, ...warnings: string[]])[] = [
+it('every remaining place with sample content is reported', () => {
+  for (const [campaign, places] of [
     [
-      'one of two sentences of a text',
-      'emails/guide.yaml',
-      'inside: >-\n  Inside are ten tariffs for pallets. We will write to you when the\n  next chapter opens.\n',
-      'campaign/emails/guide.yaml:1: “We will write to you when the next chapter opens.” is still the sample’s text. Write it for your own guide.',
+      TEST_CAMPAIGN,
+      ['article/article.md:1', 'emails/guide.yaml:8', 'landing.yaml:5', 'media/film.vtt:4', 'site.yaml:4'],
     ],
-    [
-      'a sentence in a variant',
-      'variants/b/landing.yaml',
-      'hero:\n  headline: Master AI-Powered Cold Outreach\n',
-      'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s text. Write it for your own guide.',
-    ],
-    [
-      'short texts about the subject, with all their lines',
-      'landing.yaml',
-      `problems:
+    [GERMAN_CAMPAIGN, ['article/article.md:1', 'emails/guide.yaml:3', 'landing.yaml:6', 'site.yaml:4']],
+  ] as const) {
+    const warnings = sampleOnPage(campaign).map((warning) =>
+      warning.replace(/^.*?\/(?:campaign|german)\//, ''),
+    );
+    const [people = '', figures = '', publisher = '', ...sentences] = warnings;
+    const pictures = sentences.pop() ?? '';
+    assert.match(people, /^landing\.yaml:\d+: the sample’s invented people are still on the page: /);
+    assert.match(figures, /^landing\.yaml:\d+: the sample’s invented figures are still on the page: /);
+    assert.match(publisher, /^site\.yaml:15: publisher: this is still the sample’s publisher, /);
+    assert.match(pictures, /^media\/\S+: the sample’s pictures are still here: .*logo|hero, inside-1/);
+    assert.deepEqual(
+      sentences.map((sentence) => sentence.split(': ', 1)[0]),
+      places,
+    );
+    for (const sentence of sentences)
+      assert.match(
+        sentence,
+        /: \d+ of the sample’s texts are still here: “.*Write them for your own guide\.$/,
+      );
+  }
+});
+
+const FREIGHT: readonly (readonly [title: string, file: string, text: string, ...warnings: string[]])[] = [
+  [
+    'one of two sentences of a text',
+    'emails/guide.yaml',
+    'inside: >-\n  Inside are ten tariffs for pallets. We will write to you when the\n  next chapter opens.\n',
+    'campaign/emails/guide.yaml:1: “We will write to you when the next chapter opens.” is still the sample’s text. Write it for your own guide.',
+  ],
+  [
+    'a sentence in a variant',
+    'variants/b/landing.yaml',
+    'hero:\n  headline: Master AI-Powered Cold Outreach\n',
+    'campaign/variants/b/landing.yaml:2: “Master AI-Powered Cold Outreach” is still the sample’s text. Write it for your own guide.',
+  ],
+  [
+    'short texts about the subject, with all their lines',
+    'landing.yaml',
+    `problems:
   title: Why Most Cold Outreach Fails
 benefits:
   title: Six lorries
@@ -292,12 +285,12 @@ figures:
 solution:
   letter: { paragraphs: [{ text: 'Dear Marta,' }] }
 `,
-      'campaign/landing.yaml:2: 6 of the sample’s texts are still here: “Why Most Cold Outreach Fails” (line 2), “Deliverability Mastery” (line 6), “Campaign Optimisation” (line 7) and 3 more (lines 9, 10, 12). Write them for your own guide.',
-    ],
-    [
-      'neutral texts of sections, buttons and links',
-      'landing.yaml',
-      `hero:
+    'campaign/landing.yaml:2: 6 of the sample’s texts are still here: “Why Most Cold Outreach Fails” (line 2), “Deliverability Mastery” (line 6), “Campaign Optimisation” (line 7) and 3 more (lines 9, 10, 12). Write them for your own guide.',
+  ],
+  [
+    'neutral texts of sections, buttons and links',
+    'landing.yaml',
+    `hero:
   button: Get Your Free Copy
 benefits:
   title: What You'll Learn
@@ -306,55 +299,53 @@ inside: { title: Look inside }
 howItWorks: { title: See How It Works }
 solution: { title: The Solution, qualities: [{ title: Measurable }] }
 `,
-    ],
-    [
-      'words quoted by the specification',
-      'interface.yaml',
-      'form:\n  title: Get Your Free Copy\n  name: Full Name *\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
-    ],
-    [
-      'the sentence of the consent',
-      'consent.yaml',
-      readFileSync(path.join(TEST_CAMPAIGN, 'consent.yaml'), 'utf8'),
-    ],
-    ['a file that is not valid', 'landing.yaml', 'hero: *none\n\tbadge: x'],
-  ];
-  for (const [title, file, text, ...warnings] of FREIGHT)
-    it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () =>
-      inFolder((folder) => {
-        changeFiles(folder, { [file]: text });
-        assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
-      }));
-
-  it('a picture is recognised by its content or by the name of an invented person', () =>
+  ],
+  [
+    'words quoted by the specification',
+    'interface.yaml',
+    'form:\n  title: Get Your Free Copy\n  name: Full Name *\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
+  ],
+  [
+    'the sentence of the consent',
+    'consent.yaml',
+    readFileSync(path.join(TEST_CAMPAIGN, 'consent.yaml'), 'utf8'),
+  ],
+  ['a file that is not valid', 'landing.yaml', 'hero: *none\n\tbadge: x'],
+];
+for (const [title, file, text, ...warnings] of FREIGHT)
+  it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () =>
     inFolder((folder) => {
-      changeFiles(folder, { 'media/hero-640.webp': 'our own' });
-      assert.deepEqual(sampleOnPage(folder), []);
-      cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
-      changeFiles(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
-      assert.deepEqual(called(folder, sampleOnPage(folder)), [
-        'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
-      ]);
+      changeFiles(folder, { [file]: text });
+      assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
     }));
 
-  it('people and figures are reported until the last one is replaced', () =>
-    withCampaignCopy((folder) => {
-      const change = (...changes: readonly (readonly [from: string | RegExp, to: string])[]) => {
-        changeFiles(folder, {
-          'landing.yaml': (text) =>
-            changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
-        });
-        return sampleOnPage(folder)
-          .filter((sentence) => sentence.includes('invented'))
-          .map((sentence) => sentence.replace(/^.*?: /, ''));
-      };
-      assert.deepEqual(
-        change(['Sarah Lindqvist', 'Ines Maar'], [/11\.4%|9\.7:1|10\.2x|3\.5x|>10 X average ROI/g, '12.5%']),
-        [
-          'the sample’s invented people are still on the page: Marcus Adeyemi. Replace them with your own customers, with their permission.',
-          'the sample’s invented figures are still on the page: 3.2%. Replace them with figures that you can prove.',
-        ],
-      );
-      assert.deepEqual(change(['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']), []);
-    }));
-});
+it('a picture is recognised by its content or by the name of an invented person', () =>
+  inFolder((folder) => {
+    changeFiles(folder, { 'media/hero-640.webp': 'our own' });
+    assert.deepEqual(sampleOnPage(folder), []);
+    cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
+    changeFiles(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
+    assert.deepEqual(called(folder, sampleOnPage(folder)), [
+      'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
+    ]);
+  }));
+
+it('people and figures are reported until the last one is replaced', () =>
+  withCampaignCopy((folder) => {
+    const change = (...changes: readonly (readonly [from: string | RegExp, to: string])[]) => {
+      changeFiles(folder, {
+        'landing.yaml': (text) => changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
+      });
+      return sampleOnPage(folder)
+        .filter((sentence) => sentence.includes('invented'))
+        .map((sentence) => sentence.replace(/^.*?: /, ''));
+    };
+    assert.deepEqual(
+      change(['Sarah Lindqvist', 'Ines Maar'], [/11\.4%|9\.7:1|10\.2x|3\.5x|>10 X average ROI/g, '12.5%']),
+      [
+        'the sample’s invented people are still on the page: Marcus Adeyemi. Replace them with your own customers, with their permission.',
+        'the sample’s invented figures are still on the page: 3.2%. Replace them with figures that you can prove.',
+      ],
+    );
+    assert.deepEqual(change(['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']), []);
+  }));

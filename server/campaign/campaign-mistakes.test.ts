@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
@@ -440,45 +440,43 @@ function mistakesOnce(folder: string, file: string): string[] {
   return mistakes;
 }
 
-describe('campaign mistakes', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-  cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-  after(() => rmSync(folder, { recursive: true }));
+const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+after(() => rmSync(folder, { recursive: true }));
 
-  for (const [file, at, written, ...mistakes] of CASES)
-    it(
-      mistakes.length === 0
-        ? `${file} may contain ${String(written).slice(0, 40)}`
-        : `a mistake in ${file} is reported: ${mistakes.map((mistake) => mistake.replace(/^\S+: (?:cannot be read: )?/, '')).join(' ')}`,
-      () => {
-        const line = make(folder, file, at, written);
-        const expected = mistakes.map((sentence) => {
-          const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
-          return `${FOLDER_NAME}/${file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
-        });
-        assert.deepEqual(mistakesOnce(folder, file), expected);
-      },
-    );
+for (const [file, at, written, ...mistakes] of CASES)
+  it(
+    mistakes.length === 0
+      ? `${file} may contain ${String(written).slice(0, 40)}`
+      : `a mistake in ${file} is reported: ${mistakes.map((mistake) => mistake.replace(/^\S+: (?:cannot be read: )?/, '')).join(' ')}`,
+    () => {
+      const line = make(folder, file, at, written);
+      const expected = mistakes.map((sentence) => {
+        const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
+        return `${FOLDER_NAME}/${file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
+      });
+      assert.deepEqual(mistakesOnce(folder, file), expected);
+    },
+  );
 
-  it("a download that is too large for the server's memory is reported with file and line", () =>
-    withCampaignCopy((copy) => {
-      const line = make(copy, 'site.yaml', '', 'download:\n  label: Download as PDF\n  file: guide.pdf');
-      const guide = path.join(copy, 'article', 'guide.pdf');
-      writeFileSync(guide, '');
-      truncateSync(guide, 50e6);
-      assert.deepEqual(campaignMistakes(copy), []);
-      truncateSync(guide, 50e6 + 1);
-      assert.deepEqual(called(copy, campaignMistakes(copy)), [
-        `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: names a file of 51 MB, but the limit is 50 MB, because the server keeps the file in memory. Use a smaller file.`,
-      ]);
-    }));
+it("a download that is too large for the server's memory is reported with file and line", () =>
+  withCampaignCopy((copy) => {
+    const line = make(copy, 'site.yaml', '', 'download:\n  label: Download as PDF\n  file: guide.pdf');
+    const guide = path.join(copy, 'article', 'guide.pdf');
+    writeFileSync(guide, '');
+    truncateSync(guide, 50e6);
+    assert.deepEqual(campaignMistakes(copy), []);
+    truncateSync(guide, 50e6 + 1);
+    assert.deepEqual(called(copy, campaignMistakes(copy)), [
+      `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: names a file of 51 MB, but the limit is 50 MB, because the server keeps the file in memory. Use a smaller file.`,
+    ]);
+  }));
 
-  it('all mistakes in all campaign files are reported at once', () =>
-    withCampaignCopy((copy) => {
-      make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
-      make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
-      make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
-      writeFileSync(path.join(copy, 'article/article.md'), 'No title');
-      assert.equal(campaignMistakes(copy).length, 4);
-    }));
-});
+it('all mistakes in all campaign files are reported at once', () =>
+  withCampaignCopy((copy) => {
+    make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
+    make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
+    make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
+    writeFileSync(path.join(copy, 'article/article.md'), 'No title');
+    assert.equal(campaignMistakes(copy).length, 4);
+  }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { campaignMistakes, readCampaign, readConsent } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
@@ -14,9 +14,8 @@ const landing = (folder: string, variant: string | null) => {
   return result.words;
 };
 
-describe('variants of the page', () => {
-  it('a variant overrides single entries and replaces lists as a whole', () => {
-    const file = `hero:
+it('a variant overrides single entries and replaces lists as a whole', () => {
+  const file = `hero:
   headline: Write Emails That Get Answers
 benefits:
   cards:
@@ -25,43 +24,43 @@ benefits:
       description: The only one.
 sections: [testimonials, benefits]
 `;
-    withChangedCampaign({ 'variants/b/landing.yaml': file }, (folder) => {
-      assert.deepEqual(campaignMistakes(folder), []);
-      const [own, b] = [landing(folder, null), landing(folder, 'b')];
-      assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
-      assert.deepEqual(b.benefits?.cards, [{ icon: 'target', title: 'One', description: 'The only one.' }]);
-      assert.equal(b.benefits?.title, own.benefits?.title);
-      assert.deepEqual(sectionsOf(b), ['testimonials', 'benefits']);
-      assert.deepEqual(b.closing, own.closing);
-    });
+  withChangedCampaign({ 'variants/b/landing.yaml': file }, (folder) => {
+    assert.deepEqual(campaignMistakes(folder), []);
+    const [own, b] = [landing(folder, null), landing(folder, 'b')];
+    assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
+    assert.deepEqual(b.benefits?.cards, [{ icon: 'target', title: 'One', description: 'The only one.' }]);
+    assert.equal(b.benefits?.title, own.benefits?.title);
+    assert.deepEqual(sectionsOf(b), ['testimonials', 'benefits']);
+    assert.deepEqual(b.closing, own.closing);
   });
+});
 
-  it("a variant has the consent version of its own wording, or else the campaign's", () => {
-    withChangedCampaign(
-      {
-        'variants/b/consent.yaml': 'text: Send me the guide and what is like it.',
-        'variants/c/landing.yaml': '# nothing yet',
-      },
-      (folder) => {
-        const result = readCampaign(folder);
-        assert.ok(result.type === 'campaign', JSON.stringify(result));
-        const { consent, variants } = result.campaign;
-        assert.deepEqual(
-          variants.map(({ name }) => name),
-          ['a', 'b', 'c'],
-        );
-        const [a, b, c] = variants;
-        assert.deepEqual(a?.consent, consent);
-        assert.deepEqual(c?.consent, consent);
-        assert.equal(b?.consent.text, 'Send me the guide and what is like it.');
-        assert.notEqual(b?.consent.version, consent.version);
-        assert.deepEqual(readConsent(folder, 'b'), { type: 'words', words: b?.consent });
-      },
-    );
-  });
+it("a variant has the consent version of its own wording, or else the campaign's", () => {
+  withChangedCampaign(
+    {
+      'variants/b/consent.yaml': 'text: Send me the guide and what is like it.',
+      'variants/c/landing.yaml': '# nothing yet',
+    },
+    (folder) => {
+      const result = readCampaign(folder);
+      assert.ok(result.type === 'campaign', JSON.stringify(result));
+      const { consent, variants } = result.campaign;
+      assert.deepEqual(
+        variants.map(({ name }) => name),
+        ['a', 'b', 'c'],
+      );
+      const [a, b, c] = variants;
+      assert.deepEqual(a?.consent, consent);
+      assert.deepEqual(c?.consent, consent);
+      assert.equal(b?.consent.text, 'Send me the guide and what is like it.');
+      assert.notEqual(b?.consent.version, consent.version);
+      assert.deepEqual(readConsent(folder, 'b'), { type: 'words', words: b?.consent });
+    },
+  );
+});
 
-  it('mistakes in a variant are reported with file, line and fix', () => {
-    const file = `hero:
+it('mistakes in a variant are reported with file, line and fix', () => {
+  const file = `hero:
   headlin: Nearly
 benefits:
   cards:
@@ -71,68 +70,67 @@ sections:
   - benefits
   - testimonial
 `;
-    assert.deepEqual(mistakesWith({ 'variants/b/landing.yaml': file }), [
-      'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry. Did you mean headline?',
-      'campaign/variants/b/landing.yaml:5: benefits.cards 1, description: is missing.',
-      'campaign/variants/b/landing.yaml:9:5: sections 2: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
-    ]);
-    assert.deepEqual(mistakesWith({ 'variants/b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
-      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside straight quotes. Put the whole text in quotes.',
-    ]);
-    assert.deepEqual(mistakesWith({ 'variants/b/consent.yaml': 'text:\n' }), [
-      'campaign/variants/b/consent.yaml:1: text: must not be empty.',
-    ]);
-    assert.deepEqual(
-      mistakesWith({ 'variants/b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
-        mistake.replace(/:\d.*/, ''),
-      ),
-      ['campaign/variants/b/landing.yaml'],
-    );
-  });
+  assert.deepEqual(mistakesWith({ 'variants/b/landing.yaml': file }), [
+    'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry. Did you mean headline?',
+    'campaign/variants/b/landing.yaml:5: benefits.cards 1, description: is missing.',
+    'campaign/variants/b/landing.yaml:9:5: sections 2: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+  ]);
+  assert.deepEqual(mistakesWith({ 'variants/b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
+    'campaign/variants/b/interface.yaml:2:10: cannot be read: a text must not contain a colon outside straight quotes. Put the whole text in quotes.',
+  ]);
+  assert.deepEqual(mistakesWith({ 'variants/b/consent.yaml': 'text:\n' }), [
+    'campaign/variants/b/consent.yaml:1: text: must not be empty.',
+  ]);
+  assert.deepEqual(
+    mistakesWith({ 'variants/b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
+      mistake.replace(/:\d.*/, ''),
+    ),
+    ['campaign/variants/b/landing.yaml'],
+  );
+});
 
-  it('a variant that omits a section linked from the footer is reported', () => {
-    const [mistake = '', ...others] = mistakesWith({
-      'variants/b/landing.yaml': 'sections: [testimonials]',
-      'site.yaml': (text) => text.replace(/href: .*/, "href: '#benefits'"),
-    });
-    assert.match(
-      mistake,
-      /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
-    );
-    assert.deepEqual(others, []);
+it('a variant that omits a section linked from the footer is reported', () => {
+  const [mistake = '', ...others] = mistakesWith({
+    'variants/b/landing.yaml': 'sections: [testimonials]',
+    'site.yaml': (text) => text.replace(/href: .*/, "href: '#benefits'"),
   });
+  assert.match(
+    mistake,
+    /^campaign\/site\.yaml:\d+: footerLinks 1, href: leads to a place that does not exist on the page\. The existing places are #testimonials, #closing\. \(Variant b\.\)$/,
+  );
+  assert.deepEqual(others, []);
+});
 
-  it('an invalid variant name and unknown variant files are reported', () => {
-    const cure = 'A variant may only contain landing.yaml, interface.yaml, consent.yaml.';
-    const name =
-      'must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name a is reserved for the campaign’s own page.';
-    assert.deepEqual(
-      mistakesWith({
-        'variants/a/landing.yaml': '# nothing',
-        'variants/b/site.yaml': 'title: Another',
-        'variants/The second/landing.yaml': '# nothing',
-        'variants/landing.yaml': '# nothing',
-      }),
-      [
-        `campaign/variants/The second: ${name}`,
-        `campaign/variants/a: ${name}`,
-        `campaign/variants/landing.yaml: ${name}`,
-        `campaign/variants/b/site.yaml: is the same for all variants. ${cure}`,
-      ],
-    );
-  });
+it('an invalid variant name and unknown variant files are reported', () => {
+  const cure = 'A variant may only contain landing.yaml, interface.yaml, consent.yaml.';
+  const name =
+    'must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name a is reserved for the campaign’s own page.';
+  assert.deepEqual(
+    mistakesWith({
+      'variants/a/landing.yaml': '# nothing',
+      'variants/b/site.yaml': 'title: Another',
+      'variants/The second/landing.yaml': '# nothing',
+      'variants/landing.yaml': '# nothing',
+    }),
+    [
+      `campaign/variants/The second: ${name}`,
+      `campaign/variants/a: ${name}`,
+      `campaign/variants/landing.yaml: ${name}`,
+      `campaign/variants/b/site.yaml: is the same for all variants. ${cure}`,
+    ],
+  );
+});
 
-  it("the check of a variant does not repeat mistakes in the campaign's own words", () => {
-    const mistakes = mistakesWith({
-      'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
-      'landing.yaml': (text) => text.replace(/^closing:/m, 'closin:'),
-    });
-    assert.equal(new Set(mistakes).size, mistakes.length);
-    assert.ok(
-      mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
-      mistakes.join('\n'),
-    );
+it("the check of a variant does not repeat mistakes in the campaign's own words", () => {
+  const mistakes = mistakesWith({
+    'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
+    'landing.yaml': (text) => text.replace(/^closing:/m, 'closin:'),
   });
+  assert.equal(new Set(mistakes).size, mistakes.length);
+  assert.ok(
+    mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
+    mistakes.join('\n'),
+  );
 });
 
 it('a variant with a long headline or separate consent causes warnings', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { parseSync } from 'vite';
 
@@ -87,18 +87,16 @@ function proseIn(source: string): { prose: string[]; names: string[] } {
   }
 }
 
-describe('words for visitors', () => {
-  it("words for visitors come from campaign/, never from the server's code", () => {
-    const files = globSync([ROOMS, 'shared/api.ts'], { cwd: PROJECT_FOLDER })
-      .map((file) => file.replaceAll(path.sep, '/'))
-      .filter((file) => !file.endsWith('.test.ts') && !(file in FOR_OPERATORS))
-      .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
-    const names = new Set(files.flatMap((file) => file.names));
-    const found = files.flatMap(({ file, prose }) =>
-      prose
-        .filter((text) => !names.has(text) && !ALLOWED[file]?.includes(text))
-        .map((text) => `${file}: ${text}`),
-    );
-    assert.deepEqual(found, [], 'move them to campaign/, or say here who reads them');
-  });
+it("words for visitors come from campaign/, never from the server's code", () => {
+  const files = globSync([ROOMS, 'shared/api.ts'], { cwd: PROJECT_FOLDER })
+    .map((file) => file.replaceAll(path.sep, '/'))
+    .filter((file) => !file.endsWith('.test.ts') && !(file in FOR_OPERATORS))
+    .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
+  const names = new Set(files.flatMap((file) => file.names));
+  const found = files.flatMap(({ file, prose }) =>
+    prose
+      .filter((text) => !names.has(text) && !ALLOWED[file]?.includes(text))
+      .map((text) => `${file}: ${text}`),
+  );
+  assert.deepEqual(found, [], 'move them to campaign/, or say here who reads them');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -95,99 +95,95 @@ const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-len
 const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
-describe('clients with many connections', () => {
-  const attacks = {
-    'that are silent': '',
-    'with half a request head': HALF_A_HEAD,
-    'with half a request body': HALF_A_BODY,
-    'that are idle after a response': ANSWERED,
-    'whose responses are not read': FILMS,
-  };
-  for (const [what, say] of Object.entries(attacks)) {
-    it(`many connections ${what} do not lock out visitors`, () =>
-      withPort({ siteFolder: TEST_DIST }, async (server) => {
-        await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
-        await expectService(server.port, 'one address');
-        assert.ok((await refusals(server, 'network')) > 0, 'beyond its share');
-        assert.equal(await refusals(server, 'process'), 0, 'one address does not fill the process');
-        const open = () => server.sockets.filter(({ destroyed }) => !destroyed);
-        assert.ok(open().length <= LIMITS.maxPerNetwork);
+const attacks = {
+  'that are silent': '',
+  'with half a request head': HALF_A_HEAD,
+  'with half a request body': HALF_A_BODY,
+  'that are idle after a response': ANSWERED,
+  'whose responses are not read': FILMS,
+};
+for (const [what, say] of Object.entries(attacks)) {
+  it(`many connections ${what} do not lock out visitors`, () =>
+    withPort({ siteFolder: TEST_DIST }, async (server) => {
+      await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
+      await expectService(server.port, 'one address');
+      assert.ok((await refusals(server, 'network')) > 0, 'beyond its share');
+      assert.equal(await refusals(server, 'process'), 0, 'one address does not fill the process');
+      const open = () => server.sockets.filter(({ destroyed }) => !destroyed);
+      assert.ok(open().length <= LIMITS.maxPerNetwork);
 
-        for (const address of ATTACKERS) await server.attack(address, LIMITS.maxPerNetwork, say);
-        if (say === FILMS) await until(() => open().every(({ writableLength }) => writableLength > 0));
-        assert.equal(open().length, LIMITS.maxOpen);
-        await expectService(server.port, 'many addresses');
-        assert.ok((await refusals(server, 'process')) > 0);
+      for (const address of ATTACKERS) await server.attack(address, LIMITS.maxPerNetwork, say);
+      if (say === FILMS) await until(() => open().every(({ writableLength }) => writableLength > 0));
+      assert.equal(open().length, LIMITS.maxOpen);
+      await expectService(server.port, 'many addresses');
+      assert.ok((await refusals(server, 'process')) > 0);
 
-        const { body } = await server.metrics.render();
-        assert.doesNotMatch(body, /lead_page_request_seconds_count\{[^}]*status="5/);
-        const [line = '', ...others] = complaints(server);
-        assert.equal(others.length, 0, 'one line a minute');
-        assert.match(line, /"level":40.*"network":\d+,"process":\d+/);
-        assert.doesNotMatch(server.logLines.join(''), /127\.0\.0\.([2-9]|77)\b/);
-      }));
+      const { body } = await server.metrics.render();
+      assert.doesNotMatch(body, /lead_page_request_seconds_count\{[^}]*status="5/);
+      const [line = '', ...others] = complaints(server);
+      assert.equal(others.length, 0, 'one line a minute');
+      assert.match(line, /"level":40.*"network":\d+,"process":\d+/);
+      assert.doesNotMatch(server.logLines.join(''), /127\.0\.0\.([2-9]|77)\b/);
+    }));
+}
+
+it('a connection with a complete request is never closed before its response', () =>
+  withPort({ engine: 'postgres' }, async (server) => {
+    const held = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const lock = server.database.db.transaction().execute(async (tx) => {
+      await sql`lock table submissions`.execute(tx);
+      locked.resolve();
+      await held.promise;
+    });
+    await locked.promise;
+    const arrived = once(server.app.server, 'request') as Promise<[IncomingMessage]>;
+    const waiting = ask(server.port, 'POST', API.leads, filledForm());
+    const [request] = await arrived;
+    await until(() => request.readableEnded);
+    for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
+    held.resolve();
+    await lock;
+    assert.equal(await waiting, 202);
+  }));
+
+it('a connection from a trusted proxy is exempt from the per-network limit', async () => {
+  for (const trusted of ['127.0.0.2/32', '1']) {
+    await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
+      await server.attack('127.0.0.2', 10);
+      assert.equal(await refusals(server, 'network'), 0);
+      assert.equal(server.sockets.filter(({ destroyed }) => !destroyed).length, 10);
+    });
   }
 });
 
-describe('connections', () => {
-  it('a connection with a complete request is never closed before its response', () =>
-    withPort({ engine: 'postgres' }, async (server) => {
-      const held = Promise.withResolvers<void>();
-      const locked = Promise.withResolvers<void>();
-      const lock = server.database.db.transaction().execute(async (tx) => {
-        await sql`lock table submissions`.execute(tx);
-        locked.resolve();
-        await held.promise;
-      });
-      await locked.promise;
-      const arrived = once(server.app.server, 'request') as Promise<[IncomingMessage]>;
-      const waiting = ask(server.port, 'POST', API.leads, filledForm());
-      const [request] = await arrived;
-      await until(() => request.readableEnded);
-      for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
-      held.resolve();
-      await lock;
-      assert.equal(await waiting, 202);
-    }));
+it('a connection from a trusted proxy is the last to be closed', () =>
+  withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
+    await server.attack('127.0.0.2', 8);
+    const kept = [...server.sockets];
+    for (const address of ATTACKERS.slice(1)) await server.attack(address, LIMITS.maxPerNetwork);
+    assert.ok((await refusals(server, 'process')) > 0);
+    assert.ok(kept.every(({ destroyed }) => !destroyed));
+  }));
 
-  it('a connection from a trusted proxy is exempt from the per-network limit', async () => {
-    for (const trusted of ['127.0.0.2/32', '1']) {
-      await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
-        await server.attack('127.0.0.2', 10);
-        assert.equal(await refusals(server, 'network'), 0);
-        assert.equal(server.sockets.filter(({ destroyed }) => !destroyed).length, 10);
-      });
-    }
-  });
+it('a response that is read slowly is counted once it is sent', () =>
+  withPort({ siteFolder: TEST_DIST }, async (server) => {
+    const answered = () =>
+      server.metric('lead_page_request_seconds_count{method="GET",route="/media/film.mp4",status="200"}');
+    const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
+    socket.pause().write(FILMS);
+    await until(() => server.sockets.some(({ writableLength }) => writableLength > 0));
+    assert.ok((await answered()) < 30);
+    socket.resume();
+    await until(async () => (await answered()) >= 30);
+    socket.destroy();
+  }));
 
-  it('a connection from a trusted proxy is the last to be closed', () =>
-    withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
-      await server.attack('127.0.0.2', 8);
-      const kept = [...server.sockets];
-      for (const address of ATTACKERS.slice(1)) await server.attack(address, LIMITS.maxPerNetwork);
-      assert.ok((await refusals(server, 'process')) > 0);
-      assert.ok(kept.every(({ destroyed }) => !destroyed));
-    }));
-
-  it('a response that is read slowly is counted once it is sent', () =>
-    withPort({ siteFolder: TEST_DIST }, async (server) => {
-      const answered = () =>
-        server.metric('lead_page_request_seconds_count{method="GET",route="/media/film.mp4",status="200"}');
-      const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
-      socket.pause().write(FILMS);
-      await until(() => server.sockets.some(({ writableLength }) => writableLength > 0));
-      assert.ok((await answered()) < 30);
-      socket.resume();
-      await until(async () => (await answered()) >= 30);
-      socket.destroy();
-    }));
-
-  it('an open connection is counted in the metrics', () =>
-    withPort({}, async (server) => {
-      const open = () => server.metric('lead_page_connections_open');
-      await server.attack('127.0.0.2', 3);
-      assert.equal(await open(), 3);
-      server.app.server.closeAllConnections();
-      await until(async () => (await open()) === 0);
-    }));
-});
+it('an open connection is counted in the metrics', () =>
+  withPort({}, async (server) => {
+    const open = () => server.metric('lead_page_connections_open');
+    await server.attack('127.0.0.2', 3);
+    assert.equal(await open(), 3);
+    server.app.server.closeAllConnections();
+    await until(async () => (await open()) === 0);
+  }));

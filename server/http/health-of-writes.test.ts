@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 import type { Client } from 'pg';
@@ -81,120 +81,118 @@ const FULL_SQLITE =
 const FULL_POSTGRES =
   'The disk of PostgreSQL is full, so forms are refused. Free some space. You do not need to restart.';
 
-describe('GET /api/health without database writes', () => {
-  it('health responds with 503 on a full SQLite file until there is space again', () =>
-    withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
-      const { db } = server.database;
-      const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
-      await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count)}`.execute(db);
-      assert.deepEqual(await health(server), WELL);
-      assert.equal(await takesWrites(server), 1);
-      await sendFormsUntilRefused(server);
-      assert.deepEqual(await health(server), sick(FULL_SQLITE));
-      assert.equal(await takesWrites(server), 0);
-      pass(server, A_MOMENT_SECONDS);
-      assert.deepEqual(await health(server), sick(FULL_SQLITE));
-      assert.equal(await sendForm(server), 503);
-      await sql`pragma max_page_count = 1000000`.execute(db);
-      assert.deepEqual(await health(server), sick(FULL_SQLITE));
-      pass(server, A_WHILE_SECONDS);
-      await untilWell(server);
-      assert.equal(await takesWrites(server), 1);
-      assert.equal(await sendForm(server), 202);
-    }));
+it('health responds with 503 on a full SQLite file until there is space again', () =>
+  withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
+    const { db } = server.database;
+    const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
+    await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count)}`.execute(db);
+    assert.deepEqual(await health(server), WELL);
+    assert.equal(await takesWrites(server), 1);
+    await sendFormsUntilRefused(server);
+    assert.deepEqual(await health(server), sick(FULL_SQLITE));
+    assert.equal(await takesWrites(server), 0);
+    pass(server, A_MOMENT_SECONDS);
+    assert.deepEqual(await health(server), sick(FULL_SQLITE));
+    assert.equal(await sendForm(server), 503);
+    await sql`pragma max_page_count = 1000000`.execute(db);
+    assert.deepEqual(await health(server), sick(FULL_SQLITE));
+    pass(server, A_WHILE_SECONDS);
+    await untilWell(server);
+    assert.equal(await takesWrites(server), 1);
+    assert.equal(await sendForm(server), 202);
+  }));
 
-  it('health tests a write at intervals, but only after a failure', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
-      await ask();
-      assert.equal(await tries(server), 0);
-      await sql`pragma query_only = on`.execute(server.database.db);
-      assert.equal(await sendForm(server), 503);
-      await ask();
-      await sql`pragma query_only = off`.execute(server.database.db);
-      assert.deepEqual(
-        (await ask()).map(({ status }) => status),
-        Array.from({ length: 50 }, () => 503),
-      );
-      pass(server, A_MOMENT_SECONDS);
-      assert.deepEqual(
-        await ask(),
-        Array.from({ length: 50 }, () => WELL),
-      );
-      assert.equal(await tries(server), 1);
-    }));
+it('health tests a write at intervals, but only after a failure', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
+    await ask();
+    assert.equal(await tries(server), 0);
+    await sql`pragma query_only = on`.execute(server.database.db);
+    assert.equal(await sendForm(server), 503);
+    await ask();
+    await sql`pragma query_only = off`.execute(server.database.db);
+    assert.deepEqual(
+      (await ask()).map(({ status }) => status),
+      Array.from({ length: 50 }, () => 503),
+    );
+    pass(server, A_MOMENT_SECONDS);
+    assert.deepEqual(
+      await ask(),
+      Array.from({ length: 50 }, () => WELL),
+    );
+    assert.equal(await tries(server), 1);
+  }));
 
-  it('health responds with 503 on a read-only SQLite file until a write succeeds', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const { db } = server.database;
-      await sql`pragma query_only = on`.execute(db);
-      assert.equal(await sendForm(server), 503);
-      assert.match(
-        (await health(server)).body,
-        /^The database file cannot be written \(read-only\), so forms are refused\. Check /,
-      );
-      await sql`pragma query_only = off`.execute(db);
-      assert.equal(await sendForm(server), 202);
-      assert.deepEqual(await health(server), WELL);
-    }));
+it('health responds with 503 on a read-only SQLite file until a write succeeds', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { db } = server.database;
+    await sql`pragma query_only = on`.execute(db);
+    assert.equal(await sendForm(server), 503);
+    assert.match(
+      (await health(server)).body,
+      /^The database file cannot be written \(read-only\), so forms are refused\. Check /,
+    );
+    await sql`pragma query_only = off`.execute(db);
+    assert.equal(await sendForm(server), 202);
+    assert.deepEqual(await health(server), WELL);
+  }));
 
-  it('health responds with 503 on a read-only PostgreSQL until a write succeeds', () =>
-    withServer({ engine: 'postgres' }, async (server) => {
-      assert.equal(await sendForm(server), 202);
-      await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
-      await until(
-        async () =>
-          (await sendForm(server)) === 503 &&
-          (await health(server)).body.startsWith(
-            'PostgreSQL cannot be written (read-only), so forms are refused. ',
+it('health responds with 503 on a read-only PostgreSQL until a write succeeds', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    assert.equal(await sendForm(server), 202);
+    await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
+    await until(
+      async () =>
+        (await sendForm(server)) === 503 &&
+        (await health(server)).body.startsWith(
+          'PostgreSQL cannot be written (read-only), so forms are refused. ',
+        ),
+    );
+    assert.equal((await health(server)).status, 503);
+    await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'off'));
+    await until(async () => (await sendForm(server)) === 202);
+    assert.deepEqual(await health(server), WELL);
+  }));
+
+it('health responds with 503 on a SQLite file that another program has locked', () =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'leads.db');
+    const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
+    await using other = await freshDatabase('sqlite', { file });
+    await withServer({ engine: 'sqlite', database }, async (server) => {
+      await other.db.transaction().execute(async () => {
+        assert.equal(await sendForm(server), 503);
+        assert.deepEqual(
+          await health(server),
+          sick(
+            'The database file cannot be written (locked), so forms are refused. Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).',
           ),
-      );
-      assert.equal((await health(server)).status, 503);
-      await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'off'));
-      await until(async () => (await sendForm(server)) === 202);
-      assert.deepEqual(await health(server), WELL);
-    }));
-
-  it('health responds with 503 on a SQLite file that another program has locked', () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'leads.db');
-      const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
-      await using other = await freshDatabase('sqlite', { file });
-      await withServer({ engine: 'sqlite', database }, async (server) => {
-        await other.db.transaction().execute(async () => {
-          assert.equal(await sendForm(server), 503);
-          assert.deepEqual(
-            await health(server),
-            sick(
-              'The database file cannot be written (locked), so forms are refused. Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).',
-            ),
-          );
-        });
-        assert.equal(await sendForm(server), 202);
-        assert.deepEqual(await health(server), WELL);
+        );
       });
-    }));
+      assert.equal(await sendForm(server), 202);
+      assert.deepEqual(await health(server), WELL);
+    });
+  }));
 
-  it(
-    'health responds with 503 for PostgreSQL on a full disk, even if small writes succeed',
-    { skip: whyNoDisk() },
-    () =>
-      withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>
-        withTableOnSmallDisk(postgresOf(server), 'submissions', async (disk) => {
-          const filler = fillDisk(disk);
-          await sendFormsUntilRefused(server);
-          assert.deepEqual(await health(server), sick(FULL_POSTGRES));
-          assert.equal(await tries(server), 1);
-          assert.equal(await sendForm(server), 503);
-          assert.deepEqual(await health(server), sick(FULL_POSTGRES));
-          rmSync(filler);
-          assert.equal(await sendForm(server), 202);
-          pass(server, A_WHILE_SECONDS);
-          await untilWell(server);
-        }),
-      ),
-  );
-});
+it(
+  'health responds with 503 for PostgreSQL on a full disk, even if small writes succeed',
+  { skip: whyNoDisk() },
+  () =>
+    withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>
+      withTableOnSmallDisk(postgresOf(server), 'submissions', async (disk) => {
+        const filler = fillDisk(disk);
+        await sendFormsUntilRefused(server);
+        assert.deepEqual(await health(server), sick(FULL_POSTGRES));
+        assert.equal(await tries(server), 1);
+        assert.equal(await sendForm(server), 503);
+        assert.deepEqual(await health(server), sick(FULL_POSTGRES));
+        rmSync(filler);
+        assert.equal(await sendForm(server), 202);
+        pass(server, A_WHILE_SECONDS);
+        await untilWell(server);
+      }),
+    ),
+);
 
 function postgresOf({ config: { database } }: ServerUnderTest): string {
   assert(database.engine === 'postgres');

@@ -57,23 +57,21 @@ const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: read
   ],
 ];
 
-describe('IP address of a visitor', () => {
-  it("the visitor's IP address is the connection's unless TRUST_PROXY is set", () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      assert.equal(await addressOf(server, '203.0.113.7'), PROXY);
-      assert.equal(await addressOf(server, '203.0.113.8'), PROXY);
-      assert.equal(warnings(server).length, 1);
-      assert.match(warnings(server)[0] ?? '', /"level":40/);
-    }));
+it("the visitor's IP address is the connection's unless TRUST_PROXY is set", () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    assert.equal(await addressOf(server, '203.0.113.7'), PROXY);
+    assert.equal(await addressOf(server, '203.0.113.8'), PROXY);
+    assert.equal(warnings(server).length, 1);
+    assert.match(warnings(server)[0] ?? '', /"level":40/);
+  }));
 
-  for (const [title, trusted, ...rows] of COUNTED)
-    it(`the visitor's IP address is ${title}`, () =>
-      withServer({ engine: 'sqlite', env: { TRUST_PROXY: trusted } }, async (server) => {
-        for (const [forwardedFor, counts, from] of rows)
-          assert.equal(await addressOf(server, forwardedFor, from), counts, forwardedFor);
-        assert.equal(warnings(server).length, 0);
-      }));
-});
+for (const [title, trusted, ...rows] of COUNTED)
+  it(`the visitor's IP address is ${title}`, () =>
+    withServer({ engine: 'sqlite', env: { TRUST_PROXY: trusted } }, async (server) => {
+      for (const [forwardedFor, counts, from] of rows)
+        assert.equal(await addressOf(server, forwardedFor, from), counts, forwardedFor);
+      assert.equal(warnings(server).length, 0);
+    }));
 
 for (const engine of ENGINES) {
   describe(`invalid X-Forwarded-For entry on ${engine}`, () => {
@@ -111,30 +109,28 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('notation of IP addresses', () => {
-  it('readAddress reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
-    const written: Record<string, string> = {
-      '203.0.113.7': '203.0.113.7',
-      ' 203.0.113.7\t': '203.0.113.7',
-      '203.0.113.7:4711': '203.0.113.7',
-      '::ffff:203.0.113.7': '203.0.113.7',
-      '::ffff:cb00:7107': '203.0.113.7',
-      '[::ffff:203.0.113.7]:80': '203.0.113.7',
-      '[::1]:80': '::1',
-      '[::1]': '::1',
-      '2001:DB8:0:0:0:0:0:9': '2001:db8::9',
-      '[2001:db8::9]:4711': '2001:db8::9',
-      'fe80::1%eth0': 'fe80::1',
-      '[fe80::1%25eth0]:80': 'fe80::1',
-    };
-    for (const [text, address] of Object.entries(written)) assert.equal(readAddress(text), address, text);
-  });
+it('readAddress reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
+  const written: Record<string, string> = {
+    '203.0.113.7': '203.0.113.7',
+    ' 203.0.113.7\t': '203.0.113.7',
+    '203.0.113.7:4711': '203.0.113.7',
+    '::ffff:203.0.113.7': '203.0.113.7',
+    '::ffff:cb00:7107': '203.0.113.7',
+    '[::ffff:203.0.113.7]:80': '203.0.113.7',
+    '[::1]:80': '::1',
+    '[::1]': '::1',
+    '2001:DB8:0:0:0:0:0:9': '2001:db8::9',
+    '[2001:db8::9]:4711': '2001:db8::9',
+    'fe80::1%eth0': 'fe80::1',
+    '[fe80::1%25eth0]:80': 'fe80::1',
+  };
+  for (const [text, address] of Object.entries(written)) assert.equal(readAddress(text), address, text);
+});
 
-  it('readAddress returns null for text that is not an IP address', () => {
-    const others = words(`
+it('readAddress returns null for text that is not an IP address', () => {
+  const others = words(`
       unknown _hidden localhost 127.1 0x7f.0.0.1 2130706433 256.1.1.1 1.2.3 1.2.3.4.5 203.0.113.7:
       203.0.113.7:x 203.0.113.7/24 ::1:: [::1 ::1] []:80 %eth0`);
-    const odd = ['', ' ', '203.0.113.7 evil', `::1%${'z'.repeat(200)}`, '1'.repeat(8_192)];
-    for (const text of [...others, ...odd]) assert.equal(readAddress(text), null, text.slice(0, 40));
-  });
+  const odd = ['', ' ', '203.0.113.7 evil', `::1%${'z'.repeat(200)}`, '1'.repeat(8_192)];
+  for (const text of [...others, ...odd]) assert.equal(readAddress(text), null, text.slice(0, 40));
 });

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
 import {
@@ -74,175 +74,173 @@ function build(project: string, text: string, now = NOW, campaign = path.join(pr
 
 const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
 
-describe('releases', () => {
-  it('a release exists only once it is published', () =>
-    withProject((project, dist) => {
-      const folder = build(project, 'one');
-      assert.equal(newestRelease(dist), null);
-      const name = publishRelease(dist, folder, NOW);
-      assert.equal(newestRelease(dist)?.name, name);
-      assert.equal(readFileSync(path.join(dist, 'releases', name, 'pages', 'index.html'), 'utf8'), 'one');
-      assert.ok(!existsSync(folder));
-    }));
+it('a release exists only once it is published', () =>
+  withProject((project, dist) => {
+    const folder = build(project, 'one');
+    assert.equal(newestRelease(dist), null);
+    const name = publishRelease(dist, folder, NOW);
+    assert.equal(newestRelease(dist)?.name, name);
+    assert.equal(readFileSync(path.join(dist, 'releases', name, 'pages', 'index.html'), 'utf8'), 'one');
+    assert.ok(!existsSync(folder));
+  }));
 
-  it('a release is not stored twice if its bytes are identical', () =>
-    withProject((project, dist) => {
-      const first = publishRelease(dist, build(project, 'one'), NOW);
-      const again = build(project, 'one');
-      assert.equal(publishRelease(dist, again, NOW + HOUR_MS), first);
-      assert.ok(!existsSync(again));
-      assert.deepEqual(releasesIn(dist), [first]);
-    }));
+it('a release is not stored twice if its bytes are identical', () =>
+  withProject((project, dist) => {
+    const first = publishRelease(dist, build(project, 'one'), NOW);
+    const again = build(project, 'one');
+    assert.equal(publishRelease(dist, again, NOW + HOUR_MS), first);
+    assert.ok(!existsSync(again));
+    assert.deepEqual(releasesIn(dist), [first]);
+  }));
 
-  it('the release published last is the newest, even after the clock was set back', () =>
-    withProject((project, dist) => {
-      const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
-      publishRelease(dist, one, NOW);
-      const later = publishRelease(dist, three, NOW);
-      assert.equal(newestRelease(dist)?.name, later);
-      const last = publishRelease(dist, two, NOW - 400 * DAY_MS);
-      assert.equal(newestRelease(dist)?.name, last);
-      const newest = newestRelease(dist);
-      assert.equal(readFileSync(path.join(newest?.folder ?? '', 'pages', 'index.html'), 'utf8'), 'two');
-      assert.equal(releasesIn(dist).length, 3);
-    }));
+it('the release published last is the newest, even after the clock was set back', () =>
+  withProject((project, dist) => {
+    const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
+    publishRelease(dist, one, NOW);
+    const later = publishRelease(dist, three, NOW);
+    assert.equal(newestRelease(dist)?.name, later);
+    const last = publishRelease(dist, two, NOW - 400 * DAY_MS);
+    assert.equal(newestRelease(dist)?.name, last);
+    const newest = newestRelease(dist);
+    assert.equal(readFileSync(path.join(newest?.folder ?? '', 'pages', 'index.html'), 'utf8'), 'two');
+    assert.equal(releasesIn(dist).length, 3);
+  }));
 
-  it('a release is kept for a day after its replacement', () =>
-    withProject((project, dist) => {
-      const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
-      const second = publishRelease(dist, build(project, 'two'), NOW);
-      removeOldReleases(dist, NOW + DAY_MS);
-      assert.deepEqual(releasesIn(dist), [first, second]);
-      removeOldReleases(dist, NOW + DAY_MS + 1);
-      assert.deepEqual(releasesIn(dist), [second]);
-      removeOldReleases(dist, NOW + 900 * DAY_MS);
-      assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
-    }));
+it('a release is kept for a day after its replacement', () =>
+  withProject((project, dist) => {
+    const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
+    const second = publishRelease(dist, build(project, 'two'), NOW);
+    removeOldReleases(dist, NOW + DAY_MS);
+    assert.deepEqual(releasesIn(dist), [first, second]);
+    removeOldReleases(dist, NOW + DAY_MS + 1);
+    assert.deepEqual(releasesIn(dist), [second]);
+    removeOldReleases(dist, NOW + 900 * DAY_MS);
+    assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
+  }));
 
-  it('a killed build is never mistaken for a release and is removed after an hour', () =>
-    withProject((project, dist) => {
-      const killed = build(project, 'one', NOW - HOUR_MS - 1);
-      const underWay = build(project, 'two', NOW - HOUR_MS);
-      write(dist, 'releases/.something else', '');
-      assert.equal(newestRelease(dist), null);
-      removeOldReleases(dist, NOW);
-      assert.ok(!existsSync(killed));
-      assert.ok(existsSync(underWay));
-      assert.deepEqual(releasesIn(dist), ['.something else']);
-    }));
+it('a killed build is never mistaken for a release and is removed after an hour', () =>
+  withProject((project, dist) => {
+    const killed = build(project, 'one', NOW - HOUR_MS - 1);
+    const underWay = build(project, 'two', NOW - HOUR_MS);
+    write(dist, 'releases/.something else', '');
+    assert.equal(newestRelease(dist), null);
+    removeOldReleases(dist, NOW);
+    assert.ok(!existsSync(killed));
+    assert.ok(existsSync(underWay));
+    assert.deepEqual(releasesIn(dist), ['.something else']);
+  }));
 
-  it('a release keeps the owners and modes of its campaign, without unused and hidden files', () =>
-    withProject((project) => {
-      write(project, 'campaign/.git/config', '[core]');
-      // A lock file of Emacs.
-      symlinkSync('nowhere', path.join(project, 'campaign/.#landing.yaml'));
-      write(project, 'campaign/article/article.md', 'Gated');
-      write(project, 'campaign/unused/old.yaml', 'old');
-      const article = path.join(project, 'campaign/article/article.md');
-      chmodSync(article, 0o600);
-      if (process.getuid?.() === 0) chownSync(article, 65_534, 65_534);
-      const release = path.join(project, 'release');
-      copyCampaign(path.join(project, 'campaign'), release);
-      const copy = statSync(path.join(release, 'campaign/article/article.md'));
-      assert.deepEqual([copy.mode & 0o777, copy.uid], [0o600, statSync(article).uid]);
-      assert.deepEqual(readdirSync(path.join(release, 'campaign')).toSorted(), [
-        'article',
-        'emails',
-        'landing.yaml',
-      ]);
-    }));
+it('a release keeps the owners and modes of its campaign, without unused and hidden files', () =>
+  withProject((project) => {
+    write(project, 'campaign/.git/config', '[core]');
+    // A lock file of Emacs.
+    symlinkSync('nowhere', path.join(project, 'campaign/.#landing.yaml'));
+    write(project, 'campaign/article/article.md', 'Gated');
+    write(project, 'campaign/unused/old.yaml', 'old');
+    const article = path.join(project, 'campaign/article/article.md');
+    chmodSync(article, 0o600);
+    if (process.getuid?.() === 0) chownSync(article, 65_534, 65_534);
+    const release = path.join(project, 'release');
+    copyCampaign(path.join(project, 'campaign'), release);
+    const copy = statSync(path.join(release, 'campaign/article/article.md'));
+    assert.deepEqual([copy.mode & 0o777, copy.uid], [0o600, statSync(article).uid]);
+    assert.deepEqual(readdirSync(path.join(release, 'campaign')).toSorted(), [
+      'article',
+      'emails',
+      'landing.yaml',
+    ]);
+  }));
 
-  it('a release is served only while its sources are unchanged', () =>
-    withProject((project, dist) => {
-      const mistake = (sitePath?: string) => {
-        const found = findRelease(project, undefined, sitePath);
-        return found.type === 'release' ? found.type : found.mistake;
-      };
-      assert.equal(
-        mistake(),
-        'The site has not been built yet. Run "npm run build" first, or use "npm start".',
-      );
-      publishRelease(dist, build(project, 'one'), NOW);
-      assert.equal(mistake(), 'release');
-      assert.equal(
-        mistake('/guide'),
-        'The site was built with no path, but PUBLIC_URL has the path /guide. Run "npm run build" again.',
-      );
-      write(project, 'campaign/emails/code.yaml', 'subject: Two');
-      write(project, 'campaign/article/article.md', 'Two');
-      write(project, 'web/app.test.ts', 'two');
-      utimesSync(path.join(project, 'web', 'app.tsx'), 0, 0);
-      assert.equal(mistake(), 'release');
-      write(project, 'campaign/unused/landing.yaml', 'headline: Old');
-      assert.equal(mistake(), 'release');
-      write(project, 'campaign/landing.yaml', 'headline: Two');
-      assert.equal(findRelease(project).type, 'outdated', 'because only words changed');
-      assert.equal(
-        mistake(),
-        'The built site is outdated, because campaign/landing.yaml changed after the build. Run "npm run build" again.',
-      );
-      write(project, 'campaign/landing.yaml', 'headline: One');
-      for (const name of ['campaign/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
-        write(project, name, 'new');
-        assert.match(mistake(), new RegExp(`outdated, because ${name} changed`));
-        rmSync(path.join(project, name));
-      }
-      rmSync(path.join(project, 'web', 'app.tsx'));
-      write(project, 'package-lock.json', '{"changed":true}');
-      assert.match(mistake(), /outdated, because package-lock\.json and 1 more changed/);
-      assert.equal(findRelease(project).type, 'unusable');
-      write(project, 'package-lock.json', '{}');
-      rmSync(path.join(project, 'web'), { recursive: true });
-      assert.equal(mistake(), 'release');
-    }));
-
-  it('a release lists every file of the build as a source', () => {
-    const project = path.resolve(import.meta.dirname, '..', '..');
-    const known = readSources(project, path.join(project, 'campaign'));
-    const seen = new Set<string>();
-    const notInThePage = /(?:article|campaign-warnings|sample)\.ts$/;
-    const follow = (name: string) => {
-      if (seen.has(name) || notInThePage.test(name)) return;
-      seen.add(name);
-      const code = readFileSync(path.join(project, name), 'utf8');
-      for (const [, imported = ''] of code.matchAll(/from '#((?:build|server\/campaign)\/[^']+)'/g))
-        follow(imported);
+it('a release is served only while its sources are unchanged', () =>
+  withProject((project, dist) => {
+    const mistake = (sitePath?: string) => {
+      const found = findRelease(project, undefined, sitePath);
+      return found.type === 'release' ? found.type : found.mistake;
     };
-    follow('build/build.ts');
-    assert.ok(seen.size > 3);
-    assert.deepEqual(
-      Array.from(seen).filter((name) => !(name in known)),
-      [],
+    assert.equal(
+      mistake(),
+      'The site has not been built yet. Run "npm run build" first, or use "npm start".',
     );
-  });
+    publishRelease(dist, build(project, 'one'), NOW);
+    assert.equal(mistake(), 'release');
+    assert.equal(
+      mistake('/guide'),
+      'The site was built with no path, but PUBLIC_URL has the path /guide. Run "npm run build" again.',
+    );
+    write(project, 'campaign/emails/code.yaml', 'subject: Two');
+    write(project, 'campaign/article/article.md', 'Two');
+    write(project, 'web/app.test.ts', 'two');
+    utimesSync(path.join(project, 'web', 'app.tsx'), 0, 0);
+    assert.equal(mistake(), 'release');
+    write(project, 'campaign/unused/landing.yaml', 'headline: Old');
+    assert.equal(mistake(), 'release');
+    write(project, 'campaign/landing.yaml', 'headline: Two');
+    assert.equal(findRelease(project).type, 'outdated', 'because only words changed');
+    assert.equal(
+      mistake(),
+      'The built site is outdated, because campaign/landing.yaml changed after the build. Run "npm run build" again.',
+    );
+    write(project, 'campaign/landing.yaml', 'headline: One');
+    for (const name of ['campaign/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
+      write(project, name, 'new');
+      assert.match(mistake(), new RegExp(`outdated, because ${name} changed`));
+      rmSync(path.join(project, name));
+    }
+    rmSync(path.join(project, 'web', 'app.tsx'));
+    write(project, 'package-lock.json', '{"changed":true}');
+    assert.match(mistake(), /outdated, because package-lock\.json and 1 more changed/);
+    assert.equal(findRelease(project).type, 'unusable');
+    write(project, 'package-lock.json', '{}');
+    rmSync(path.join(project, 'web'), { recursive: true });
+    assert.equal(mistake(), 'release');
+  }));
 
-  it('a release belongs to one campaign and must match its content', () =>
-    withProject((project, dist) => {
-      const other = path.join(project, 'examples', 'german');
-      write(other, 'landing.yaml', 'headline: Eins');
-      write(other, 'article/article.md', 'Eins');
-      const mistake = (campaign?: string) => {
-        const found = findRelease(project, campaign);
-        return found.type === 'release' ? found.release.folder : found.mistake;
-      };
-      const own = publishRelease(dist, build(project, 'one'), NOW);
-      assert.match(mistake(other), /^The site has not been built yet\./);
-      const otherDist = distFolder(project, other);
-      const release = publishRelease(otherDist, build(project, 'eins', NOW + 1, other), NOW + 1);
-      assert.equal(mistake(other), path.join(otherDist, 'releases', release));
-      assert.equal(mistake(), path.join(dist, 'releases', own), 'the first one is still the one to serve');
-      write(other, 'article/article.md', 'Zwei');
-      assert.equal(mistake(other), path.join(otherDist, 'releases', release));
-      write(other, 'media/hero.avif', 'Zwei');
-      assert.equal(
-        mistake(other),
-        'The built site is outdated, because examples/german/media/hero.avif changed after the build. Run "npm run build" again.',
-      );
-      assert.equal(mistake(), path.join(dist, 'releases', own));
-      removeOldReleases(dist, NOW + 900 * DAY_MS);
-      assert.ok(existsSync(path.join(otherDist, 'releases', release)));
-    }));
+it('a release lists every file of the build as a source', () => {
+  const project = path.resolve(import.meta.dirname, '..', '..');
+  const known = readSources(project, path.join(project, 'campaign'));
+  const seen = new Set<string>();
+  const notInThePage = /(?:article|campaign-warnings|sample)\.ts$/;
+  const follow = (name: string) => {
+    if (seen.has(name) || notInThePage.test(name)) return;
+    seen.add(name);
+    const code = readFileSync(path.join(project, name), 'utf8');
+    for (const [, imported = ''] of code.matchAll(/from '#((?:build|server\/campaign)\/[^']+)'/g))
+      follow(imported);
+  };
+  follow('build/build.ts');
+  assert.ok(seen.size > 3);
+  assert.deepEqual(
+    Array.from(seen).filter((name) => !(name in known)),
+    [],
+  );
 });
+
+it('a release belongs to one campaign and must match its content', () =>
+  withProject((project, dist) => {
+    const other = path.join(project, 'examples', 'german');
+    write(other, 'landing.yaml', 'headline: Eins');
+    write(other, 'article/article.md', 'Eins');
+    const mistake = (campaign?: string) => {
+      const found = findRelease(project, campaign);
+      return found.type === 'release' ? found.release.folder : found.mistake;
+    };
+    const own = publishRelease(dist, build(project, 'one'), NOW);
+    assert.match(mistake(other), /^The site has not been built yet\./);
+    const otherDist = distFolder(project, other);
+    const release = publishRelease(otherDist, build(project, 'eins', NOW + 1, other), NOW + 1);
+    assert.equal(mistake(other), path.join(otherDist, 'releases', release));
+    assert.equal(mistake(), path.join(dist, 'releases', own), 'the first one is still the one to serve');
+    write(other, 'article/article.md', 'Zwei');
+    assert.equal(mistake(other), path.join(otherDist, 'releases', release));
+    write(other, 'media/hero.avif', 'Zwei');
+    assert.equal(
+      mistake(other),
+      'The built site is outdated, because examples/german/media/hero.avif changed after the build. Run "npm run build" again.',
+    );
+    assert.equal(mistake(), path.join(dist, 'releases', own));
+    removeOldReleases(dist, NOW + 900 * DAY_MS);
+    assert.ok(existsSync(path.join(otherDist, 'releases', release)));
+  }));
 
 const namedIn = (page: string): string[] => [...new Set(page.match(/\/(?:assets|media|fonts)\/[\w.-]+/g))];
 const chunkIn = (page: string): string => /data-app="([^"]+)"/.exec(page)?.[1] ?? '';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
@@ -14,31 +14,29 @@ const dropped = (server: ServerUnderTest) => read(server).filter(({ msg }) => ms
 
 const TOO_MANY = LOG_LINES.ofNetwork + 50;
 
-describe('log lines about requests', () => {
-  it('log lines about one network are limited for an hour without hiding other networks', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const stranger = createVisitor(server, '203.0.113.7');
-      for (let count = 0; count < TOO_MANY; count += 1)
-        assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
-      assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork);
-      assert.deepEqual(
-        dropped(server).map(({ lines }) => lines),
-        [1],
-      );
-      assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
-      assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 1);
-      server.setClock(server.now() + LOG_LINES.windowMs);
-      assert.equal((await stranger.get('/api/nothing')).statusCode, 404);
-      assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 2);
-    }));
+it('log lines about one network are limited for an hour without hiding other networks', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const stranger = createVisitor(server, '203.0.113.7');
+    for (let count = 0; count < TOO_MANY; count += 1)
+      assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
+    assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork);
+    assert.deepEqual(
+      dropped(server).map(({ lines }) => lines),
+      [1],
+    );
+    assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
+    assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 1);
+    server.setClock(server.now() + LOG_LINES.windowMs);
+    assert.equal((await stranger.get('/api/nothing')).statusCode, 404);
+    assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 2);
+  }));
 
-  it('successful health checks are not logged', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      for (const route of [API.live, API.health])
-        assert.equal((await createVisitor(server).get(route)).statusCode, 200);
-      assert.deepEqual(
-        read(server).filter(({ route }) => route !== undefined),
-        [],
-      );
-    }));
-});
+it('successful health checks are not logged', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    for (const route of [API.live, API.health])
+      assert.equal((await createVisitor(server).get(route)).statusCode, 200);
+    assert.deepEqual(
+      read(server).filter(({ route }) => route !== undefined),
+      [],
+    );
+  }));

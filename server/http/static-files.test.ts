@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
@@ -50,178 +50,168 @@ const get = await overConnection(server);
 const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
 after(() => agent.destroy());
 
-describe('encoding of files', () => {
-  it('the encoding of a file follows Accept-Encoding', async () => {
-    for (const [accepted, expected] of [
-      ['gzip, deflate, br, zstd', 'br'],
-      ['gzip', 'gzip'],
-      ['br;q=0.5, gzip', 'gzip'],
-      ['br;q=0, gzip;q=0', undefined],
-      ['identity;q=0, *', 'br'],
-      ['*;q=0', undefined],
-      ['', undefined],
-      [',;=,"', undefined],
-    ] as const) {
-      for (const url of ['/', chunk, '/robots.txt', '/no/such/page']) {
-        const response = await get(url, { 'accept-encoding': accepted });
-        assert.equal(response.headers['content-encoding'], expected, `${url}, "${accepted}"`);
-        assert.equal(response.headers.vary, 'accept-encoding', url);
-        assert.deepEqual(decodedBody(response), (await get(url)).rawPayload, `${url}, "${accepted}"`);
-      }
+it('the encoding of a file follows Accept-Encoding', async () => {
+  for (const [accepted, expected] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0', undefined],
+    ['identity;q=0, *', 'br'],
+    ['*;q=0', undefined],
+    ['', undefined],
+    [',;=,"', undefined],
+  ] as const) {
+    for (const url of ['/', chunk, '/robots.txt', '/no/such/page']) {
+      const response = await get(url, { 'accept-encoding': accepted });
+      assert.equal(response.headers['content-encoding'], expected, `${url}, "${accepted}"`);
+      assert.equal(response.headers.vary, 'accept-encoding', url);
+      assert.deepEqual(decodedBody(response), (await get(url)).rawPayload, `${url}, "${accepted}"`);
     }
-  });
-
-  it('a file that is never compressed is sent unencoded and without Vary', async () => {
-    const response = await get(FILM, { 'accept-encoding': 'br, gzip' });
-    assert.equal(response.headers['content-encoding'], undefined);
-    assert.equal(response.headers.vary, undefined);
-    assert.deepEqual(response.rawPayload, film);
-  });
-
-  it('a request with an absurdly long Accept-Encoding gets the unencoded file', async () => {
-    const response = await get('/', { 'accept-encoding': `${','.repeat(600)}br` });
-    assert.equal(response.headers['content-encoding'], undefined);
-  });
+  }
 });
 
-describe('entity tags', () => {
-  it('an entity tag is strong and differs for each encoding', async () => {
-    for (const url of ['/', chunk]) {
-      const tags = await Promise.all(
-        ['br', 'gzip', 'identity'].map(
-          async (encoding) => (await get(url, { 'accept-encoding': encoding })).headers.etag,
-        ),
-      );
-      assert.equal(new Set(tags).size, 3, url);
-      for (const tag of tags) assert.match(String(tag), /^"[\w-]{22}"$/);
-    }
-  });
+it('a file that is never compressed is sent unencoded and without Vary', async () => {
+  const response = await get(FILM, { 'accept-encoding': 'br, gzip' });
+  assert.equal(response.headers['content-encoding'], undefined);
+  assert.equal(response.headers.vary, undefined);
+  assert.deepEqual(response.rawPayload, film);
+});
 
-  it('a request with a matching If-None-Match gets 304 with the headers of a 200', async () => {
-    for (const url of ['/', '/robots.txt', chunk, FILM]) {
-      const accept = { 'accept-encoding': 'br' };
+it('a request with an absurdly long Accept-Encoding gets the unencoded file', async () => {
+  const response = await get('/', { 'accept-encoding': `${','.repeat(600)}br` });
+  assert.equal(response.headers['content-encoding'], undefined);
+});
+
+it('an entity tag is strong and differs for each encoding', async () => {
+  for (const url of ['/', chunk]) {
+    const tags = await Promise.all(
+      ['br', 'gzip', 'identity'].map(
+        async (encoding) => (await get(url, { 'accept-encoding': encoding })).headers.etag,
+      ),
+    );
+    assert.equal(new Set(tags).size, 3, url);
+    for (const tag of tags) assert.match(String(tag), /^"[\w-]{22}"$/);
+  }
+});
+
+it('a request with a matching If-None-Match gets 304 with the headers of a 200', async () => {
+  for (const url of ['/', '/robots.txt', chunk, FILM]) {
+    const accept = { 'accept-encoding': 'br' };
+    const whole = await get(url, accept);
+    const etag = String(whole.headers.etag);
+    for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, `W/"a,b" , W/${etag},`, '*']) {
+      for (const method of ['GET', 'HEAD'] as const) {
+        const response = await get(url, { ...accept, 'if-none-match': tags, range: 'bytes=0-9' }, method);
+        assert.equal(response.statusCode, 304, `${method} ${url} ${tags}`);
+        assert.equal(response.rawPayload.length, 0);
+        for (const name of ['etag', 'cache-control', 'vary', 'content-security-policy'])
+          assert.equal(response.headers[name], whole.headers[name], `${url} ${name}`);
+      }
+    }
+    const other = String((await get(url, { 'accept-encoding': 'gzip' })).headers.etag);
+    for (const tags of [
+      '"other"',
+      etag.slice(1, -1),
+      `"x${etag.slice(1)}`,
+      `"a ${etag.slice(1, -1)} b"`,
+      ...(other === etag ? [] : [other]),
+    ])
+      assert.equal((await get(url, { ...accept, 'if-none-match': tags })).statusCode, 200, `${url} ${tags}`);
+  }
+});
+
+it('a request for an unknown URL never gets 304', async () => {
+  const response = await get('/no/such/page', { 'if-none-match': '*', range: 'bytes=0-9' });
+  assert.equal(response.statusCode, 404);
+  assert.match(response.body, /404 Page Not Found/);
+});
+
+it('a range request gets 206 with the requested bytes', async () => {
+  const last = film.length - 1;
+  for (const [range, first, end] of [
+    ['bytes=0-99', 0, 99],
+    ['bytes=0-0', 0, 0],
+    ['bytes=100-', 100, last],
+    ['bytes=-100', film.length - 100, last],
+    [`bytes=${last}-`, last, last],
+    [`bytes=5-${'9'.repeat(30)}`, 5, last],
+    [`bytes=-${film.length + 1}`, 0, last],
+    ['BYTES=7-8', 7, 8],
+  ] as const) {
+    const response = await get(FILM, { range });
+    assert.equal(response.statusCode, 206, range);
+    assert.equal(response.headers['content-range'], `bytes ${first}-${end}/${film.length}`);
+    assert.equal(response.headers['content-length'], String(end - first + 1));
+    assert.equal(response.headers['content-type'], 'video/mp4');
+    assert.equal(response.headers['cache-control'], 'public, max-age=3600');
+    assert.deepEqual(response.rawPayload, film.subarray(first, end + 1));
+  }
+});
+
+it('an invalid range request gets the whole file', async () => {
+  for (const range of [
+    'bytes=',
+    'bytes=-',
+    'bytes=5-2',
+    'bytes=a-b',
+    'lines=0-9',
+    '0-9',
+    'bytes=0-1,5-6',
+    `bytes=${Array.from({ length: 1_000 }, (_, index) => `${index}-`).join()}`,
+    '',
+  ]) {
+    const response = await get(FILM, { range });
+    assert.equal(response.statusCode, 200, range);
+    assert.equal(response.headers['content-range'], undefined);
+    assert.equal(response.headers['accept-ranges'], 'bytes');
+    assert.equal(response.rawPayload.length, film.length, range);
+  }
+});
+
+it('a range request beyond the end gets 416 with the length', async () => {
+  for (const range of [`bytes=${film.length}-`, `bytes=${'9'.repeat(400)}-`, 'bytes=-0']) {
+    const response = await get(FILM, { range });
+    assert.equal(response.statusCode, 416, range);
+    assert.equal(response.headers['content-range'], `bytes */${film.length}`, range);
+    assert.equal(response.headers['x-error-code'], 'range-not-satisfiable');
+    assert.equal(response.headers.etag, undefined);
+  }
+  const compressed = await get(chunk, { 'accept-encoding': 'br' });
+  const refused = await get(chunk, { 'accept-encoding': 'br', range: 'bytes=99999999-' });
+  assert.equal(refused.headers['content-range'], `bytes */${compressed.rawPayload.length}`);
+  assert.equal(refused.headers.vary, 'accept-encoding');
+});
+
+it('a range request for a compressed file gets a range of the compressed bytes', async () => {
+  for (const url of ['/', chunk]) {
+    for (const encoding of ['br', 'gzip']) {
+      const accept = { 'accept-encoding': encoding };
       const whole = await get(url, accept);
-      const etag = String(whole.headers.etag);
-      for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, `W/"a,b" , W/${etag},`, '*']) {
-        for (const method of ['GET', 'HEAD'] as const) {
-          const response = await get(url, { ...accept, 'if-none-match': tags, range: 'bytes=0-9' }, method);
-          assert.equal(response.statusCode, 304, `${method} ${url} ${tags}`);
-          assert.equal(response.rawPayload.length, 0);
-          for (const name of ['etag', 'cache-control', 'vary', 'content-security-policy'])
-            assert.equal(response.headers[name], whole.headers[name], `${url} ${name}`);
-        }
+      const half = Math.floor(whole.rawPayload.length / 2);
+      const parts = await Promise.all(
+        [`bytes=0-${half - 1}`, `bytes=${half}-`].map((range) => get(url, { ...accept, range })),
+      );
+      for (const part of parts) {
+        assert.equal(part.statusCode, 206);
+        assert.equal(part.headers['content-encoding'], encoding);
+        assert.equal(part.headers.etag, whole.headers.etag);
+        assert.equal(part.headers.vary, 'accept-encoding');
       }
-      const other = String((await get(url, { 'accept-encoding': 'gzip' })).headers.etag);
-      for (const tags of [
-        '"other"',
-        etag.slice(1, -1),
-        `"x${etag.slice(1)}`,
-        `"a ${etag.slice(1, -1)} b"`,
-        ...(other === etag ? [] : [other]),
-      ])
-        assert.equal(
-          (await get(url, { ...accept, 'if-none-match': tags })).statusCode,
-          200,
-          `${url} ${tags}`,
-        );
+      assert.deepEqual(Buffer.concat(parts.map(({ rawPayload }) => rawPayload)), whole.rawPayload);
+      const etag = String(whole.headers.etag);
+      const mixed = await get(url, { 'if-range': etag, range: `bytes=${half}-` });
+      assert.equal(mixed.statusCode, 200);
+      assert.equal(mixed.headers['content-encoding'], undefined);
     }
-  });
-
-  it('a request for an unknown URL never gets 304', async () => {
-    const response = await get('/no/such/page', { 'if-none-match': '*', range: 'bytes=0-9' });
-    assert.equal(response.statusCode, 404);
-    assert.match(response.body, /404 Page Not Found/);
-  });
+  }
 });
 
-describe('range requests', () => {
-  it('a range request gets 206 with the requested bytes', async () => {
-    const last = film.length - 1;
-    for (const [range, first, end] of [
-      ['bytes=0-99', 0, 99],
-      ['bytes=0-0', 0, 0],
-      ['bytes=100-', 100, last],
-      ['bytes=-100', film.length - 100, last],
-      [`bytes=${last}-`, last, last],
-      [`bytes=5-${'9'.repeat(30)}`, 5, last],
-      [`bytes=-${film.length + 1}`, 0, last],
-      ['BYTES=7-8', 7, 8],
-    ] as const) {
-      const response = await get(FILM, { range });
-      assert.equal(response.statusCode, 206, range);
-      assert.equal(response.headers['content-range'], `bytes ${first}-${end}/${film.length}`);
-      assert.equal(response.headers['content-length'], String(end - first + 1));
-      assert.equal(response.headers['content-type'], 'video/mp4');
-      assert.equal(response.headers['cache-control'], 'public, max-age=3600');
-      assert.deepEqual(response.rawPayload, film.subarray(first, end + 1));
-    }
-  });
-
-  it('an invalid range request gets the whole file', async () => {
-    for (const range of [
-      'bytes=',
-      'bytes=-',
-      'bytes=5-2',
-      'bytes=a-b',
-      'lines=0-9',
-      '0-9',
-      'bytes=0-1,5-6',
-      `bytes=${Array.from({ length: 1_000 }, (_, index) => `${index}-`).join()}`,
-      '',
-    ]) {
-      const response = await get(FILM, { range });
-      assert.equal(response.statusCode, 200, range);
-      assert.equal(response.headers['content-range'], undefined);
-      assert.equal(response.headers['accept-ranges'], 'bytes');
-      assert.equal(response.rawPayload.length, film.length, range);
-    }
-  });
-
-  it('a range request beyond the end gets 416 with the length', async () => {
-    for (const range of [`bytes=${film.length}-`, `bytes=${'9'.repeat(400)}-`, 'bytes=-0']) {
-      const response = await get(FILM, { range });
-      assert.equal(response.statusCode, 416, range);
-      assert.equal(response.headers['content-range'], `bytes */${film.length}`, range);
-      assert.equal(response.headers['x-error-code'], 'range-not-satisfiable');
-      assert.equal(response.headers.etag, undefined);
-    }
-    const compressed = await get(chunk, { 'accept-encoding': 'br' });
-    const refused = await get(chunk, { 'accept-encoding': 'br', range: 'bytes=99999999-' });
-    assert.equal(refused.headers['content-range'], `bytes */${compressed.rawPayload.length}`);
-    assert.equal(refused.headers.vary, 'accept-encoding');
-  });
-
-  it('a range request for a compressed file gets a range of the compressed bytes', async () => {
-    for (const url of ['/', chunk]) {
-      for (const encoding of ['br', 'gzip']) {
-        const accept = { 'accept-encoding': encoding };
-        const whole = await get(url, accept);
-        const half = Math.floor(whole.rawPayload.length / 2);
-        const parts = await Promise.all(
-          [`bytes=0-${half - 1}`, `bytes=${half}-`].map((range) => get(url, { ...accept, range })),
-        );
-        for (const part of parts) {
-          assert.equal(part.statusCode, 206);
-          assert.equal(part.headers['content-encoding'], encoding);
-          assert.equal(part.headers.etag, whole.headers.etag);
-          assert.equal(part.headers.vary, 'accept-encoding');
-        }
-        assert.deepEqual(Buffer.concat(parts.map(({ rawPayload }) => rawPayload)), whole.rawPayload);
-        const etag = String(whole.headers.etag);
-        const mixed = await get(url, { 'if-range': etag, range: `bytes=${half}-` });
-        assert.equal(mixed.statusCode, 200);
-        assert.equal(mixed.headers['content-encoding'], undefined);
-      }
-    }
-  });
-
-  it('a range request gets the whole file if If-Range does not match', async () => {
-    const etag = String((await get(FILM)).headers.etag);
-    const range = 'bytes=0-9';
-    assert.equal((await get(FILM, { range, 'if-range': etag })).statusCode, 206);
-    for (const validator of ['"other"', `W/${etag}`, 'Sat, 21 Nov 2026 12:00:00 GMT', '*'])
-      assert.equal((await get(FILM, { range, 'if-range': validator })).statusCode, 200, validator);
-  });
+it('a range request gets the whole file if If-Range does not match', async () => {
+  const etag = String((await get(FILM)).headers.etag);
+  const range = 'bytes=0-9';
+  assert.equal((await get(FILM, { range, 'if-range': etag })).statusCode, 206);
+  for (const validator of ['"other"', `W/${etag}`, 'Sat, 21 Nov 2026 12:00:00 GMT', '*'])
+    assert.equal((await get(FILM, { range, 'if-range': validator })).statusCode, 200, validator);
 });
 
 it('HEAD returns the headers of GET without the body', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { distFolder, filesFolder, newestRelease } from '#server/http/releases.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
@@ -34,134 +34,132 @@ const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).di
 const post = ({ app }: ServerUnderTest, url: string, payload: object, cookie = '') =>
   app.inject({ method: 'POST', url, payload, headers: { ...BROWSER, cookie } });
 
-describe('page under a path', () => {
-  it('a page under a path serves everything there, and every URL in it has the path', () =>
-    withServer(UNDER_A_PATH, async ({ app }) => {
-      const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'identity' } });
-      const page = await get('/guide/');
-      assert.equal(page.statusCode, 200);
-      assert.match(page.body, /<link rel="canonical" href="https:\/\/example\.com\/guide\/">/);
-      assert.match(page.body, /"url":"https:\/\/example\.com\/guide\/"/);
-      const missing = await get('/guide/nothing/here');
-      assert.equal(missing.statusCode, 404);
-      assert.match(missing.body, /404 Page Not Found/);
-      const manifest = await get('/guide/site.webmanifest');
-      assert.equal((JSON.parse(manifest.body) as { start_url: string }).start_url, '/guide/');
-      const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(page.body) ?? [];
-      const [second = ''] = /(?<=data-later=")[^"]+/.exec(page.body) ?? [];
-      const scripts = await Promise.all([chunk, second].map(get));
-      for (const { statusCode, body } of [page, missing, manifest, ...scripts]) {
-        assert.ok(statusCode === 200 || statusCode === 404);
-        assert.deepEqual(body.match(WITHOUT_PATH), null);
-      }
-      for (const { body, headers } of [page, missing]) {
-        const policy = String(headers['content-security-policy']);
-        for (const element of [/^<style>(.*?)<\/style>/ms, /<script [^>]*data-app[^>]*>(.*?)<\/script>/s])
-          assert.ok(policy.includes(sha256(element.exec(body)?.[1] ?? '')), String(element));
-      }
-      for (const address of page.body.matchAll(/(?:src|href|data-app|data-later)="(\/[^"]+)"/g))
-        assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
-    }));
+it('a page under a path serves everything there, and every URL in it has the path', () =>
+  withServer(UNDER_A_PATH, async ({ app }) => {
+    const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'identity' } });
+    const page = await get('/guide/');
+    assert.equal(page.statusCode, 200);
+    assert.match(page.body, /<link rel="canonical" href="https:\/\/example\.com\/guide\/">/);
+    assert.match(page.body, /"url":"https:\/\/example\.com\/guide\/"/);
+    const missing = await get('/guide/nothing/here');
+    assert.equal(missing.statusCode, 404);
+    assert.match(missing.body, /404 Page Not Found/);
+    const manifest = await get('/guide/site.webmanifest');
+    assert.equal((JSON.parse(manifest.body) as { start_url: string }).start_url, '/guide/');
+    const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(page.body) ?? [];
+    const [second = ''] = /(?<=data-later=")[^"]+/.exec(page.body) ?? [];
+    const scripts = await Promise.all([chunk, second].map(get));
+    for (const { statusCode, body } of [page, missing, manifest, ...scripts]) {
+      assert.ok(statusCode === 200 || statusCode === 404);
+      assert.deepEqual(body.match(WITHOUT_PATH), null);
+    }
+    for (const { body, headers } of [page, missing]) {
+      const policy = String(headers['content-security-policy']);
+      for (const element of [/^<style>(.*?)<\/style>/ms, /<script [^>]*data-app[^>]*>(.*?)<\/script>/s])
+        assert.ok(policy.includes(sha256(element.exec(body)?.[1] ?? '')), String(element));
+    }
+    for (const address of page.body.matchAll(/(?:src|href|data-app|data-later)="(\/[^"]+)"/g))
+      assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
+  }));
 
-  it('a page under a path serves only probes outside it and redirects the bare path', () =>
-    withServer(UNDER_A_PATH, async ({ app, logLines, listen }) => {
-      const { origin } = await listen();
-      for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
-        assert.equal((await app.inject(url)).statusCode, 404, url);
-        assert.equal((await fetch(origin + url)).status, 404, url);
-      }
+it('a page under a path serves only probes outside it and redirects the bare path', () =>
+  withServer(UNDER_A_PATH, async ({ app, logLines, listen }) => {
+    const { origin } = await listen();
+    for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
+      assert.equal((await app.inject(url)).statusCode, 404, url);
+      assert.equal((await fetch(origin + url)).status, 404, url);
+    }
+    assert.deepEqual(
+      logLines.filter((line) => line.includes('without /guide')),
+      [],
+    );
+    for (const url of ['/', '/fonts/newsreader.woff2', API.article, API.unsubscribe])
+      assert.equal((await fetch(origin + url)).status, 404, url);
+    const [warning, ...more] = logLines.filter((line) => line.includes('without /guide'));
+    assert.match(warning ?? '', /"level":40.*Make the proxy forward/);
+    assert.deepEqual(more, []);
+    for (const path of ['', '/guide'])
+      for (const probe of [API.live, API.health, `${API.health}?from=balancer`])
+        assert.equal((await fetch(origin + path + probe)).status, 200, path + probe);
+    for (const [from, to] of [
+      ['/guide', '/guide/'],
+      ['/guide?utm_source=mail', '/guide/?utm_source=mail'],
+    ] as const) {
+      const answer = await fetch(origin + from, { redirect: 'manual' });
+      assert.deepEqual([answer.status, answer.headers.get('location')], [308, to]);
+    }
+    assert.equal((await app.inject({ method: 'POST', url: '/guide' })).statusCode, 404);
+    assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
+  }));
+
+it('a page under a path limits its cookies to the path and accepts forms only from its host', () =>
+  withServer(UNDER_A_PATH, async (server) => {
+    const email = 'ada@example.com';
+    const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
+    assert.equal(asked.statusCode, 202, asked.body);
+    const [challenge] = asked.cookies;
+    assert.equal(challenge?.name, '__Secure-challenge');
+    const code = codeIn(await server.inbox.waitForMail(email));
+    const cookie = `${challenge.name}=${challenge.value}`;
+    const entered = await post(server, `/guide${API.verify}`, { email, code }, cookie);
+    assert.equal(entered.statusCode, 200, entered.body);
+    const session = entered.cookies.find(({ name }) => name === '__Secure-session');
+    for (const one of [...asked.cookies, ...entered.cookies]) {
+      const { path, httpOnly, secure, sameSite } = one;
       assert.deepEqual(
-        logLines.filter((line) => line.includes('without /guide')),
-        [],
+        { path, httpOnly, secure, sameSite },
+        { path: '/guide', httpOnly: true, secure: true, sameSite: 'Lax' },
       );
-      for (const url of ['/', '/fonts/newsreader.woff2', API.article, API.unsubscribe])
-        assert.equal((await fetch(origin + url)).status, 404, url);
-      const [warning, ...more] = logLines.filter((line) => line.includes('without /guide'));
-      assert.match(warning ?? '', /"level":40.*Make the proxy forward/);
-      assert.deepEqual(more, []);
-      for (const path of ['', '/guide'])
-        for (const probe of [API.live, API.health, `${API.health}?from=balancer`])
-          assert.equal((await fetch(origin + path + probe)).status, 200, path + probe);
-      for (const [from, to] of [
-        ['/guide', '/guide/'],
-        ['/guide?utm_source=mail', '/guide/?utm_source=mail'],
-      ] as const) {
-        const answer = await fetch(origin + from, { redirect: 'manual' });
-        assert.deepEqual([answer.status, answer.headers.get('location')], [308, to]);
-      }
-      assert.equal((await app.inject({ method: 'POST', url: '/guide' })).statusCode, 404);
-      assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
-    }));
+    }
+    const read = await server.app.inject({
+      url: `/guide${API.article}`,
+      headers: { cookie: `${session?.name}=${session?.value}` },
+    });
+    assert.equal(read.statusCode, 200);
+    assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
+    assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
+    const foreign = await server.app.inject({
+      method: 'POST',
+      url: `/guide${API.leads}`,
+      payload: filledForm(),
+      headers: { ...BROWSER, origin: 'https://evil.example' },
+    });
+    assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
+  }));
 
-  it('a page under a path limits its cookies to the path and accepts forms only from its host', () =>
-    withServer(UNDER_A_PATH, async (server) => {
-      const email = 'ada@example.com';
-      const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
-      assert.equal(asked.statusCode, 202, asked.body);
-      const [challenge] = asked.cookies;
-      assert.equal(challenge?.name, '__Secure-challenge');
-      const code = codeIn(await server.inbox.waitForMail(email));
-      const cookie = `${challenge.name}=${challenge.value}`;
-      const entered = await post(server, `/guide${API.verify}`, { email, code }, cookie);
-      assert.equal(entered.statusCode, 200, entered.body);
-      const session = entered.cookies.find(({ name }) => name === '__Secure-session');
-      for (const one of [...asked.cookies, ...entered.cookies]) {
-        const { path, httpOnly, secure, sameSite } = one;
-        assert.deepEqual(
-          { path, httpOnly, secure, sameSite },
-          { path: '/guide', httpOnly: true, secure: true, sameSite: 'Lax' },
-        );
-      }
-      const read = await server.app.inject({
-        url: `/guide${API.article}`,
-        headers: { cookie: `${session?.name}=${session?.value}` },
-      });
-      assert.equal(read.statusCode, 200);
-      assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
-      assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
-      const foreign = await server.app.inject({
-        method: 'POST',
-        url: `/guide${API.leads}`,
-        payload: filledForm(),
-        headers: { ...BROWSER, origin: 'https://evil.example' },
-      });
-      assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
-    }));
-
-  it('mail and linked pages of a page under a path contain only links with the path', () =>
-    withServer({ ...UNDER_A_PATH, env: { ...UNDER_A_PATH.env, GUIDE_EMAIL: 'link' } }, async (server) => {
-      const email = 'ada@example.com';
-      const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
-      const code = codeIn(await server.inbox.waitForMail(email));
-      const cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-      await post(server, `/guide${API.verify}`, { email, code }, cookie);
-      const mail = await server.inbox.waitForMail(email, 2);
-      const links = [...new Set(String(mail.parsed.text).match(/https:\/\/\S+/g))];
-      assert.ok(links.length >= 2, links.join());
-      for (const link of links)
-        assert.ok(
-          link.startsWith(`${PAGE}${API.unsubscribe}?`) || link.startsWith(`${PAGE}${API.guide}?`),
-          link,
-        );
-      const [guide = '', unsubscribe = ''] = [API.guide, API.unsubscribe].map((address) =>
-        links.find((link) => link.includes(address))?.replace('https://example.com', ''),
-      );
-      const opened = await server.app.inject(guide);
-      assert.deepEqual([opened.statusCode, opened.headers.location], [303, '/guide/#guide']);
-      const page = await server.app.inject(unsubscribe);
-      assert.match(page.body, /<header><a href="\/guide\/">/);
-      assert.match(page.body, /url\('\/guide\/fonts\/newsreader\.woff2'\)/);
+it('mail and linked pages of a page under a path contain only links with the path', () =>
+  withServer({ ...UNDER_A_PATH, env: { ...UNDER_A_PATH.env, GUIDE_EMAIL: 'link' } }, async (server) => {
+    const email = 'ada@example.com';
+    const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
+    const code = codeIn(await server.inbox.waitForMail(email));
+    const cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    await post(server, `/guide${API.verify}`, { email, code }, cookie);
+    const mail = await server.inbox.waitForMail(email, 2);
+    const links = [...new Set(String(mail.parsed.text).match(/https:\/\/\S+/g))];
+    assert.ok(links.length >= 2, links.join());
+    for (const link of links)
       assert.ok(
-        String(page.headers['content-security-policy']).includes(
-          sha256(/<style>(.*?)<\/style>/s.exec(page.body)?.[1] ?? ''),
-        ),
+        link.startsWith(`${PAGE}${API.unsubscribe}?`) || link.startsWith(`${PAGE}${API.guide}?`),
+        link,
       );
-      const pressed = await server.app.inject({
-        method: 'POST',
-        url: unsubscribe,
-        payload: 'List-Unsubscribe=One-Click',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mail.example' },
-      });
-      assert.equal(pressed.statusCode, 200);
-    }));
-});
+    const [guide = '', unsubscribe = ''] = [API.guide, API.unsubscribe].map((address) =>
+      links.find((link) => link.includes(address))?.replace('https://example.com', ''),
+    );
+    const opened = await server.app.inject(guide);
+    assert.deepEqual([opened.statusCode, opened.headers.location], [303, '/guide/#guide']);
+    const page = await server.app.inject(unsubscribe);
+    assert.match(page.body, /<header><a href="\/guide\/">/);
+    assert.match(page.body, /url\('\/guide\/fonts\/newsreader\.woff2'\)/);
+    assert.ok(
+      String(page.headers['content-security-policy']).includes(
+        sha256(/<style>(.*?)<\/style>/s.exec(page.body)?.[1] ?? ''),
+      ),
+    );
+    const pressed = await server.app.inject({
+      method: 'POST',
+      url: unsubscribe,
+      payload: 'List-Unsubscribe=One-Click',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mail.example' },
+    });
+    assert.equal(pressed.statusCode, 200);
+  }));

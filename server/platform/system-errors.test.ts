@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
@@ -18,77 +18,70 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-describe('errors of the operating system', () => {
-  const failing = (code: string, syscall: string, rest = {}) =>
-    Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
+const failing = (code: string, syscall: string, rest = {}) =>
+  Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
 
-  it('an error of the operating system is explained with the file and the action', () => {
-    for (const [error, sentence] of [
-      [
-        failing('ENOSPC', 'write'),
-        'A file cannot be written: the disk is full. Free some space, or choose another place.',
-      ],
-      [
-        failing('EROFS', 'open', { path: '/a' }),
-        '/a cannot be opened: the disk is read-only. Choose another place.',
-      ],
-      [
-        failing('EIO', 'read'),
-        'A file cannot be read: the disk reports an error. Check the disk, or choose another place.',
-      ],
-      [
-        failing('EDQUOT', 'mkdir', { path: '/a' }),
-        '/a cannot be written: the disk quota of this user is used up. Free some space, or choose another place.',
-      ],
-      [
-        new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
-        '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
-      ],
-      [failing('ENOENT', 'open', { path: '/a' }), null],
-      [failing('EACCES', 'listen'), null],
-      [failing('EPERM', 'kill'), null],
-      [Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' }), null],
-      ['ENOSPC', null],
-    ] as const)
-      assert.equal(explainSystemFailure(error), sentence);
-    assert.equal(
-      explainWriting(failing('EFBIG', 'write'), 'x.csv'),
-      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
-    );
-  });
+it('an error of the operating system is explained with the file and the action', () => {
+  for (const [error, sentence] of [
+    [
+      failing('ENOSPC', 'write'),
+      'A file cannot be written: the disk is full. Free some space, or choose another place.',
+    ],
+    [
+      failing('EROFS', 'open', { path: '/a' }),
+      '/a cannot be opened: the disk is read-only. Choose another place.',
+    ],
+    [
+      failing('EIO', 'read'),
+      'A file cannot be read: the disk reports an error. Check the disk, or choose another place.',
+    ],
+    [
+      failing('EDQUOT', 'mkdir', { path: '/a' }),
+      '/a cannot be written: the disk quota of this user is used up. Free some space, or choose another place.',
+    ],
+    [
+      new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
+      '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
+    ],
+    [failing('ENOENT', 'open', { path: '/a' }), null],
+    [failing('EACCES', 'listen'), null],
+    [failing('EPERM', 'kill'), null],
+    [Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' }), null],
+    ['ENOSPC', null],
+  ] as const)
+    assert.equal(explainSystemFailure(error), sentence);
+  assert.equal(
+    explainWriting(failing('EFBIG', 'write'), 'x.csv'),
+    'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
+  );
 });
 
-describe('failed builds', () => {
-  it('npm run build says first that a campaign with mistakes changes nothing', () =>
-    inFolder((folder) => {
-      const campaign = copyCampaign(folder);
-      writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');
-      const dist = distFolder(PROJECT_FOLDER, campaign);
-      const build = () => run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign }).stderr.split('\n', 2);
-      const mistake = `  - ${campaign}/consent.yaml:1: text: is missing.`;
-      const correct = 'Correct these 2 mistakes, and run the build again:';
-      try {
-        assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
-        const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
-        mkdirSync(release, { recursive: true });
-        writeFileSync(path.join(release, 'release.json'), '{}');
-        assert.deepEqual(build(), [
-          `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
-          mistake,
-        ]);
-      } finally {
-        rmSync(dist, { recursive: true, force: true });
-      }
-    }));
+it('npm run build says first that a campaign with mistakes changes nothing', () =>
+  inFolder((folder) => {
+    const campaign = copyCampaign(folder);
+    writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');
+    const dist = distFolder(PROJECT_FOLDER, campaign);
+    const build = () => run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign }).stderr.split('\n', 2);
+    const mistake = `  - ${campaign}/consent.yaml:1: text: is missing.`;
+    const correct = 'Correct these 2 mistakes, and run the build again:';
+    try {
+      assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
+      const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
+      mkdirSync(release, { recursive: true });
+      writeFileSync(path.join(release, 'release.json'), '{}');
+      assert.deepEqual(build(), [
+        `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
+        mistake,
+      ]);
+    } finally {
+      rmSync(dist, { recursive: true, force: true });
+    }
+  }));
 
-  it('npm run build refuses a campaign without the words for a setting', () =>
-    inFolder((folder) => {
-      const campaign = copyCampaign(folder);
-      const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'attachment' });
-      assert.equal(built.status, 1);
-      assert.match(
-        built.stderr,
-        /^ {2}- GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
-      );
-    }));
-});
+it('npm run build refuses a campaign without the words for a setting', () =>
+  inFolder((folder) => {
+    const campaign = copyCampaign(folder);
+    const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'attachment' });
+    assert.equal(built.status, 1);
+    assert.match(built.stderr, /^ {2}- GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m);
+  }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { parseEnv } from 'node:util';
 
 import fc from 'fast-check';
@@ -89,124 +89,116 @@ const SILENT = [
   '# MAIL_FROM="Guide\nPORT=1 # MAIL_FROM="',
 ];
 
-describe('settings in .env', () => {
-  it('all mistakes in .env are reported at once with their lines', async () => {
-    for (const [text, ...sentences] of REPORTED)
-      assert.deepEqual(await read(text), sentences, JSON.stringify(text));
-  });
-
-  it('unambiguous lines in .env are not reported', async () => {
-    for (const text of SILENT) assert.deepEqual(await read(text), [], text);
-    assert.deepEqual(readEnvText('SOMEBODY_ELSES=1\nSOMEBODY_ELSES=2').mistakes, []);
-    assert.equal(readEnvText('MAIL_FROM= \n\nHOST=::').values['MAIL_FROM'], '');
-  });
-
-  it('values in .env stay verbatim if no mistake is reported', () => {
-    const line = fc.tuple(
-      fc.constantFrom('', ' ', 'export ', '# ', '"'),
-      fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
-      fc.constantFrom('=', '=', '= ', ' = ', ' ', ''),
-      fc.constantFrom('', '', 'x', '"', "'", '`', '#'),
-      fc.constantFrom('', 'x', '"', "'", ' #"', '=x'),
-    );
-    let silent = 0;
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
-        const texts = lines.map((parts) => parts.join(''));
-        const { mistakes, values } = readEnvText(texts.join('\n'));
-        if (mistakes.length > 0) return;
-        silent += 1;
-        const entries = texts.map((text) => parseEnv(text));
-        for (const name of ['PORT', 'HOST'])
-          assert.equal(
-            values[name] ?? '',
-            entries.findLast((entry) => name in entry)?.[name] ?? '',
-            texts.join('\n'),
-          );
-      }),
-      { numRuns: 5_000 },
-    );
-    assert(silent > 250, 'enough files have no reported mistake');
-  });
-
-  it('INSTANCE_FOLDER in .env is refused each time the settings are read', () => {
-    using _environment = environment({});
-    const first = readSettings('INSTANCE_FOLDER=/srv');
-    const sentence =
-      'INSTANCE_FOLDER cannot be set here, because it determines the location of .env. Set it in the environment.';
-    assert.deepEqual(first, { type: 'mistakes', mistakes: [`.env:1: ${sentence}`] });
-    assert.deepEqual(readSettings('INSTANCE_FOLDER=/srv'), first);
-    assert.equal(process.env['INSTANCE_FOLDER'], undefined);
-  });
+it('all mistakes in .env are reported at once with their lines', async () => {
+  for (const [text, ...sentences] of REPORTED)
+    assert.deepEqual(await read(text), sentences, JSON.stringify(text));
 });
 
-describe('settings in the environment', () => {
-  it('settings in the environment override .env, and their errors name no line', async () => {
-    assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [NOT_A_PORT]);
-    assert.deepEqual(await read('PORT=http', { PORT: '3001' }), []);
-    assert.deepEqual(await read('PROT=1', { SMPT_URL: 'x' }), [
-      '.env:1: PROT is not a setting. Did you mean PORT?',
-      'SMPT_URL is not a setting. Did you mean SMTP_URL?',
-    ]);
-  });
+it('unambiguous lines in .env are not reported', async () => {
+  for (const text of SILENT) assert.deepEqual(await read(text), [], text);
+  assert.deepEqual(readEnvText('SOMEBODY_ELSES=1\nSOMEBODY_ELSES=2').mistakes, []);
+  assert.equal(readEnvText('MAIL_FROM= \n\nHOST=::').values['MAIL_FROM'], '');
+});
 
-  it('a misspelt setting is reported with the right name, unless it may belong to another program', async () => {
-    for (const [misspelt, setting] of [
-      ['SMTP_UR', 'SMTP_URL'],
-      ['smtp_url', 'SMTP_URL'],
-      ['DATBASE_URL', 'DATABASE_URL'],
-      ['APPSECRET', 'APP_SECRET'],
-      ['LEADS_PER_IP_PER_HOURS', 'LEADS_PER_IP_PER_HOUR'],
-    ] as const)
-      assert.deepEqual(await read('', { [misspelt]: 'x' }), [
-        `${misspelt} is not a setting. Did you mean ${setting}?`,
-      ]);
-    const others = words(`
+it('values in .env stay verbatim if no mistake is reported', () => {
+  const line = fc.tuple(
+    fc.constantFrom('', ' ', 'export ', '# ', '"'),
+    fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
+    fc.constantFrom('=', '=', '= ', ' = ', ' ', ''),
+    fc.constantFrom('', '', 'x', '"', "'", '`', '#'),
+    fc.constantFrom('', 'x', '"', "'", ' #"', '=x'),
+  );
+  let silent = 0;
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+      const texts = lines.map((parts) => parts.join(''));
+      const { mistakes, values } = readEnvText(texts.join('\n'));
+      if (mistakes.length > 0) return;
+      silent += 1;
+      const entries = texts.map((text) => parseEnv(text));
+      for (const name of ['PORT', 'HOST'])
+        assert.equal(
+          values[name] ?? '',
+          entries.findLast((entry) => name in entry)?.[name] ?? '',
+          texts.join('\n'),
+        );
+    }),
+    { numRuns: 5_000 },
+  );
+  assert(silent > 250, 'enough files have no reported mistake');
+});
+
+it('INSTANCE_FOLDER in .env is refused each time the settings are read', () => {
+  using _environment = environment({});
+  const first = readSettings('INSTANCE_FOLDER=/srv');
+  const sentence =
+    'INSTANCE_FOLDER cannot be set here, because it determines the location of .env. Set it in the environment.';
+  assert.deepEqual(first, { type: 'mistakes', mistakes: [`.env:1: ${sentence}`] });
+  assert.deepEqual(readSettings('INSTANCE_FOLDER=/srv'), first);
+  assert.equal(process.env['INSTANCE_FOLDER'], undefined);
+});
+
+it('settings in the environment override .env, and their errors name no line', async () => {
+  assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [NOT_A_PORT]);
+  assert.deepEqual(await read('PORT=http', { PORT: '3001' }), []);
+  assert.deepEqual(await read('PROT=1', { SMPT_URL: 'x' }), [
+    '.env:1: PROT is not a setting. Did you mean PORT?',
+    'SMPT_URL is not a setting. Did you mean SMTP_URL?',
+  ]);
+});
+
+it('a misspelt setting is reported with the right name, unless it may belong to another program', async () => {
+  for (const [misspelt, setting] of [
+    ['SMTP_UR', 'SMTP_URL'],
+    ['smtp_url', 'SMTP_URL'],
+    ['DATBASE_URL', 'DATABASE_URL'],
+    ['APPSECRET', 'APP_SECRET'],
+    ['LEADS_PER_IP_PER_HOURS', 'LEADS_PER_IP_PER_HOUR'],
+  ] as const)
+    assert.deepEqual(await read('', { [misspelt]: 'x' }), [
+      `${misspelt} is not a setting. Did you mean ${setting}?`,
+    ]);
+  const others = words(`
       PORT_X PORTS POST HOSTNAME HOST_IP GHOST HOME MAIL MAILTO PATH API_SECRET LOGLEVEL FTP_URL REDIS_URL
       npm_config_loglevel TERM LOGNAME SHELL`);
-    assert.deepEqual(await read('', Object.fromEntries(others.map((name) => [name, 'x']))), []);
-    assert.deepEqual(
-      await read('', { SMPT_URL: 'x', SMTP_URL: 'smtp://host' }),
-      [],
-      'the right one is there',
-    );
-  });
-
-  it('settings in the environment can be written to .env, or are named', () =>
-    inFolder((folder) => {
-      for (const [MAIL_FROM, written] of [
-        ['Ada <a@example.com>', `'Ada <a@example.com>'`],
-        ["Ada's #1", `"Ada's #1"`],
-        [String.raw`Ada's \n`, `\`${String.raw`Ada's \n`}\``],
-        ["Ada's\n", String.raw`"Ada's\n"`],
-        [String.raw`'"Ada`, `\`'"Ada\``],
-        ['\'"`', null],
-        ['a\r\nb', null],
-      ] as const) {
-        using _environment = environment({ INSTANCE_FOLDER: folder, MAIL_FROM, PORT: '1' });
-        assert.deepEqual(
-          settingsText(),
-          written === null
-            ? { type: 'unwritable', names: ['MAIL_FROM'] }
-            : { type: 'text', text: `# From the environment:\nPORT='1'\nMAIL_FROM=${written}\n` },
-        );
-      }
-    }));
-
-  it("CAMPAIGN_FOLDER is relative to .env and defaults to the project's campaign", () =>
-    inFolder((instance) => {
-      writeFileSync(path.join(instance, '.env'), 'PORT=none\nCAMPAIGN_FOLDER="words"\n');
-      const INSTANCE_FOLDER = instance;
-      for (const [env, folder] of [
-        [{}, path.join(PROJECT_FOLDER, 'campaign')],
-        [{ CAMPAIGN_FOLDER: ' ' }, path.join(PROJECT_FOLDER, 'campaign')],
-        [{ CAMPAIGN_FOLDER: 'examples/german' }, path.join(PROJECT_FOLDER, 'examples', 'german')],
-        [{ INSTANCE_FOLDER: path.join(instance, 'empty') }, path.join(PROJECT_FOLDER, 'campaign')],
-        [{ INSTANCE_FOLDER }, path.join(instance, 'words')],
-        [{ INSTANCE_FOLDER, CAMPAIGN_FOLDER: '/srv/words' }, '/srv/words'],
-      ] as const) {
-        using _environment = environment(env);
-        assert.equal(readCampaignFolder(), folder, JSON.stringify(env));
-      }
-    }));
+  assert.deepEqual(await read('', Object.fromEntries(others.map((name) => [name, 'x']))), []);
+  assert.deepEqual(await read('', { SMPT_URL: 'x', SMTP_URL: 'smtp://host' }), [], 'the right one is there');
 });
+
+it('settings in the environment can be written to .env, or are named', () =>
+  inFolder((folder) => {
+    for (const [MAIL_FROM, written] of [
+      ['Ada <a@example.com>', `'Ada <a@example.com>'`],
+      ["Ada's #1", `"Ada's #1"`],
+      [String.raw`Ada's \n`, `\`${String.raw`Ada's \n`}\``],
+      ["Ada's\n", String.raw`"Ada's\n"`],
+      [String.raw`'"Ada`, `\`'"Ada\``],
+      ['\'"`', null],
+      ['a\r\nb', null],
+    ] as const) {
+      using _environment = environment({ INSTANCE_FOLDER: folder, MAIL_FROM, PORT: '1' });
+      assert.deepEqual(
+        settingsText(),
+        written === null
+          ? { type: 'unwritable', names: ['MAIL_FROM'] }
+          : { type: 'text', text: `# From the environment:\nPORT='1'\nMAIL_FROM=${written}\n` },
+      );
+    }
+  }));
+
+it("CAMPAIGN_FOLDER is relative to .env and defaults to the project's campaign", () =>
+  inFolder((instance) => {
+    writeFileSync(path.join(instance, '.env'), 'PORT=none\nCAMPAIGN_FOLDER="words"\n');
+    const INSTANCE_FOLDER = instance;
+    for (const [env, folder] of [
+      [{}, path.join(PROJECT_FOLDER, 'campaign')],
+      [{ CAMPAIGN_FOLDER: ' ' }, path.join(PROJECT_FOLDER, 'campaign')],
+      [{ CAMPAIGN_FOLDER: 'examples/german' }, path.join(PROJECT_FOLDER, 'examples', 'german')],
+      [{ INSTANCE_FOLDER: path.join(instance, 'empty') }, path.join(PROJECT_FOLDER, 'campaign')],
+      [{ INSTANCE_FOLDER }, path.join(instance, 'words')],
+      [{ INSTANCE_FOLDER, CAMPAIGN_FOLDER: '/srv/words' }, '/srv/words'],
+    ] as const) {
+      using _environment = environment(env);
+      assert.equal(readCampaignFolder(), folder, JSON.stringify(env));
+    }
+  }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
@@ -365,112 +365,107 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
   ],
 ];
 
-describe('settings', () => {
-  it('settings default to a local site with a file database and no mail account', () => {
-    assert.deepEqual(configOf({}), {
-      port: 3000,
-      host: '127.0.0.1',
-      publicUrl: 'http://localhost:3000',
-      basePath: '',
-      secure: false,
-      database: { engine: 'sqlite', file: './data/leads.db' },
-      mail: { kind: 'files' },
-      mailFrom: null,
-      bounceDomain: null,
-      mailEvents: { sesTopic: null, postmarkLogin: null, mailgunKey: null, sendgridKey: null },
-      appSecrets: [],
-      trustProxy: false,
-      logLevel: 'info',
-      limits: { leadsPerIpPerHour: 100, leadsPerEmailPerHour: 5, verifyPerIpPerHour: 300, codeAttempts: 5 },
-      codeTtlSeconds: 600,
-      resendSeconds: 60,
-      breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
-      retention: { unverifiedDays: 30, mailDays: 30 },
-      funnelCounting: true,
-      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
-      operatorEmails: [],
-      guideEmail: 'off',
-      newLeadEmail: 'off',
-      newLeadEmailAtMs: 7 * 3_600_000,
-      freeMail: 'off',
-      disposableMail: 'off',
-      webhooks: { urls: [], events: LEAD_EVENT_TYPES, secrets: [], allowPrivate: false },
-      desk: null,
-      metrics: null,
-    });
-    assert.equal(configOf({ LEADS_PER_IP_PER_HOUR: '0' }).limits.leadsPerIpPerHour, 0);
+it('settings default to a local site with a file database and no mail account', () => {
+  assert.deepEqual(configOf({}), {
+    port: 3000,
+    host: '127.0.0.1',
+    publicUrl: 'http://localhost:3000',
+    basePath: '',
+    secure: false,
+    database: { engine: 'sqlite', file: './data/leads.db' },
+    mail: { kind: 'files' },
+    mailFrom: null,
+    bounceDomain: null,
+    mailEvents: { sesTopic: null, postmarkLogin: null, mailgunKey: null, sendgridKey: null },
+    appSecrets: [],
+    trustProxy: false,
+    logLevel: 'info',
+    limits: { leadsPerIpPerHour: 100, leadsPerEmailPerHour: 5, verifyPerIpPerHour: 300, codeAttempts: 5 },
+    codeTtlSeconds: 600,
+    resendSeconds: 60,
+    breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
+    retention: { unverifiedDays: 30, mailDays: 30 },
+    funnelCounting: true,
+    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    operatorEmails: [],
+    guideEmail: 'off',
+    newLeadEmail: 'off',
+    newLeadEmailAtMs: 7 * 3_600_000,
+    freeMail: 'off',
+    disposableMail: 'off',
+    webhooks: { urls: [], events: LEAD_EVENT_TYPES, secrets: [], allowPrivate: false },
+    desk: null,
+    metrics: null,
+  });
+  assert.equal(configOf({ LEADS_PER_IP_PER_HOUR: '0' }).limits.leadsPerIpPerHour, 0);
+});
+
+for (const [env, expected] of TAKEN)
+  it(`settings are accepted without warning: ${written(env)}`, () => {
+    const { config, warnings } = read(env);
+    assert.deepEqual(warnings, []);
+    assert.deepEqual({ ...config, ...expected }, config);
   });
 
-  for (const [env, expected] of TAKEN)
-    it(`settings are accepted without warning: ${written(env)}`, () => {
-      const { config, warnings } = read(env);
-      assert.deepEqual(warnings, []);
-      assert.deepEqual({ ...config, ...expected }, config);
+for (const [mistake, ...envs] of REFUSED)
+  for (const env of envs)
+    it(`settings are refused with one sentence: ${written(env)}`, () => {
+      const [sentence = '', ...others] = mistakesOf(env);
+      assert.deepEqual(others, []);
+      assert.match(sentence, mistake);
+      assert.doesNotMatch(sentence, /hunter2/);
     });
 
-  for (const [mistake, ...envs] of REFUSED)
-    for (const env of envs)
-      it(`settings are refused with one sentence: ${written(env)}`, () => {
-        const [sentence = '', ...others] = mistakesOf(env);
-        assert.deepEqual(others, []);
-        assert.match(sentence, mistake);
-        assert.doesNotMatch(sentence, /hunter2/);
-      });
+for (const [warning, ...envs] of WARNED_OF)
+  for (const env of envs)
+    it(`settings are accepted with a warning: ${written(env)}`, () =>
+      assert.match(read(env).warnings.join('\n'), warning));
 
-  for (const [warning, ...envs] of WARNED_OF)
-    for (const env of envs)
-      it(`settings are accepted with a warning: ${written(env)}`, () =>
-        assert.match(read(env).warnings.join('\n'), warning));
+it('all mistakes in settings are reported at once without values', () => {
+  const wrong = {
+    PORT: '70000',
+    PUBLIC_URL: 'guide.example.com',
+    DATABASE_URL: 'mysql://db/leads',
+    SMTP_URL: 'http://user:hunter2@mail',
+    MAIL_FROM: 'nobody',
+    APP_SECRET: 'hunter2',
+    LEADS_PER_IP_PER_HOUR: '-1',
+    CODE_TTL_SECONDS: '10 minutes',
+    LOG_LEVEL: 'loud',
+  };
+  const mistakes = mistakesOf({ ...wrong, DKIM_DOMAIN: 'example.com' });
+  const named = new Set(mistakes.map((mistake) => /^[A-Z_]+/.exec(mistake)?.[0] ?? ''));
+  assert.deepEqual(new Set([...Object.keys(wrong), 'DKIM_SELECTOR']).difference(named), new Set());
+  for (const mistake of mistakes) assert.match(mistake, /^[A-Z_]+ .+\.$/);
+  assert.doesNotMatch(mistakes.join(), /hunter2/);
+});
 
-  it('all mistakes in settings are reported at once without values', () => {
-    const wrong = {
-      PORT: '70000',
-      PUBLIC_URL: 'guide.example.com',
-      DATABASE_URL: 'mysql://db/leads',
-      SMTP_URL: 'http://user:hunter2@mail',
-      MAIL_FROM: 'nobody',
-      APP_SECRET: 'hunter2',
-      LEADS_PER_IP_PER_HOUR: '-1',
-      CODE_TTL_SECONDS: '10 minutes',
-      LOG_LEVEL: 'loud',
-    };
-    const mistakes = mistakesOf({ ...wrong, DKIM_DOMAIN: 'example.com' });
-    const named = new Set(mistakes.map((mistake) => /^[A-Z_]+/.exec(mistake)?.[0] ?? ''));
-    assert.deepEqual(new Set([...Object.keys(wrong), 'DKIM_SELECTOR']).difference(named), new Set());
-    for (const mistake of mistakes) assert.match(mistake, /^[A-Z_]+ .+\.$/);
-    assert.doesNotMatch(mistakes.join(), /hunter2/);
+it('a mail login in clear text is allowed only if SMTP_URL permits it', () => {
+  for (const [query, isNeeded] of [
+    ['smtp://user:pass@mail.example.com:587', true],
+    ['smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true', true],
+    ['smtps://user:pass@mail.example.com', false],
+    ['smtp://mail.example.com', false],
+    ['smtp://user:pass@localhost', false],
+    ['smtp://user:pass@mail.example.com?requireTLS=false', false],
+    ['smtp://user:pass@mail.example.com?ignoreTLS=true', false],
+    ['smtp://user:pass@mail.example.com?opportunisticTLS=true', false],
+  ] as const)
+    assert.equal(needsTls(query), isNeeded, query);
+});
+
+it('file names in settings are relative to the instance folder', () => {
+  const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
+  const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
+  const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
+  assert.deepEqual(database, { engine: 'sqlite', file: '/srv/page/data/leads.db' });
+  assert.equal(mail.kind === 'smtp' && mail.dkim?.privateKeyFile, '/srv/page/dkim.pem');
+  assert.deepEqual(inFull({ DATABASE_URL: 'file:/var/lib/leads.db' }).database, {
+    engine: 'sqlite',
+    file: '/var/lib/leads.db',
   });
-
-  it('a mail login in clear text is allowed only if SMTP_URL permits it', () => {
-    for (const [query, isNeeded] of [
-      ['smtp://user:pass@mail.example.com:587', true],
-      ['smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true', true],
-      ['smtps://user:pass@mail.example.com', false],
-      ['smtp://mail.example.com', false],
-      ['smtp://user:pass@localhost', false],
-      ['smtp://user:pass@mail.example.com?requireTLS=false', false],
-      ['smtp://user:pass@mail.example.com?ignoreTLS=true', false],
-      ['smtp://user:pass@mail.example.com?opportunisticTLS=true', false],
-    ] as const)
-      assert.equal(needsTls(query), isNeeded, query);
-  });
-
-  it('file names in settings are relative to the instance folder', () => {
-    const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
-    const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
-    const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
-    assert.deepEqual(database, { engine: 'sqlite', file: '/srv/page/data/leads.db' });
-    assert.equal(mail.kind === 'smtp' && mail.dkim?.privateKeyFile, '/srv/page/dkim.pem');
-    assert.deepEqual(inFull({ DATABASE_URL: 'file:/var/lib/leads.db' }).database, {
-      engine: 'sqlite',
-      file: '/var/lib/leads.db',
-    });
-    assert.deepEqual(
-      inFull(postgres('//user@a:5433/leads?sslmode=verify-full&sslrootcert=ca.pem')).database,
-      {
-        engine: 'postgres',
-        url: 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
-      },
-    );
+  assert.deepEqual(inFull(postgres('//user@a:5433/leads?sslmode=verify-full&sslrootcert=ca.pem')).database, {
+    engine: 'postgres',
+    url: 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -25,107 +25,100 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 
 const ask = (site: { readonly url: string }) => postJson(`${site.url}/api/leads`, filledForm());
 
-describe('start of the server', () => {
-  it('a start with mistakes in the settings or the campaign is refused and changes nothing', () => {
-    const copy = copyProject();
-    try {
-      for (const [file, mistake] of [
-        ['site.yaml', 'titel: A'],
-        ['landing.yaml', 'heroe: B'],
-      ] as const)
-        writeFileSync(path.join(copy.folder, 'campaign', file), `${mistake}\n`, { flag: 'a' });
-      const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
-        cwd: copy.folder,
-        env: {
-          PORT: 'http',
-          APP_SECRET: 'hunter2',
-          INSTANCE_FOLDER: copy.folder,
-          NODE_DISABLE_COMPILE_CACHE: '1',
-        },
-        encoding: 'utf8',
-      });
-      assert.equal(status, 1);
-      assert.match(
-        stderr,
-        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must have .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
-      );
-      assert.doesNotMatch(stderr, /hunter2/);
-      assert.equal(stdout, '');
-      for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.folder, name)), false);
-    } finally {
-      copy.remove();
-    }
-  });
-
-  it("a failed start logs one line without the database's message", () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'data', 'leads.db');
-      const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
-      await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
-      await close();
-      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
-        cwd: folder,
-        env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
-        encoding: 'utf8',
-      });
-      assert.equal(status, 1);
-      assert.equal(stderr, '');
-      assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
-      assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
-    }));
+it('a start with mistakes in the settings or the campaign is refused and changes nothing', () => {
+  const copy = copyProject();
+  try {
+    for (const [file, mistake] of [
+      ['site.yaml', 'titel: A'],
+      ['landing.yaml', 'heroe: B'],
+    ] as const)
+      writeFileSync(path.join(copy.folder, 'campaign', file), `${mistake}\n`, { flag: 'a' });
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+      cwd: copy.folder,
+      env: {
+        PORT: 'http',
+        APP_SECRET: 'hunter2',
+        INSTANCE_FOLDER: copy.folder,
+        NODE_DISABLE_COMPILE_CACHE: '1',
+      },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must have .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+    );
+    assert.doesNotMatch(stderr, /hunter2/);
+    assert.equal(stdout, '');
+    for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.folder, name)), false);
+  } finally {
+    copy.remove();
+  }
 });
 
-describe('instance folder', () => {
-  it('an instance has the same settings and data from any working folder', () =>
-    inFolder(async (folder) => {
-      const elsewhere = path.join(folder, 'elsewhere');
-      mkdirSync(elsewhere);
-      writeFileSync(
-        path.join(folder, '.env'),
-        'LOG_LEVEL=warn\nSOMETHING=else\nSMTP_URL=smtp://127.0.0.1:1\n',
-      );
-      writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
-      const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
-      await until(() => site.output().includes('cannot be reached'));
-      assert.equal((await fetch(site.url)).status, 200);
-      assert.equal(await site.stop('SIGINT'), 0);
-      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db']);
-      assert.deepEqual(readdirSync(elsewhere), ['.env']);
-      assert.match(
-        site.output(),
-        /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a known setting and is ignored\. Remove the line/,
-      );
-      assert.match(
-        site.output(),
-        /"msg":"The mail server 127\.0\.0\.1:1 cannot be reached \(\w+\)\. Check host and port/,
-      );
-    }));
+it("a failed start logs one line without the database's message", () =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'data', 'leads.db');
+    const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+    await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
+    await close();
+    const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
+      cwd: folder,
+      env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
+    assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
+  }));
 
-  it('a start does not change a foreign folder and warns if others can read it', () =>
-    inFolder(async (folder) => {
-      const shared = path.join(folder, 'shared');
-      mkdirSync(shared, { mode: 0o755 });
-      writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n');
-      const { warnings } = await tryStart(folder);
-      assert.equal(statSync(shared).mode & 0o777, 0o755);
-      assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
-      assert.match(warnings.join('\n'), /^Other users of this machine can read \S+\/shared\. /m);
-    }));
+it('an instance has the same settings and data from any working folder', () =>
+  inFolder(async (folder) => {
+    const elsewhere = path.join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\nSOMETHING=else\nSMTP_URL=smtp://127.0.0.1:1\n');
+    writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
+    const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
+    await until(() => site.output().includes('cannot be reached'));
+    assert.equal((await fetch(site.url)).status, 200);
+    assert.equal(await site.stop('SIGINT'), 0);
+    assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db']);
+    assert.deepEqual(readdirSync(elsewhere), ['.env']);
+    assert.match(
+      site.output(),
+      /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a known setting and is ignored\. Remove the line/,
+    );
+    assert.match(
+      site.output(),
+      /"msg":"The mail server 127\.0\.0\.1:1 cannot be reached \(\w+\)\. Check host and port/,
+    );
+  }));
 
-  it('a server writes only log lines if standard output is not a terminal', () =>
-    inFolder(async (folder) => {
-      const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
-      assert.equal((await ask(site)).status, 202);
-      await until(() => site.output().includes('is your code'));
-      await site.stop('SIGTERM');
-      const lines = site.output().trim().split('\n');
-      const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
-      assert.match(
-        said.join('\n'),
-        /^SMTP_URL is not set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
-      );
-    }));
-});
+it('a start does not change a foreign folder and warns if others can read it', () =>
+  inFolder(async (folder) => {
+    const shared = path.join(folder, 'shared');
+    mkdirSync(shared, { mode: 0o755 });
+    writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n');
+    const { warnings } = await tryStart(folder);
+    assert.equal(statSync(shared).mode & 0o777, 0o755);
+    assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
+    assert.match(warnings.join('\n'), /^Other users of this machine can read \S+\/shared\. /m);
+  }));
+
+it('a server writes only log lines if standard output is not a terminal', () =>
+  inFolder(async (folder) => {
+    const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
+    assert.equal((await ask(site)).status, 202);
+    await until(() => site.output().includes('is your code'));
+    await site.stop('SIGTERM');
+    const lines = site.output().trim().split('\n');
+    const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    assert.match(
+      said.join('\n'),
+      /^SMTP_URL is not set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+    );
+  }));
 
 it('an older release serves a newer database and does its housekeeping', () =>
   inFolder(async (folder) => {
@@ -173,51 +166,49 @@ it('an older release serves a newer database and does its housekeeping', () =>
     }
   }));
 
-describe('rotation of APP_SECRET', () => {
-  it('sessions, pending codes and unsubscribe links stay valid while the old secret is listed second', () =>
-    inFolder(async (folder) => {
-      const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
-      const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
-        withServer(
-          {
-            engine: 'sqlite',
-            env: { APP_SECRET: appSecret, DATABASE_URL: `file:${path.join(folder, 'leads.db')}` },
-          },
-          test,
-        );
-      const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
-        reader: new Map(),
-        waiter: new Map(),
-      };
-      const comeBack = (server: ServerUnderTest, who: keyof typeof cookies) => {
-        const visitor = createVisitor(server);
-        for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
-        return visitor;
-      };
-      let [code, link] = ['', ''];
-      const open = async ({ app }: ServerUnderTest) => (await app.inject(link)).statusCode;
-      await withSecret(old, async (server) => {
-        const { visitor: reader, leadId } = await becomeLead(server, 'reader@example.com');
-        link = unsubscribeUrl(server.service.secrets, '', leadId);
-        assert.equal((await reader.get(API.article)).statusCode, 200);
-        const waiter = createVisitor(server);
-        await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
-        code = codeIn(await server.inbox.waitForMail('waiter@example.com'));
-        cookies.reader = reader.cookies;
-        cookies.waiter = waiter.cookies;
-      });
-      await withSecret(`${fresh},${old}`, async (server) => {
-        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
-        assert.equal(await open(server), 200);
-        const waiter = comeBack(server, 'waiter');
-        const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
-        assert.equal(verified.statusCode, 200, verified.body);
-        cookies.waiter = waiter.cookies;
-      });
-      await withSecret(fresh, async (server) => {
-        assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
-        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
-        assert.equal(await open(server), 404);
-      });
-    }));
-});
+it('sessions, pending codes and unsubscribe links stay valid while the old secret is listed second', () =>
+  inFolder(async (folder) => {
+    const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
+    const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
+      withServer(
+        {
+          engine: 'sqlite',
+          env: { APP_SECRET: appSecret, DATABASE_URL: `file:${path.join(folder, 'leads.db')}` },
+        },
+        test,
+      );
+    const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
+      reader: new Map(),
+      waiter: new Map(),
+    };
+    const comeBack = (server: ServerUnderTest, who: keyof typeof cookies) => {
+      const visitor = createVisitor(server);
+      for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
+      return visitor;
+    };
+    let [code, link] = ['', ''];
+    const open = async ({ app }: ServerUnderTest) => (await app.inject(link)).statusCode;
+    await withSecret(old, async (server) => {
+      const { visitor: reader, leadId } = await becomeLead(server, 'reader@example.com');
+      link = unsubscribeUrl(server.service.secrets, '', leadId);
+      assert.equal((await reader.get(API.article)).statusCode, 200);
+      const waiter = createVisitor(server);
+      await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
+      code = codeIn(await server.inbox.waitForMail('waiter@example.com'));
+      cookies.reader = reader.cookies;
+      cookies.waiter = waiter.cookies;
+    });
+    await withSecret(`${fresh},${old}`, async (server) => {
+      assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
+      assert.equal(await open(server), 200);
+      const waiter = comeBack(server, 'waiter');
+      const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
+      assert.equal(verified.statusCode, 200, verified.body);
+      cookies.waiter = waiter.cookies;
+    });
+    await withSecret(fresh, async (server) => {
+      assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
+      assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
+      assert.equal(await open(server), 404);
+    });
+  }));

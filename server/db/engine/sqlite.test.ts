@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
@@ -75,81 +75,79 @@ const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@exampl
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
-describe('SQLite write lock of another process', () => {
-  it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
-    withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
-      const { visitor: reader } = await becomeLead(server, 'ada@example.com');
-      await server.advance(0);
+it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
+  withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
+    const { visitor: reader } = await becomeLead(server, 'ada@example.com');
+    await server.advance(0);
 
-      lock();
-      let answered = 0;
-      const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
-      const housekeeping = deleteExpired(server.database.db, 'limit_windows', {
-        before: server.now(),
-        most: 100,
-      });
-      for (let round = 0; round < 20; round += 1) {
-        await setTimeout(1);
-        assert.equal((await server.app.inject('/')).statusCode, 200);
-        assert.equal((await server.app.inject(API.health)).statusCode, 200);
-        assert.equal((await reader.get(API.article)).statusCode, 200);
-      }
-      assert.equal(answered, 0, 'nothing is promised before it is stored');
-      unlock();
-      for (const form of await Promise.all(forms)) assert.equal(form.statusCode, 202);
-      await housekeeping;
-      assert.equal(await server.countRows('submissions'), 1 + emails.length);
-      for (const email of emails) await server.inbox.waitForMail(email);
-      assert.equal(server.inbox.mails.length, 1 + emails.length);
-    }));
-
-  it('a form or code gets 503 and stores nothing if the SQLite lock is not released', () =>
-    withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
-      const visitor = createVisitor(server);
-      await visitor.post(API.leads, filledForm());
-      const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
-      await server.advance(0);
-      lock();
-      const asks = [
-        ...emails.map((email) => sendForm(server, email)),
-        visitor.post(API.verify, { email: 'ada@example.com', code }),
-      ];
-      assert.ok((await turnsUntil(Promise.all(asks))) > 20, 'the event loop went on');
-      for (const { statusCode, headers, body } of await Promise.all(asks)) {
-        assert.equal(statusCode, 503);
-        assert.equal(body, 'We cannot take this request at the moment. Please try again in a minute.');
-        assert.equal(headers['x-error-code'], 'unavailable');
-        assert.ok(Number(headers['retry-after']) > 0);
-      }
-      unlock();
-      assert.equal(await server.countRows('submissions'), 1);
-      assert.equal((await visitor.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
-      assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
-    }));
-
-  it('the mail worker waits for the SQLite lock and does not mail anything twice', async () => {
-    let onMail = () => {};
-    const inbox: InboxBehaviour = {
-      onMessage: () => {
-        onMail();
-        return null;
-      },
-    };
-    await withLockableServer({ patienceMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
-      onMail = lock;
-      await sendForm(server, 'ada@example.com');
-      await server.inbox.waitForMail('ada@example.com');
-      const isNoted = async () =>
-        (await server.database.db.selectFrom('outbox').select('state').executeTakeFirst())?.state === 'sent';
-      for (let round = 0; round < 20; round += 1) {
-        await setTimeout(1);
-        assert.equal(await isNoted(), false);
-      }
-      unlock();
-      await until(isNoted);
-      assert.equal(server.inbox.mails.length, 1);
-      assert.ok(!server.logLines.some((line) => line.includes('"worker"')), 'and nothing failed');
+    lock();
+    let answered = 0;
+    const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
+    const housekeeping = deleteExpired(server.database.db, 'limit_windows', {
+      before: server.now(),
+      most: 100,
     });
+    for (let round = 0; round < 20; round += 1) {
+      await setTimeout(1);
+      assert.equal((await server.app.inject('/')).statusCode, 200);
+      assert.equal((await server.app.inject(API.health)).statusCode, 200);
+      assert.equal((await reader.get(API.article)).statusCode, 200);
+    }
+    assert.equal(answered, 0, 'nothing is promised before it is stored');
+    unlock();
+    for (const form of await Promise.all(forms)) assert.equal(form.statusCode, 202);
+    await housekeeping;
+    assert.equal(await server.countRows('submissions'), 1 + emails.length);
+    for (const email of emails) await server.inbox.waitForMail(email);
+    assert.equal(server.inbox.mails.length, 1 + emails.length);
+  }));
+
+it('a form or code gets 503 and stores nothing if the SQLite lock is not released', () =>
+  withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
+    const visitor = createVisitor(server);
+    await visitor.post(API.leads, filledForm());
+    const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+    await server.advance(0);
+    lock();
+    const asks = [
+      ...emails.map((email) => sendForm(server, email)),
+      visitor.post(API.verify, { email: 'ada@example.com', code }),
+    ];
+    assert.ok((await turnsUntil(Promise.all(asks))) > 20, 'the event loop went on');
+    for (const { statusCode, headers, body } of await Promise.all(asks)) {
+      assert.equal(statusCode, 503);
+      assert.equal(body, 'We cannot take this request at the moment. Please try again in a minute.');
+      assert.equal(headers['x-error-code'], 'unavailable');
+      assert.ok(Number(headers['retry-after']) > 0);
+    }
+    unlock();
+    assert.equal(await server.countRows('submissions'), 1);
+    assert.equal((await visitor.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+    assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
+  }));
+
+it('the mail worker waits for the SQLite lock and does not mail anything twice', async () => {
+  let onMail = () => {};
+  const inbox: InboxBehaviour = {
+    onMessage: () => {
+      onMail();
+      return null;
+    },
+  };
+  await withLockableServer({ patienceMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
+    onMail = lock;
+    await sendForm(server, 'ada@example.com');
+    await server.inbox.waitForMail('ada@example.com');
+    const isNoted = async () =>
+      (await server.database.db.selectFrom('outbox').select('state').executeTakeFirst())?.state === 'sent';
+    for (let round = 0; round < 20; round += 1) {
+      await setTimeout(1);
+      assert.equal(await isNoted(), false);
+    }
+    unlock();
+    await until(isNoted);
+    assert.equal(server.inbox.mails.length, 1);
+    assert.ok(!server.logLines.some((line) => line.includes('"worker"')), 'and nothing failed');
   });
 });
 
@@ -167,142 +165,136 @@ it("a start waits longer than a visitor for another process's migrations", () =>
     await migrated;
   }));
 
-describe('SQLite transactions of one process', () => {
-  const insert = (db: Db, key: string) =>
-    db.insertInto('limit_windows').values({ key, started_at: 0, ends_at: 1, count: 1 }).execute();
-  const keysIn = async (db: Db) =>
-    (await db.selectFrom('limit_windows').select('key').orderBy('key').execute()).map(({ key }) => key);
+const insert = (db: Db, key: string) =>
+  db.insertInto('limit_windows').values({ key, started_at: 0, ends_at: 1, count: 1 }).execute();
+const keysIn = async (db: Db) =>
+  (await db.selectFrom('limit_windows').select('key').orderBy('key').execute()).map(({ key }) => key);
 
-  it('the caller gets the error that ended an SQLite transaction', () =>
-    withFile({}, async ({ database: { db } }) => {
-      const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
-      await assert.rejects(
-        db.transaction().execute(async (tx) => {
-          await sql`rollback`.execute(tx);
-          throw outage;
-        }),
-        outage,
-      );
-      await db.transaction().execute((tx) => insert(tx, 'next'));
-    }));
+it('the caller gets the error that ended an SQLite transaction', () =>
+  withFile({}, async ({ database: { db } }) => {
+    const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
+    await assert.rejects(
+      db.transaction().execute(async (tx) => {
+        await sql`rollback`.execute(tx);
+        throw outage;
+      }),
+      outage,
+    );
+    await db.transaction().execute((tx) => insert(tx, 'next'));
+  }));
 
-  it('SQLite transactions wait in order for a lock held by another process', () =>
-    withFile({}, async ({ database: { db }, lock, unlock }) => {
-      await insert(db, '1');
-      lock();
-      const outcomes = Promise.allSettled([
-        insert(db, '1'),
-        db.transaction().execute((tx) => insert(tx, '2')),
-        db.transaction().execute((tx) => insert(tx, '3')),
-      ]);
+it('SQLite transactions wait in order for a lock held by another process', () =>
+  withFile({}, async ({ database: { db }, lock, unlock }) => {
+    await insert(db, '1');
+    lock();
+    const outcomes = Promise.allSettled([
+      insert(db, '1'),
+      db.transaction().execute((tx) => insert(tx, '2')),
+      db.transaction().execute((tx) => insert(tx, '3')),
+    ]);
+    await setImmediate();
+    unlock();
+    assert.deepEqual(
+      (await outcomes).map(({ status }) => status),
+      ['rejected', 'fulfilled', 'fulfilled'],
+    );
+    assert.deepEqual(await keysIn(db), ['1', '2', '3']);
+  }));
+
+it('SQLite transactions take turns and exclude other statements', () =>
+  withFile({}, async ({ database: { db } }) => {
+    let outside = Promise.resolve<unknown>(null);
+    const failed = db.transaction().execute(async (tx) => {
+      await insert(tx, 'inside');
+      outside = insert(db, 'outside');
+      for (let round = 0; round < 10; round += 1) await setImmediate();
+      throw new Error('given up');
+    });
+    const next = db.transaction().execute((tx) => insert(tx, 'next'));
+    await assert.rejects(failed, /given up/);
+    await Promise.all([outside, next]);
+    assert.deepEqual(await keysIn(db), ['next', 'outside']);
+  }));
+
+it('SQLite transactions wait no longer for each other than for another process', () =>
+  withFile({ patienceMs: 50 }, async ({ database: { db } }) => {
+    const held = Promise.withResolvers<void>();
+    const first = db.transaction().execute(() => held.promise);
+    await setImmediate();
+    await assert.rejects(sql`select 1`.execute(db), isOutage);
+    await assert.rejects(
+      db.transaction().execute(() => Promise.resolve()),
+      isOutage,
+    );
+    held.resolve();
+    await first;
+    await sql`select 1`.execute(db);
+  }));
+
+it('a transaction that SQLite has rolled back by itself commits nothing', () =>
+  withFile({}, async ({ database: { db } }) => {
+    await assert.rejects(
+      db.transaction().execute(async (tx) => {
+        await sql`insert or rollback into limit_windows values ('x', null, 1, 1)`.execute(tx).catch(() => {});
+        await sql`insert into limit_windows values ('y', 1, 1, 1)`.execute(tx);
+      }),
+      /NOT NULL constraint failed/,
+    );
+    assert.deepEqual(await keysIn(db), []);
+  }));
+
+it('SQLite transactions finish before the database is closed', () =>
+  withFile({}, async ({ database: { db, close }, file }) => {
+    const write = db.transaction().execute(async (tx) => {
       await setImmediate();
-      unlock();
-      assert.deepEqual(
-        (await outcomes).map(({ status }) => status),
-        ['rejected', 'fulfilled', 'fulfilled'],
-      );
-      assert.deepEqual(await keysIn(db), ['1', '2', '3']);
-    }));
+      await insert(tx, 'x');
+    });
+    await setImmediate();
+    await close();
+    await write;
+    using later = new DatabaseSync(file);
+    assert.equal(later.prepare('select key from limit_windows').all().length, 1);
+  }));
 
-  it('SQLite transactions take turns and exclude other statements', () =>
-    withFile({}, async ({ database: { db } }) => {
-      let outside = Promise.resolve<unknown>(null);
-      const failed = db.transaction().execute(async (tx) => {
-        await insert(tx, 'inside');
-        outside = insert(db, 'outside');
-        for (let round = 0; round < 10; round += 1) await setImmediate();
-        throw new Error('given up');
-      });
-      const next = db.transaction().execute((tx) => insert(tx, 'next'));
-      await assert.rejects(failed, /given up/);
-      await Promise.all([outside, next]);
-      assert.deepEqual(await keysIn(db), ['next', 'outside']);
-    }));
+it('an SQLite statement for all columns names each value correctly after a column is added', () =>
+  withFile({}, async ({ database: { db }, file }) => {
+    const read = () =>
+      db
+        .selectFrom('known_secrets')
+        .selectAll()
+        .select(sql<string>`'last'`.as('end'))
+        .execute();
+    const row = { id: 'one', first_used_at: 0 };
+    await db.insertInto('known_secrets').values(row).execute();
+    assert.deepEqual(await read(), [{ ...row, end: 'last' }]);
+    using later = new DatabaseSync(file);
+    later.exec("alter table known_secrets add column added text default 'new'");
+    assert.deepEqual(await read(), [{ ...row, added: 'new', end: 'last' }]);
+  }));
 
-  it('SQLite transactions wait no longer for each other than for another process', () =>
-    withFile({ patienceMs: 50 }, async ({ database: { db } }) => {
-      const held = Promise.withResolvers<void>();
-      const first = db.transaction().execute(() => held.promise);
-      await setImmediate();
-      await assert.rejects(sql`select 1`.execute(db), isOutage);
-      await assert.rejects(
-        db.transaction().execute(() => Promise.resolve()),
-        isOutage,
-      );
-      held.resolve();
-      await first;
-      await sql`select 1`.execute(db);
+const replaceBy: Readonly<Record<string, (file: string) => void>> = {
+  'is deleted': (file) => rmSync(file),
+  'is replaced by another one': (file) => {
+    const copy = new DatabaseSync(`${file}.copy`);
+    copy.exec('create table leads (id text)');
+    copy.close();
+    renameSync(`${file}.copy`, file);
+  },
+  'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
+};
+for (const [what, replace] of Object.entries(replaceBy)) {
+  it(`no form is accepted after the database file ${what}`, () =>
+    withLockableServer({}, async (server, { file }) => {
+      assert.equal((await sendForm(server, 'before@example.com')).statusCode, 202);
+      assert.equal((await server.app.inject(API.health)).statusCode, 200);
+      replace(file);
+      const health = await server.app.inject(API.health);
+      assert.equal(health.statusCode, 503);
+      assert.match(health.body, /^The database file was deleted or replaced .* Do not restart yet: .*\.$/);
+      assert.ok(Number(health.headers['retry-after']) > 0);
+      const form = await sendForm(server, 'after@example.com');
+      assert.equal(form.statusCode, 503);
+      assert.ok(Number(form.headers['retry-after']) > 0);
+      assert.equal(await server.countRows('submissions'), 1);
     }));
-
-  it('a transaction that SQLite has rolled back by itself commits nothing', () =>
-    withFile({}, async ({ database: { db } }) => {
-      await assert.rejects(
-        db.transaction().execute(async (tx) => {
-          await sql`insert or rollback into limit_windows values ('x', null, 1, 1)`
-            .execute(tx)
-            .catch(() => {});
-          await sql`insert into limit_windows values ('y', 1, 1, 1)`.execute(tx);
-        }),
-        /NOT NULL constraint failed/,
-      );
-      assert.deepEqual(await keysIn(db), []);
-    }));
-
-  it('SQLite transactions finish before the database is closed', () =>
-    withFile({}, async ({ database: { db, close }, file }) => {
-      const write = db.transaction().execute(async (tx) => {
-        await setImmediate();
-        await insert(tx, 'x');
-      });
-      await setImmediate();
-      await close();
-      await write;
-      using later = new DatabaseSync(file);
-      assert.equal(later.prepare('select key from limit_windows').all().length, 1);
-    }));
-
-  it('an SQLite statement for all columns names each value correctly after a column is added', () =>
-    withFile({}, async ({ database: { db }, file }) => {
-      const read = () =>
-        db
-          .selectFrom('known_secrets')
-          .selectAll()
-          .select(sql<string>`'last'`.as('end'))
-          .execute();
-      const row = { id: 'one', first_used_at: 0 };
-      await db.insertInto('known_secrets').values(row).execute();
-      assert.deepEqual(await read(), [{ ...row, end: 'last' }]);
-      using later = new DatabaseSync(file);
-      later.exec("alter table known_secrets add column added text default 'new'");
-      assert.deepEqual(await read(), [{ ...row, added: 'new', end: 'last' }]);
-    }));
-});
-
-describe('lost database file', () => {
-  const replaceBy: Readonly<Record<string, (file: string) => void>> = {
-    'is deleted': (file) => rmSync(file),
-    'is replaced by another one': (file) => {
-      const copy = new DatabaseSync(`${file}.copy`);
-      copy.exec('create table leads (id text)');
-      copy.close();
-      renameSync(`${file}.copy`, file);
-    },
-    'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
-  };
-  for (const [what, replace] of Object.entries(replaceBy)) {
-    it(`no form is accepted after the database file ${what}`, () =>
-      withLockableServer({}, async (server, { file }) => {
-        assert.equal((await sendForm(server, 'before@example.com')).statusCode, 202);
-        assert.equal((await server.app.inject(API.health)).statusCode, 200);
-        replace(file);
-        const health = await server.app.inject(API.health);
-        assert.equal(health.statusCode, 503);
-        assert.match(health.body, /^The database file was deleted or replaced .* Do not restart yet: .*\.$/);
-        assert.ok(Number(health.headers['retry-after']) > 0);
-        const form = await sendForm(server, 'after@example.com');
-        assert.equal(form.statusCode, 503);
-        assert.ok(Number(form.headers['retry-after']) > 0);
-        assert.equal(await server.countRows('submissions'), 1);
-      }));
-  }
-});
+}

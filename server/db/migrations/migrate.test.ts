@@ -43,19 +43,16 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('SQLite settings', () => {
-  it('SQLite commits survive a power cut without blocking the event loop', () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'new', 'leads.db');
-      await using database = openTestDatabase({ engine: 'sqlite', file });
-      const pragma = async (name: string) =>
-        Object.values(
-          (await sql<Record<string, unknown>>`${sql.raw(`pragma ${name}`)}`.execute(database.db)).rows[0] ??
-            {},
-        )[0];
-      assert.equal(await pragma('journal_mode'), 'wal');
-      assert.equal(await pragma('synchronous'), 2);
-      assert.equal(await pragma('foreign_keys'), 1);
-      assert.equal(await pragma('busy_timeout'), 0);
-    }));
-});
+it('SQLite commits survive a power cut without blocking the event loop', () =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'new', 'leads.db');
+    await using database = openTestDatabase({ engine: 'sqlite', file });
+    const pragma = async (name: string) =>
+      Object.values(
+        (await sql<Record<string, unknown>>`${sql.raw(`pragma ${name}`)}`.execute(database.db)).rows[0] ?? {},
+      )[0];
+    assert.equal(await pragma('journal_mode'), 'wal');
+    assert.equal(await pragma('synchronous'), 2);
+    assert.equal(await pragma('foreign_keys'), 1);
+    assert.equal(await pragma('busy_timeout'), 0);
+  }));
