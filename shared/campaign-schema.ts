@@ -60,6 +60,12 @@ const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
     }),
   );
 
+const containing = (name: string) =>
+  z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`);
+
+/** Accepts text with `{name}` placeholders, and requires each of them. */
+const wordsWithAll = (...names: readonly string[]) => wordsWith(...names).check(...names.map(containing));
+
 const words = wordsWith('year');
 const plain = wordsWith();
 
@@ -345,7 +351,10 @@ export const Consent = z
   );
 export type Consent = z.infer<typeof Consent>;
 
-const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
+/** For toasts and mail subjects. */
+const oneLine = z.refine<string>(isSingleLine, 'must be one line');
+
+const lineOfWords = words.check(oneLine);
 
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
@@ -490,21 +499,13 @@ export const Form = z.strictObject({
   fields: z.optional(ownFields),
   // English and German have defaults in server/campaign/own-form.ts; for other languages, all of these are required.
   messages: z.optional(
-    z.strictObject({
-      choose: z.optional(plain),
-      required: z.optional(plain),
-      tooLong: z.optional(
-        wordsWith('maximum').check(
-          z.refine<string>((text) => text.includes('{maximum}'), 'must contain {maximum}'),
-        ),
-      ),
-      notPlain: z.optional(plain),
-      telephone: z.optional(plain),
-      number: z.optional(plain),
-      url: z.optional(plain),
-      choice: z.optional(plain),
-      changed: z.optional(plain.check(z.refine((text) => isSingleLine(text), 'must be one line'))),
-    }),
+    z.partial(
+      z.strictObject({
+        ...plainTexts('choose', 'required', 'notPlain', 'telephone', 'number', 'url', 'choice'),
+        tooLong: wordsWithAll('maximum'),
+        changed: plain.check(oneLine),
+      }),
+    ),
   ),
 });
 
@@ -513,9 +514,6 @@ export type FormMessages = {
 };
 
 export type OwnForm = { readonly fields: readonly OwnField[]; readonly messages: FormMessages };
-
-/** For toasts and mail subjects. */
-const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
 const bodyOfCodeEmail = wordsWith('code', 'reference', 'lifetime', 'title').check(
   z.refine(
@@ -571,17 +569,9 @@ export const Errors = z.strictObject(
 );
 export type Errors = z.infer<typeof Errors>;
 
-/** Accepts text with `{name}` placeholders, and requires each of them. */
-const wordsWithAll = (...names: readonly string[]) =>
-  wordsWith(...names).check(
-    ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
-  );
-
 /** Accepts one text, or one per plural form (words.ts chooses). */
 const countedWords = (name: string, ...others: readonly string[]) => {
-  const counted = wordsWith(name, ...others).check(
-    z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`),
-  );
+  const counted = wordsWith(name, ...others).check(containing(name));
   const form = z.optional(wordsWith(name, ...others));
   const forms = z.strictObject({
     zero: form,
