@@ -38,15 +38,17 @@ export function clockTime(ms: number, timeZone: string): number {
 export function momentAt(clockMs: number, timeZone: string): number {
   const by = (at: number) => clockMs - (clockTime(at, timeZone) - at);
   const moments = [by(clockMs - DAY_MS), by(clockMs + DAY_MS)];
-  let [before, moment] = [Math.min(...moments) - 1, Math.max(...moments)];
-  if (moments[0] === moments[1]) return moment;
+  const latest = Math.max(...moments);
+  if (moments[0] === moments[1]) return latest;
   // The clocks change within a day of this moment.
-  while (moment - before > 1) {
-    const middle = Math.floor((before + moment) / 2);
-    if (clockTime(middle, timeZone) >= clockMs) moment = middle;
-    else before = middle;
-  }
-  return moment;
+  return firstMoment(Math.min(...moments) - 1, latest, (ms) => clockTime(ms, timeZone) >= clockMs);
+}
+
+/** Finds the first moment at which something holds, which doesn't hold yet at `before`, but at `moment`. */
+function firstMoment(before: number, moment: number, holds: (ms: number) => boolean): number {
+  if (moment - before <= 1) return moment;
+  const middle = Math.floor((before + moment) / 2);
+  return holds(middle) ? firstMoment(before, middle, holds) : firstMoment(middle, moment, holds);
 }
 
 export const dayOf = (ms: number, timeZone: string): number => Math.floor(clockTime(ms, timeZone) / DAY_MS);
@@ -97,15 +99,8 @@ export function clockOffsets(from: number, to: number, timeZone: string): readon
   for (let at = from; timeZone !== 'UTC' && at < to - 1;) {
     const next = Math.min(to - 1, at + DAY_MS);
     const offsetMs = offsetAt(at);
-    if (offsetAt(next) !== offsetMs) {
-      let [before, until] = [at, next];
-      while (until - before > 1) {
-        const middle = Math.floor((before + until) / 2);
-        if (offsetAt(middle) === offsetMs) before = middle;
-        else until = middle;
-      }
-      offsets.push({ until, offsetMs });
-    }
+    if (offsetAt(next) !== offsetMs)
+      offsets.push({ until: firstMoment(at, next, (ms) => offsetAt(ms) !== offsetMs), offsetMs });
     at = next;
   }
   return [...offsets, { until: to, offsetMs: offsetAt(to - 1) }];
