@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -31,15 +31,16 @@ export type SiteProcess = {
  * @param folder working folder, with data/
  * @param project another copy of the project (project-copy.ts)
  */
-export async function startSiteProcess(
+export function spawnSite(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
+  stdio: StdioOptions,
   project = PROJECT_FOLDER,
-): Promise<SiteProcess> {
+): ChildProcess {
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
-  const child = spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', 'start.js')], {
+  return spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', 'start.js')], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
@@ -51,8 +52,17 @@ export async function startSiteProcess(
       ...campaign,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio,
   });
+}
+
+/** Starts a site as {@link spawnSite}, and waits until it is ready. */
+export async function startSiteProcess(
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string,
+  project?: string,
+): Promise<SiteProcess> {
+  const child = spawnSite(env, folder, ['ignore', 'pipe', 'pipe'], project);
   let output = '';
   const ready = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
@@ -60,8 +70,8 @@ export async function startSiteProcess(
       const url = /"msg":"Ready on ([^"]+)"/.exec(output)?.[1];
       if (url) resolve(url);
     };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
     child.once('exit', (code) =>
       reject(new Error(`The server ended with ${code} before it was ready:\n${output}`)),
     );

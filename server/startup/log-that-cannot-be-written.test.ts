@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { API } from '#shared/api.ts';
-import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { spawnSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
 /** Every write fails as on a full disk; exists only on Linux. */
@@ -31,20 +28,8 @@ async function start(
   stdio: StdioOptions,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
-  ensureBuilt(TEST_CAMPAIGN);
   const port = await freePort();
-  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'start.js')], {
-    stdio,
-    env: {
-      PATH: process.env['PATH'],
-      PORT: String(port),
-      INSTANCE_FOLDER: folder,
-      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-      APP_SECRET: TEST_SECRET,
-      ...KEPT_COMPILED,
-      ...env,
-    },
-  });
+  const child = spawnSite({ PORT: String(port), APP_SECRET: TEST_SECRET, ...env }, folder, stdio);
   const get: Server['get'] = async (address, agent) => {
     const request = httpGet(`http://127.0.0.1:${port}${address}`, {
       agent: agent ?? false,

@@ -30,40 +30,38 @@ const databaseUrlFor = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase();
 
 for (const engine of ENGINES) {
-  describe(`service on ${engine}`, { concurrency: true }, () => {
-    it('a second service on one database sends mail queued by the first', (t) =>
-      inFolder(async (folder) => {
-        const inbox = await startInbox();
-        t.after(() => inbox.close());
-        const instance = testInstance(folder, {
-          DATABASE_URL: await databaseUrlFor(engine),
-          SMTP_URL: inbox.url,
-          APP_SECRET: TEST_SECRET,
-        });
-        const [first, second] = await Promise.all([open(instance), open(instance)]);
-        const app = await buildApp(first, { release: null, isStopping: () => false });
-        const answer = await createVisitor({ app }).post(API.leads, filledForm());
-        assert.equal(answer.statusCode, 202, answer.body);
-        await app.close();
-        await first.close();
-        await first.close();
+  it(`a second service on one database sends mail queued by the first on ${engine}`, (t) =>
+    inFolder(async (folder) => {
+      const inbox = await startInbox();
+      t.after(() => inbox.close());
+      const instance = testInstance(folder, {
+        DATABASE_URL: await databaseUrlFor(engine),
+        SMTP_URL: inbox.url,
+        APP_SECRET: TEST_SECRET,
+      });
+      const [first, second] = await Promise.all([open(instance), open(instance)]);
+      const app = await buildApp(first, { release: null, isStopping: () => false });
+      const answer = await createVisitor({ app }).post(API.leads, filledForm());
+      assert.equal(answer.statusCode, 202, answer.body);
+      await app.close();
+      await first.close();
+      await first.close();
 
-        const outbox = async ({ database: { db } }: Service) =>
-          (await db.selectFrom('outbox').selectAll().execute()).map(
-            ({ state, attempts }) => `${state} after ${attempts} tries`,
-          );
-        assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
-        second.startSending();
-        assert.throws(() => second.startSending(), /already been started/);
-        assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
-        await second.close();
+      const outbox = async ({ database: { db } }: Service) =>
+        (await db.selectFrom('outbox').selectAll().execute()).map(
+          ({ state, attempts }) => `${state} after ${attempts} tries`,
+        );
+      assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
+      second.startSending();
+      assert.throws(() => second.startSending(), /already been started/);
+      assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+      await second.close();
 
-        const third = await open(instance);
-        assert.deepEqual(await outbox(third), ['sent after 1 tries']);
-        assert.deepEqual(third.warnings, []);
-        await third.close();
-      }));
-  });
+      const third = await open(instance);
+      assert.deepEqual(await outbox(third), ['sent after 1 tries']);
+      assert.deepEqual(third.warnings, []);
+      await third.close();
+    }));
 }
 
 describe('parts of a service', { concurrency: true }, () => {

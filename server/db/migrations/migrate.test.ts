@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { promisify } from 'node:util';
 
 import { sql } from 'kysely';
@@ -27,20 +27,18 @@ async function migrateInOwnProcess(config: Config['database']): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  describe(`migrations on ${engine}`, () => {
-    it('migrations run once when many processes start together', () =>
-      inFolder(async (folder) => {
-        const config = await emptyDatabase(engine, folder);
-        await Promise.all(Array.from({ length: 3 }, () => migrateInOwnProcess(config)));
-        await using database = openTestDatabase(config);
-        await migrate(database);
-        const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);
-        assert.deepEqual(
-          applied.rows.map(({ name }) => name),
-          Object.keys(MIGRATIONS),
-        );
-      }));
-  });
+  it(`migrations run once when many processes start together on ${engine}`, () =>
+    inFolder(async (folder) => {
+      const config = await emptyDatabase(engine, folder);
+      await Promise.all(Array.from({ length: 3 }, () => migrateInOwnProcess(config)));
+      await using database = openTestDatabase(config);
+      await migrate(database);
+      const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);
+      assert.deepEqual(
+        applied.rows.map(({ name }) => name),
+        Object.keys(MIGRATIONS),
+      );
+    }));
 }
 
 it('SQLite commits survive a power cut without blocking the event loop', () =>
