@@ -20,38 +20,25 @@ import { type Mistake, describeMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-type PageWords = { readonly landing: Landing; readonly interface: Interface };
+type Page = { readonly variant: string | null; readonly landing: Landing; readonly interface: Interface };
 
-type Pages = {
-  readonly campaign: Campaign;
-  readonly page: PageWords;
-  readonly variants: readonly { readonly name: string; readonly page: PageWords }[];
-  readonly pages: readonly PageWords[];
-};
-
-function readPages(folder: string): Pages | null {
-  const words = readCampaign(folder);
-  const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder));
-  if (words.type === 'mistakes' || landing.type === 'mistakes') return null;
-  const { campaign } = words;
-  const page = { landing: landing.words, interface: campaign.interface };
-  const variants = variantsIn(folder).flatMap((name) => {
-    const own = readWords(folder, 'landing.yaml', landingSchemaOf(folder), name);
-    const ownInterface = readWords(folder, 'interface.yaml', Interface, name);
-    return own.type === 'words' && ownInterface.type === 'words'
-      ? [{ name, page: { landing: own.words, interface: ownInterface.words } }]
+/** Returns the campaign's own page and those of its variants, without invalid ones. */
+const readPages = (folder: string): Page[] =>
+  [null, ...variantsIn(folder)].flatMap((variant) => {
+    const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
+    const words = readWords(folder, 'interface.yaml', Interface, variant);
+    return landing.type === 'words' && words.type === 'words'
+      ? [{ variant, landing: landing.words, interface: words.words }]
       : [];
   });
-  return { campaign, page, variants, pages: [page, ...variants.map((variant) => variant.page)] };
-}
 
 export function campaignWarnings(folder: string): string[] {
-  const found = readPages(folder);
-  if (found === null) return [];
-  const { campaign, page, variants, pages } = found;
+  const words = readCampaign(folder);
+  const pages = readPages(folder);
+  if (words.type === 'mistakes' || pages[0]?.variant !== null) return [];
+  const { campaign } = words;
   return [
-    ...tooLong(campaign, page, null),
-    ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
+    ...pages.flatMap((page) => tooLong(campaign, page)),
     ...variantWarnings(campaign),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
@@ -96,7 +83,7 @@ const READ_ALWAYS = [
   ...['icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map((name) => `icons/${name}`),
 ];
 
-function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly PageWords[]): string[] {
+function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Page[]): string[] {
   const article = readText(folder, 'article/article.md');
   const inArticle = article?.type === 'text' ? article.text : '';
   const inWords = filesIn(folder).flatMap((file) => textsIn(folder, file).map(({ text }) => text));
@@ -155,8 +142,7 @@ type Rule = readonly [file: string, entry: readonly PropertyKey[], text: string 
 /** Measured on a phone of 375 by 667 pixels, with a small margin, in inboxes and in search results. */
 function tooLong(
   { folder, site, codeEmail, guideEmail }: Campaign,
-  { landing, interface: words }: PageWords,
-  variant: string | null,
+  { variant, landing, interface: words }: Page,
 ): Mistake[] {
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
