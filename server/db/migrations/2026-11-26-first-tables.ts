@@ -12,6 +12,24 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
 }
 
+const OF_A_JOB = `id text primary key,
+  state text default 'queued' not null,
+  attempts integer default 0 not null,
+  due_at bigint not null,
+  leased_until bigint,
+  lease_id text,
+  created_at bigint not null,
+  finished_at bigint,
+  reply text,`;
+
+const OF_A_CORRECTION = `name_before text not null,
+  company_before text not null,
+  name text not null,
+  company text not null,
+  corrected_at bigint not null,
+  answers text,
+  answers_before text`;
+
 const TABLES = `
 create table consent_wordings (
   version text primary key,
@@ -63,15 +81,7 @@ create index codes_by_email on codes (email, created_at, id);
 create index codes_by_submission on codes (submission_id, created_at, id);
 
 create table outbox (
-  id text primary key,
-  state text default 'queued' not null,
-  attempts integer default 0 not null,
-  due_at bigint not null,
-  leased_until bigint,
-  lease_id text,
-  created_at bigint not null,
-  finished_at bigint,
-  reply text,
+  ${OF_A_JOB}
   kind text not null,
   payload text not null,
   code_id text references codes (id),
@@ -124,13 +134,7 @@ create table leads (
 create table corrections (
   id text primary key,
   lead_id text not null references leads (id) on delete cascade,
-  name_before text not null,
-  company_before text not null,
-  name text not null,
-  company text not null,
-  corrected_at bigint not null,
-  answers text,
-  answers_before text
+  ${OF_A_CORRECTION}
 );
 create index corrections_by_lead on corrections (lead_id);
 
@@ -214,27 +218,13 @@ create table imported_leads (
 create table imported_corrections (
   id text primary key,
   imported_id text not null references imported_leads (id) on delete cascade,
-  name_before text not null,
-  company_before text not null,
-  name text not null,
-  company text not null,
-  corrected_at bigint not null,
-  answers text,
-  answers_before text
+  ${OF_A_CORRECTION}
 );
 create index imported_corrections_by_imported on imported_corrections (imported_id);
 
 -- Its lead_id is no reference, because the erasure's event outlives the lead.
 create table webhook_events (
-  id text primary key,
-  state text default 'queued' not null,
-  attempts integer default 0 not null,
-  due_at bigint not null,
-  leased_until bigint,
-  lease_id text,
-  created_at bigint not null,
-  finished_at bigint,
-  reply text,
+  ${OF_A_JOB}
   type text not null,
   lead_id text not null,
   endpoint text not null,
