@@ -8,7 +8,7 @@ import { readAddress } from '#desk/people/held-data.ts';
 import { printable, counted } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import { examine } from '#desk/doctor/doctor.ts';
-import type { Finding } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
 
 const STATE_WIDTH = 9;

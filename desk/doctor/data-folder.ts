@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
@@ -22,13 +23,19 @@ const MIB = 1024 ** 2;
 const LOW_BYTES = 1024 * MIB;
 const SCARCE_BYTES = 100 * MIB;
 
-/** The folder may be missing. */
-export async function examineDisk(folder: string): Promise<Finding> {
-  let place = folder;
+export async function examineDisk(database: Config['database'], folder: string): Promise<Findings> {
+  // The folder may be missing.
+  let place = dataFolderOf(database, folder);
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
   const { bavail, bsize } = await statfs(place);
-  return judgeRoom(place, bavail * bsize);
+  const ours = judgeRoom(place, bavail * bsize);
+  return database.engine === 'sqlite'
+    ? ours
+    : [ours, disk.note('The disk of the PostgreSQL server was not checked.')];
 }
+
+const dataFolderOf = (database: Config['database'], folder: string): string =>
+  secretFolderOf(database, path.join(folder, 'data'));
 
 export function judgeRoom(folder: string, freeBytes: number): Finding {
   const free =
@@ -45,17 +52,15 @@ export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
 ): Findings {
-  const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
+  const file = path.join(dataFolderOf(config.database, folder), 'app-secret');
   const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
   if (kept?.type === 'unusable') return secret.problem(kept.sentence);
   if (kept?.type === 'missing')
-    return (look?.secretIds.length ?? 0) > 0
-      ? [
-          secret.problem(
-            `${file} is missing, but this database has already been used with a secret. Restore the file from a backup, or set APP_SECRET to that secret.`,
-          ),
-        ]
-      : [secret.note(`No secret exists yet. The first start will create one in ${file}.`)];
+    return look === null || look.secretIds.length === 0
+      ? secret.note(`No secret exists yet. The first start will create one in ${file}.`)
+      : secret.problem(
+          `${file} is missing, but this database has already been used with a secret. Restore the file from a backup, or set APP_SECRET to that secret.`,
+        );
   const where = kept === null ? 'APP_SECRET' : file;
   const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
@@ -68,7 +73,7 @@ export function examineSecret(
 }
 
 export function examineFiles(config: Config, folder: string): Findings {
-  const secretFolder = secretFolderOf(config.database, path.join(folder, 'data'));
+  const secretFolder = dataFolderOf(config.database, folder);
   const open = openFilesOf(config, secretFolder);
   const kept = [...new Set([folder, secretFolder])].flatMap((place) =>
     namesIn(place)
@@ -91,7 +96,7 @@ const LATE_DAYS = 2;
 
 /** `desk backup` records its last success in this file. */
 const noteIn = (database: Config['database'], folder: string): string =>
-  path.join(secretFolderOf(database, path.join(folder, 'data')), 'last-backup');
+  path.join(dataFolderOf(database, folder), 'last-backup');
 
 export const noteBackup = (database: Config['database'], folder: string, now: number): Promise<void> =>
   writeFile(noteIn(database, folder), `${isoTime(now)}\n`, { mode: 0o600 });
@@ -113,9 +118,7 @@ export async function examineBackup(
       'No backup made with "npm run -s desk -- backup" was found. Unless something else copies the database every night, schedule this command (docs/running.md).',
     );
   const days = Math.floor((now - at) / DAY_MS);
-  return [
-    days > LATE_DAYS
-      ? backup.warning(`The newest backup is ${days} days old. Find out why the nightly backup fails.`)
-      : backup.ok(`The newest backup is ${days === 0 ? 'less than 24 hours' : counted(days, 'day')} old.`),
-  ];
+  return days > LATE_DAYS
+    ? backup.warning(`The newest backup is ${days} days old. Find out why the nightly backup fails.`)
+    : backup.ok(`The newest backup is ${days === 0 ? 'less than 24 hours' : counted(days, 'day')} old.`);
 }

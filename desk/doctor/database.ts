@@ -4,7 +4,8 @@ import path from 'node:path';
 import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { findDamage, lookAtDatabase, type Look } from '#server/db/health.ts';
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, reasonOf, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
@@ -43,10 +44,9 @@ export async function viewDatabase(database: Config['database']): Promise<Databa
   try {
     look = await lookAtDatabase(database);
   } catch (error) {
-    const sentence =
-      explainDatabaseFailure(error, database) ??
-      `The database cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    return alone(problem(sentence));
+    return alone(
+      problem(explainDatabaseFailure(error, database) ?? `The database cannot be read: ${reasonOf(error)}`),
+    );
   }
   const findings: Finding[] = [];
   if (look.unknown.length > 0)
@@ -65,14 +65,7 @@ export async function viewDatabase(database: Config['database']): Promise<Databa
     );
   if (look.pending.length > 0)
     findings.push(note('The tables are from an older version. The next start will update them.'));
-  if (findings.length === 0)
-    findings.push(
-      ok(
-        database.engine === 'sqlite'
-          ? `${where} is readable and has all tables.`
-          : `${where} responds and has all tables.`,
-      ),
-    );
+  if (findings.length === 0) findings.push(ok(`${where} responds and has all tables.`));
   return { findings, look };
 }
 
@@ -93,15 +86,15 @@ export async function examineDamage(file: string): Promise<Findings> {
 
 export function examineClock(look: Look | null, now: number): Finding {
   const { newestAt = null, clockAheadMs = null } = look ?? {};
+  const says = `The clock of this machine says ${isoTime(now)}`;
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
     return clock.problem(
-      `The clock of this machine says ${isoTime(now)}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
+      `${says}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
     );
   if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
     return clock.problem(
       `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both clocks: timedatectl set-ntp true`,
     );
-  const says = `The clock of this machine says ${isoTime(now)}`;
   return newestAt === null && clockAheadMs === null
     ? clock.note(`${says}. There was nothing to compare it with.`)
     : clock.ok(`${says}, which agrees with the database.`);

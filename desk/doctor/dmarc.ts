@@ -1,7 +1,8 @@
 // Checks the policy for unauthenticated mail, and whether our mail passes it (DMARC, RFC 7489).
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
-import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { readTags } from '#desk/doctor/dkim.ts';
 
 const { ok, note, warning, problem } = about('DMARC');
@@ -16,14 +17,14 @@ export async function examineDmarc(
   dns: Dns,
   { domain, signs }: { domain: string; signs: string | null },
 ): Promise<Findings> {
-  const found = await findRecord(dns, domain);
-  if (found.type === 'failed') return problem(describeFailed(found.name, found.reason));
+  const found = await findRecords(dns, domain);
+  if (found !== null && 'state' in found) return found;
   const ours: DnsRecord = {
     name: `_dmarc.${domain}`,
     type: 'TXT',
     value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`,
   };
-  if (found.type === 'none')
+  if (found === null)
     return [
       warning(
         `${domain} has no DMARC record, which large mailbox providers require of senders. Start with a record that only requests reports, sent to a mailbox that you read.`,
@@ -31,15 +32,13 @@ export async function examineDmarc(
       ),
       ...alignment(domain, { signs, isStrict: false, isEnforced: false }),
     ];
-  const { name, record, isInherited } = found;
-  if (found.count > 1)
+  const { name, records } = found;
+  const [record = ''] = records;
+  const isInherited = name !== ours.name;
+  if (records.length > 1)
     return problem(
-      `There are ${found.count} DMARC records at ${name}, but mail servers accept only one. Delete all but one.`,
-      {
-        ...ours,
-        name,
-        value: record,
-      },
+      `There are ${records.length} DMARC records at ${name}, but mail servers accept only one. Delete all but one.`,
+      { ...ours, name, value: record },
     );
   const tags = readTags(record);
   const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
@@ -90,28 +89,21 @@ function alignment(
   return [isEnforced ? problem(sentence) : warning(sentence)];
 }
 
-type Found =
-  | {
-      readonly type: 'record';
-      readonly name: string;
-      readonly record: string;
-      readonly count: number;
-      readonly isInherited: boolean;
-    }
-  | { readonly type: 'none' }
-  | { readonly type: 'failed'; readonly name: string; readonly reason: string };
-
-/** Searches the domain, then the registered domain (RFC 7489, section 6.6.3). */
-async function findRecord(dns: Dns, domain: string): Promise<Found> {
+/**
+ * Searches the domain, then the registered domain (RFC 7489, section 6.6.3).
+ * @returns a problem if DNS fails
+ */
+async function findRecords(
+  dns: Dns,
+  domain: string,
+): Promise<{ readonly name: string; readonly records: readonly string[] } | Finding | null> {
   for (const place of new Set([domain, organisationOf(domain)])) {
     const name = `_dmarc.${place}`;
     const answer = await dns.texts(name);
-    if (answer.type === 'failed') return { type: 'failed', name, reason: answer.reason };
+    if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
     const records =
       answer.type === 'records' ? answer.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text)) : [];
-    const [record] = records;
-    if (record !== undefined)
-      return { type: 'record', name, record, count: records.length, isInherited: place !== domain };
+    if (records.length > 0) return { name, records };
   }
-  return { type: 'none' };
+  return null;
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
-import type { Finding } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { deskIn, succeeded } from '#testing/desk.ts';

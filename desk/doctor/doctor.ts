@@ -1,5 +1,4 @@
 // Runs all examinations in parallel. Changes nothing, and does not use the service, which may fail to open.
-import path from 'node:path';
 import { isIP } from 'node:net';
 
 import {
@@ -23,7 +22,8 @@ import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
 import { createDns, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
-import { about, within, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, reasonOf, within, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { examineMailAccount, sendSample } from '#desk/doctor/mail-account.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
 import { examineAddress, examinePage } from '#desk/doctor/page.ts';
@@ -32,7 +32,6 @@ import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
 import { bareHost, isLoopback } from '#server/platform/ip-addresses.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
-import type { Site } from '#shared/campaign-schema.ts';
 
 const LIMIT_MS = 20_000;
 const GRACE_MS = 2_000;
@@ -51,37 +50,26 @@ type Examination = readonly [check: string, result: Findings | Promise<Findings>
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
-  const first = [...judgeSettings(settings, words), ...judgeWords(words, campaignFolder)];
-  if (settings.type === 'mistakes')
-    return [
-      ...first,
-      about('other checks').note(
-        'Page, database, disk, secret, mail and DNS were not checked. Fix the settings first.',
-      ),
-      ...(sampleTo === null ? [] : [about('sample').problem('No sample was sent. Fix the settings first.')]),
-    ];
-  const title =
-    words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
-  const address = words.type === 'campaign' ? judgeGuideEmail(settings.config, words.campaign.site) : [];
-  const freeMailDomains = words.type === 'campaign' ? words.campaign.freeMailDomains : new Set<string>();
-  return [...first, ...address, ...(await lookAround(settings, { ...patient, title, freeMailDomains }))];
+  const first = [...judgeSettings(settings, words), ...judgeWords(words, settings, campaignFolder)];
+  if (settings.type === 'settings') return [...first, ...(await lookAround(settings, words, patient))];
+  return [
+    ...first,
+    about('other checks').note(
+      'Page, database, disk, secret, mail and DNS were not checked. Fix the settings first.',
+    ),
+    ...(sampleTo === null ? [] : [about('sample').problem('No sample was sent. Fix the settings first.')]),
+  ];
 }
 
 async function lookAround(
   { config, folder }: Settings,
-  {
-    dnsServers,
-    sampleTo,
-    now,
-    signal: ended,
-    title,
-    freeMailDomains,
-  }: Patient & { title: string; freeMailDomains: ReadonlySet<string> },
+  words: CampaignResult,
+  { dnsServers, sampleTo, now, signal: ended }: Patient,
 ): Promise<Finding[]> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), LIMIT_MS);
-  const signal = AbortSignal.any([ended, limit.signal]);
+  const signal = AbortSignal.any([ended, AbortSignal.timeout(LIMIT_MS)]);
   const { database, mail } = config;
+  const campaign = words.type === 'campaign' ? words.campaign : null;
+  const title = campaign?.site.title ?? new URL(config.publicUrl).host;
   const dns = createDns(dnsServers, signal);
   const view = viewDatabase(database);
   const seen = view.then(({ look }) => look);
@@ -89,7 +77,7 @@ async function lookAround(
     ['page', examinePage(config, signal)],
     ['address', examineAddress(config, { dns, now, signal })],
     ['database', view.then(({ findings }) => findings)],
-    ['disk', examineDiskOf(config, folder)],
+    ['disk', examineDisk(database, folder)],
     ['clock', seen.then((look) => examineClock(look, now))],
     ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
     // Runs after the check of the database, which may create files.
@@ -98,22 +86,17 @@ async function lookAround(
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
     ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, signal })],
     ['mail account', seen.then(judgeRefusals)],
-    ...examineSender(config, { dns, freeMailDomains }),
+    ...examineSender(config, { dns, freeMailDomains: campaign?.freeMailDomains ?? new Set() }),
     ...(sampleTo === null
       ? []
       : ([['sample', sendSample(config, { to: sampleTo, title, folder, signal })]] as const)),
   ];
-  try {
-    const found = await Promise.all(
-      examinations.map(([check, examination]) => within(check, LIMIT_MS + GRACE_MS, examination)),
-    );
-    if (database.engine === 'postgres' || (await seen) === null) return found.flat();
-    // Last, because it blocks timers and answers.
-    return [...found, await within('database', LIMIT_MS, examineDamage(database.file))].flat();
-  } finally {
-    clearTimeout(timer);
-    limit.abort();
-  }
+  const found = await Promise.all(
+    examinations.map(([check, examination]) => within(check, LIMIT_MS + GRACE_MS, examination)),
+  );
+  if (database.engine === 'postgres' || (await seen) === null) return found.flat();
+  // Last, because it blocks timers and answers.
+  return [...found, await within('database', LIMIT_MS, examineDamage(database.file))].flat();
 }
 
 function judgeSettings(settings: Patient['settings'], words: CampaignResult): Finding[] {
@@ -138,56 +121,41 @@ function readWords(folder: string): CampaignResult {
     const mistakes = campaignMistakes(folder);
     return mistakes.length > 0 ? { type: 'mistakes', mistakes } : readCampaign(folder);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { type: 'mistakes', mistakes: [`The words could not be read: ${reason}`] };
+    return { type: 'mistakes', mistakes: [`The words could not be read: ${reasonOf(error)}`] };
   }
 }
 
-function judgeWords(words: CampaignResult, folder: string): Finding[] {
+function judgeWords(words: CampaignResult, settings: Patient['settings'], folder: string): Finding[] {
   const { ok, note, warning, problem } = about('words');
   if (words.type === 'mistakes') return words.mistakes.map((mistake) => problem(mistake));
-  const nowhere = words.campaign.site.footerLinks
-    .filter(({ href }) => href === '#')
-    .map(({ label }) => label);
-  return [
+  const { site } = words.campaign;
+  const nowhere = site.footerLinks.filter(({ href }) => href === '#').map(({ label }) => label);
+  const findings = [
     ok(`The words in ${folder} are valid.`),
     ...campaignWarnings(folder).map((sentence) => warning(sentence)),
     ...[...sampleOnPage(folder), ...unlistedPage(folder)].map((sentence) => note(sentence)),
-    ...(nowhere.length > 0
-      ? [
-          note(
-            `These footer links lead nowhere: ${nowhere.join(', ')}. Set their URLs in site.yaml (footerLinks).`,
-          ),
-        ]
-      : []),
   ];
-}
-
-function judgeGuideEmail(
-  { guideEmail }: Pick<Config, 'guideEmail'>,
-  { postalAddress, afterCode }: Pick<Site, 'postalAddress' | 'afterCode'>,
-): readonly Finding[] {
-  if (guideEmail === 'off' && afterCode !== undefined)
-    return [
-      about('words').warning(
-        `Visitors are sent to ${afterCode} after the code (afterCode in site.yaml), and no e-mail brings them back to the guide. Set GUIDE_EMAIL=link.`,
+  if (nowhere.length > 0)
+    findings.push(
+      note(
+        `These footer links lead nowhere: ${nowhere.join(', ')}. Set their URLs in site.yaml (footerLinks).`,
       ),
-    ];
-  if (guideEmail === 'off' || postalAddress !== undefined) return [];
-  return [
-    about('words').warning(
-      'The guide e-mail (GUIDE_EMAIL) has no postal address, which the USA (CAN-SPAM) and other countries require in advertising mail. Add yours to site.yaml (postalAddress).',
-    ),
-  ];
-}
-
-async function examineDiskOf({ database }: Config, folder: string): Promise<Findings> {
-  if (database.engine === 'sqlite' && database.file !== ':memory:')
-    return examineDisk(path.dirname(database.file));
-  const ours = await examineDisk(path.join(folder, 'data'));
-  return database.engine === 'sqlite'
-    ? ours
-    : [ours, about('disk').note('The disk of the PostgreSQL server was not checked.')];
+    );
+  if (settings.type === 'mistakes') return findings;
+  const isMailed = settings.config.guideEmail !== 'off';
+  if (!isMailed && site.afterCode !== undefined)
+    findings.push(
+      warning(
+        `Visitors are sent to ${site.afterCode} after the code (afterCode in site.yaml), and no e-mail brings them back to the guide. Set GUIDE_EMAIL=link.`,
+      ),
+    );
+  if (isMailed && site.postalAddress === undefined)
+    findings.push(
+      warning(
+        'The guide e-mail (GUIDE_EMAIL) has no postal address, which the USA (CAN-SPAM) and other countries require in advertising mail. Add yours to site.yaml (postalAddress).',
+      ),
+    );
+  return findings;
 }
 
 function examineSender(
@@ -205,14 +173,14 @@ function examineSender(
         `MAIL_FROM is not set, so mail comes from ${from}. Set it to an address at your domain, such as Guide <guide@example.com>.`,
       ),
     );
-  const found: Examination = ['sender', findings];
+  const found = [['sender', findings]] as const;
   if (isIP(bareHost(domain)) !== 0 || !domain.includes('.') || isLoopback(domain)) {
     findings.push(
       (config.mailFrom === null ? sender.note : sender.problem)(
         `${domain} is not a public domain name, so mail servers will not accept mail from ${from}, and DNS was not checked. Set MAIL_FROM to an address at your domain.`,
       ),
     );
-    return [found];
+    return found;
   }
   // Nobody else can publish the DNS records of a provider.
   if (freeMailDomains.has(domain)) {
@@ -221,7 +189,7 @@ function examineSender(
         `${domain} is a free mail provider. Mail from there arrives only through the provider’s own mail server. Set MAIL_FROM to an address at your domain, or SMTP_URL to that server.`,
       ),
     );
-    return [found];
+    return found;
   }
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
   // SPF checks the envelope sender (RFC 7208, section 2.4).
@@ -237,7 +205,7 @@ function examineSender(
   // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   return [
-    found,
+    ...found,
     ...[...new Set([domain, returnDomain])].map(
       (name) => ['MX', examineMailExchange(dns, { domain: name, mailHost })] as const,
     ),

@@ -1,11 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import {
   connectionOptions,
   createMailer,
@@ -50,12 +52,7 @@ export async function examineMailAccount(
   });
   const host = new URL(url).hostname;
   try {
-    await Promise.race([
-      broken,
-      new Promise<void>((resolve, reject) => {
-        connection.connect((error) => (error ? reject(error) : resolve()));
-      }),
-    ]);
+    await Promise.race([broken, promisify(connection.connect.bind(connection))()]);
     const encryption = judgeEncryption(connection, url);
     const { auth } = transport;
     if (!auth)
@@ -65,12 +62,7 @@ export async function examineMailAccount(
           `${host} responds. No login was tried because SMTP_URL has no user${connection.allowsAuth && !isLoopback(host) ? ', but this server offers a login and may refuse mail without it' : ''}.`,
         ),
       ];
-    await Promise.race([
-      broken,
-      new Promise<void>((resolve, reject) => {
-        connection.login(auth, (error) => (error ? reject(error) : resolve()));
-      }),
-    ]);
+    await Promise.race([broken, promisify(connection.login.bind(connection))(auth)]);
     return [
       encryption,
       ok(
@@ -88,11 +80,10 @@ function judgeEncryption(connection: SMTPConnection, url: string): Finding {
   const host = new URL(url).hostname;
   const socket = connection._socket;
   if (!connection.secure || !(socket instanceof TLSSocket)) {
-    const hasLogin = new URL(url).username !== '';
     if (isLoopback(host))
       return note(`The connection to ${host} is not encrypted, but it stays on this machine.`);
     return warning(
-      hasLogin
+      new URL(url).username !== ''
         ? `The connection to ${host} is not encrypted, so user, password and codes are sent in clear. A parameter of SMTP_URL allows this. Remove it if ${host} offers TLS.`
         : `The connection to ${host} is not encrypted, so others on the network can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
     );

@@ -6,7 +6,8 @@ import { isIP } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import type { Dns } from '#server/platform/dns.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { askHealth } from '#server/startup/why-the-start-failed.ts';
@@ -33,19 +34,15 @@ export async function examinePage(
       return page.problem(
         `Port ${port} is used by another program. Stop that program, or set PORT to another number.`,
       );
-    return [
-      answer.isHealthy
-        ? page.ok(`The site is running on port ${port} and is healthy.`)
-        : page.problem(`The site is running on port ${port} and reports: ${answer.sentence}`),
-    ];
+    return answer.isHealthy
+      ? page.ok(`The site is running on port ${port} and is healthy.`)
+      : page.problem(`The site is running on port ${port} and reports: ${answer.sentence}`);
   } catch {
-    return [
-      limit.aborted
-        ? page.problem(
-            `The program on port ${port} did not respond within ${ANSWER_WITHIN_MS / 1000} seconds. If it is this site, restart it.`,
-          )
-        : page.note(`Nothing is listening on port ${port}. Start the site with npm start.`),
-    ];
+    return limit.aborted
+      ? page.problem(
+          `The program on port ${port} did not respond within ${ANSWER_WITHIN_MS / 1000} seconds. If it is this site, restart it.`,
+        )
+      : page.note(`Nothing is listening on port ${port}. Start the site with npm start.`);
   }
 }
 
@@ -79,37 +76,32 @@ export async function examineAddress(
     return problem(
       `${host} does not resolve to an IP address, so visitors cannot reach the page. Publish an A record (and an AAAA record for IPv6) with the IP address of this machine or of the proxy in front of it.`,
     );
-  const isSecure = url.protocol === 'https:';
-  const judged = await judgePage(url, { ...way, address, publicUrl, basePath });
-  if (judged.state === 'problem' || !isSecure) return [judged];
+  const reach: Reach = (to) => ask(to, { ...way, address });
+  const judged = await judgePage(url, { publicUrl, basePath }, { reach, now: way.now });
+  if (judged.state === 'problem' || url.protocol !== 'https:') return [judged];
+  const plain = await judgePlain(host, way.httpPort ?? 80, reach);
+  if (trustProxy !== false) return [judged, plain];
   return [
     judged,
-    await judgePlain(url, { ...way, address }),
-    ...(trustProxy === false
-      ? [
-          warning(
-            'PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
-          ),
-        ]
-      : []),
+    plain,
+    warning(
+      'PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
+    ),
   ];
 }
 
+type Reach = (url: URL) => Promise<IncomingMessage>;
+
 async function judgePage(
   url: URL,
-  {
-    address,
-    publicUrl,
-    basePath,
-    now,
-    ...way
-  }: Way & { address: string } & Pick<Config, 'publicUrl' | 'basePath'>,
+  { publicUrl, basePath }: Pick<Config, 'publicUrl' | 'basePath'>,
+  { reach, now }: { reach: Reach; now: number },
 ): Promise<Finding> {
   const { hostname: host } = url;
   let response: IncomingMessage;
   let body: string;
   try {
-    response = await ask(new URL(`${basePath}${API.live}`, url), { ...way, address });
+    response = await reach(new URL(`${basePath}${API.live}`, url));
     body = await text(response);
   } catch (error) {
     return problem(explain(error, publicUrl, host));
@@ -128,15 +120,10 @@ async function judgePage(
     : ok(`The page is reachable at ${publicUrl}, and its certificate is valid for ${days} more days.`);
 }
 
-async function judgePlain(
-  { hostname: host }: URL,
-  { httpPort = 80, ...way }: Way & { address: string },
-): Promise<Finding> {
+async function judgePlain(host: string, port: number, reach: Reach): Promise<Finding> {
   const plain = `http://${host}`;
   try {
-    const response = await ask(new URL(`${plain}:${httpPort}/`), way);
-    response.resume();
-    const { statusCode = 0, headers } = response;
+    const { statusCode = 0, headers } = (await reach(new URL(`${plain}:${port}/`))).resume();
     const isLed = statusCode >= 300 && statusCode < 400 && headers.location?.startsWith('https://') === true;
     return isLed
       ? ok(`${plain} redirects to https.`)
@@ -152,7 +139,7 @@ async function judgePlain(
 
 function ask(
   url: URL,
-  { address, signal, ca }: Pick<Way, 'signal' | 'ca'> & { readonly address: string },
+  { address, signal, ca }: Way & { readonly address: string },
 ): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
@@ -172,21 +159,16 @@ function ask(
 
 function explain(error: unknown, publicUrl: string, host: string): string {
   const code = errorCode(error) ?? 'no answer';
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return `The certificate of ${host} has expired, so browsers refuse the page. Renew the certificate.`;
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `The certificate of ${host} was issued for ${namesIn(error)}, so browsers refuse the page. Get a certificate for ${host}.`;
-    case 'ABORT_ERR':
-      return `${publicUrl} did not respond to this machine within ${ANSWER_WITHIN_MS / 1000} seconds. Start the proxy, and open its port in the firewall. If the page opens on a phone, your router only blocks this machine from its own public IP address.`;
-    default:
-      return /^E[A-Z]+$/.test(code)
-        ? `Nothing responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
-        : `Browsers do not trust the certificate of ${host} (${code}). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.`;
+  if (code === 'CERT_HAS_EXPIRED')
+    return `The certificate of ${host} has expired, so browsers refuse the page. Renew the certificate.`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const { cert } = error as { cert?: { subjectaltname?: string } };
+    const names = cert?.subjectaltname?.replaceAll('DNS:', '') ?? 'another host';
+    return `The certificate of ${host} was issued for ${names}, so browsers refuse the page. Get a certificate for ${host}.`;
   }
-}
-
-function namesIn(error: unknown): string {
-  const { cert } = error as { cert?: { subjectaltname?: string } };
-  return cert?.subjectaltname?.replaceAll('DNS:', '') ?? 'another host';
+  if (code === 'ABORT_ERR')
+    return `${publicUrl} did not respond to this machine within ${ANSWER_WITHIN_MS / 1000} seconds. Start the proxy, and open its port in the firewall. If the page opens on a phone, your router only blocks this machine from its own public IP address.`;
+  return /^E[A-Z]+$/.test(code)
+    ? `Nothing responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
+    : `Browsers do not trust the certificate of ${host} (${code}). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.`;
 }

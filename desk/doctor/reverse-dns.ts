@@ -6,7 +6,8 @@ import ipaddr from 'ipaddr.js';
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
-import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
@@ -53,34 +54,27 @@ async function examineAddress(
     type: 'PTR',
     value: isIP(mailHost) === 0 ? mailHost : `mail.${domain}`,
   };
-  const whoCan = 'Ask the provider of the IP address to publish this record.';
   const names = await dns.namesOf(address);
   if (names.type === 'failed') return problem(describeFailed(publish.name, names.reason));
-  if (names.type === 'nothing')
-    return warning(
-      `The IP address ${address} of ${mailHost} has no name. If ${mailHost} delivers mail itself, many mail servers will refuse it. ${whoCan}`,
-      publish,
-    );
+  const found = names.type === 'nothing' ? [] : names.records;
   const leadBack = await Promise.all(
-    names.records.map(async (name) => {
+    found.map(async (name) => {
       const addresses = await dns.addresses(name);
-      return (
-        addresses.type === 'records' &&
-        addresses.records.some(
-          (other) => ipaddr.parse(other).toNormalizedString() === ipaddr.parse(address).toNormalizedString(),
-        )
-      );
+      return addresses.type === 'records' && addresses.records.some((other) => isSame(other, address));
     }),
   );
-  return leadBack.includes(true)
-    ? ok(
-        `The IP address ${address} of ${mailHost} has the name ${names.records.join(', ')}, which resolves back to it.`,
-      )
-    : warning(
-        `The IP address ${address} of ${mailHost} has the name ${names.records.join(', ')}, which does not resolve back to it. If ${mailHost} delivers mail itself, many mail servers will refuse it. ${whoCan}`,
-        publish,
-      );
+  const says = `The IP address ${address} of ${mailHost} has`;
+  if (leadBack.includes(true)) return ok(`${says} the name ${found.join(', ')}, which resolves back to it.`);
+  const fault =
+    found.length === 0 ? 'no name' : `the name ${found.join(', ')}, which does not resolve back to it`;
+  return warning(
+    `${says} ${fault}. If ${mailHost} delivers mail itself, many mail servers will refuse it. Ask the provider of the IP address to publish this record.`,
+    publish,
+  );
 }
+
+const isSame = (one: string, other: string): boolean =>
+  ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
 
 function reverseName(address: string): string {
   const parsed = ipaddr.process(address);

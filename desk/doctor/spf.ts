@@ -1,15 +1,17 @@
 // Checks SPF (RFC 7208), which needs exactly one record, valid and with at most ten lookups. Only the mail provider knows which
 // machines send for the domain.
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
+import { about, type Findings } from '#desk/doctor/finding.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
-import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
-import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
-import { isSpf, mergeRecords, parseRecord, replaceTerm, type Term } from '#desk/doctor/spf-record.ts';
 
 const { ok, warning, problem } = about('SPF');
 
 /** RFC 7208, section 4.6.4. */
 const LOOKUPS_LIMIT = 10;
-/** Counting stops here, because mail servers ignore the record long before. */
+/** Counting stops here, because mail servers ignore the record long before. Also ends includes that refer to each other. */
 const FOLLOWED_LOOKUPS = 40;
 
 /**
@@ -20,7 +22,7 @@ export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
-  const publish = (value: string): DnsRecord => ({ name: domain, type: 'TXT', value });
+  const publish = (value: string) => ({ name: domain, type: 'TXT', value });
   const answer = await dns.texts(domain);
   if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
@@ -44,13 +46,8 @@ export async function examineSpf(
     return problem(
       `The SPF record of ${domain} contains the invalid term "${parsed.text}", so mail servers ignore the whole record. Correct the term.`,
     );
-  const { faults, unanswered, included, lookups } = await followIncludes(dns, domain, parsed.terms);
-  const findings: Finding[] = [
-    ...faults.map((fault) =>
-      problem(`${fault} Mail servers therefore ignore the whole SPF record of ${domain}. Remove that term.`),
-    ),
-    ...[...unanswered].map((name) => problem(describeFailed(name, 'asked for SPF'))),
-  ];
+  const { faults, included, lookups } = await followIncludes(dns, domain, parsed.terms);
+  const findings = [...faults];
   if (lookups > LOOKUPS_LIMIT)
     findings.push(
       problem(
@@ -65,7 +62,9 @@ export async function examineSpf(
         publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
       ),
     );
-  findings.push(...judgeEnd(domain, { text, terms: parsed.terms, publish }));
+  const end = weaknessOfEnd(parsed.terms);
+  if (end !== null)
+    findings.push(warning(`The SPF record of ${domain} ${end}`, publish(mergeRecords([text]))));
   return findings.length > 0
     ? findings
     : ok(
@@ -73,72 +72,164 @@ export async function examineSpf(
       );
 }
 
-type Followed = {
-  /** Reasons why mail servers ignore the whole record. */
-  readonly faults: string[];
-  readonly unanswered: Set<string>;
-  readonly included: Set<string>;
-  /** Includes counted. */
-  lookups: number;
+type Term = {
+  readonly text: string;
+  readonly name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists' | 'redirect' | 'other';
+  readonly qualifier: string;
+  readonly target: string;
 };
 
-/** Counts lookups in the worst case, when nothing matches before the end of the record. */
-async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]): Promise<Followed> {
-  const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), lookups: 0 };
-  await follow(terms, [domain]);
-  return followed;
+const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text);
 
-  async function follow(record: readonly Term[], path: readonly string[]): Promise<void> {
-    const end = record.findIndex(({ name }) => name === 'all');
-    // Terms after "all", and then also "redirect", have no effect (section 6.1).
-    const asked = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
-    await Promise.all(asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(term, path)));
+function parseRecord(record: string): { type: 'terms'; terms: Term[] } | { type: 'broken'; text: string } {
+  const terms: Term[] = [];
+  for (const text of record.split(' ').slice(1)) {
+    if (text === '') continue;
+    const term = parseTerm(text);
+    if (term === null) return { type: 'broken', text };
+    terms.push(term);
   }
+  return { type: 'terms', terms };
+}
 
-  async function count(term: Term, path: readonly string[]): Promise<void> {
-    followed.lookups += 1;
-    const target = term.target.toLowerCase();
-    const leadsOn = term.name === 'include' || term.name === 'redirect';
-    // Macros (%) depend on the individual mail.
-    if (!leadsOn || target.includes('%') || followed.lookups > FOLLOWED_LOOKUPS) return;
-    const fault = (what: string) => void followed.faults.push(`The SPF record of ${path.at(-1)} ${what}.`);
-    if (path.includes(target)) return fault(`refers back to ${target}`);
-    followed.included.add(target);
-    const answer = await dns.texts(target);
-    if (answer.type === 'failed') return void followed.unanswered.add(target);
-    const [text, ...others] = answer.type === 'records' ? answer.records.filter(isSpf) : [];
-    if (text === undefined) return fault(`includes ${target}, which has no SPF record`);
-    if (others.length > 0) return fault(`includes ${target}, which has several SPF records`);
-    const parsed = parseRecord(text);
-    if (parsed.type === 'broken')
-      return fault(`includes ${target}, whose SPF record contains the invalid term "${parsed.text}"`);
-    await follow(parsed.terms, [...path, target]);
+const MODIFIER = /^([a-z][a-z0-9._-]*)=(.*)$/i;
+const MECHANISM =
+  /^([+\-~?]?)(all|include|a|mx|ptr|exists|ip4|ip6)(?::((?:[^/\s%]|%\{[^}]*\}|%[%_-])+))?((?:\/\d{1,3})?(?:\/\/\d{1,3})?)$/i;
+
+function parseTerm(text: string): Term | null {
+  const [, modifier, value = ''] = MODIFIER.exec(text) ?? [];
+  if (modifier?.toLowerCase() === 'redirect')
+    return value === '' ? null : { text, name: 'redirect', qualifier: '+', target: value };
+  if (modifier !== undefined) return { text, name: 'other', qualifier: '+', target: value };
+  const [, qualifier = '', mechanism = '', target = '', mask = ''] = MECHANISM.exec(text) ?? [];
+  const name = mechanism.toLowerCase() as Term['name'];
+  return mechanism !== '' && isValid(name, target, mask)
+    ? { text, name, qualifier: qualifier || '+', target }
+    : null;
+}
+
+function isValid(name: Term['name'], target: string, mask: string): boolean {
+  switch (name) {
+    case 'all':
+      return target === '' && mask === '';
+    case 'include':
+    case 'exists':
+      return target !== '' && mask === '';
+    case 'ptr':
+      return mask === '';
+    case 'ip4':
+      return isIPv4(target) && Number(mask.slice(1)) <= 32;
+    case 'ip6':
+      return isIPv6(target) && Number(mask.slice(1)) <= 128;
+    default:
+      return true;
   }
+}
+
+function mergeRecords(records: readonly string[]): string {
+  const terms = records
+    .flatMap((record) => record.split(' ').slice(1))
+    .filter((term) => term !== '' && !/^[+\-~?]?all$/i.test(term));
+  return ['v=spf1', ...new Set(terms), '~all'].join(' ');
+}
+
+/** @returns the rest of a sentence; null if the record excludes other senders */
+function weaknessOfEnd(terms: readonly Term[]): string | null {
+  const all = terms.find(({ name }) => name === 'all');
+  if (all === undefined)
+    return terms.some(({ name }) => name === 'redirect')
+      ? null
+      : 'has no "all" term, so it does not exclude other senders. Add ~all at the end.';
+  if (all.qualifier === '+')
+    return `ends with "${all.text}", so anyone may send in your name. Replace it with ~all.`;
+  return all.qualifier === '?'
+    ? 'ends with "?all", which does not exclude other senders. Replace it with ~all.'
+    : null;
 }
 
 const ASKS_DNS: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);
 
-function judgeEnd(
+/** Counts lookups in the worst case, when nothing matches before the end of the record. */
+async function followIncludes(
+  dns: Dns,
   domain: string,
-  { text, terms, publish }: { text: string; terms: readonly Term[]; publish: (text: string) => DnsRecord },
-): readonly Finding[] {
-  const all = terms.find(({ name }) => name === 'all');
-  if (all === undefined) {
-    if (terms.some(({ name }) => name === 'redirect')) return [];
-    return [
-      warning(
-        `The SPF record of ${domain} has no "all" term, so it does not exclude other senders. Add ~all at the end.`,
-        publish(`${text.trimEnd()} ~all`),
-      ),
-    ];
+  terms: readonly Term[],
+): Promise<{
+  readonly faults: readonly Finding[];
+  readonly included: ReadonlySet<string>;
+  readonly lookups: number;
+}> {
+  const faults: Finding[] = [];
+  const included = new Set<string>();
+  let lookups = 0;
+  await follow(domain, terms);
+  return { faults, included, lookups };
+
+  async function follow(owner: string, record: readonly Term[]): Promise<void> {
+    const end = record.findIndex(({ name }) => name === 'all');
+    // Terms after "all", and then also "redirect", have no effect (section 6.1).
+    const asked = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
+    await Promise.all(asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(owner, term)));
   }
-  if (all.qualifier !== '+' && all.qualifier !== '?') return [];
-  return [
-    warning(
-      all.qualifier === '+'
-        ? `The SPF record of ${domain} ends with "${all.text}", so anyone may send in your name. Replace it with ~all.`
-        : `The SPF record of ${domain} ends with "?all", which does not exclude other senders. Replace it with ~all.`,
-      publish(replaceTerm(text, all.text, '~all')),
-    ),
-  ];
+
+  async function count(owner: string, term: Term): Promise<void> {
+    lookups += 1;
+    const target = term.target.toLowerCase();
+    const leadsOn = term.name === 'include' || term.name === 'redirect';
+    // Macros (%) depend on the individual mail.
+    if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
+    included.add(target);
+    const answer = await dns.texts(target);
+    if (answer.type === 'failed') {
+      faults.push(problem(describeFailed(target, 'asked for SPF')));
+      return;
+    }
+    const texts = answer.type === 'records' ? answer.records.filter(isSpf) : [];
+    const parsed = texts.length === 1 ? parseRecord(texts[0]!) : null;
+    if (parsed?.type === 'terms') return follow(target, parsed.terms);
+    faults.push(
+      problem(
+        `The SPF record of ${owner} includes ${target}, which ${
+          parsed === null
+            ? `has ${texts.length === 0 ? 'no SPF record' : 'several SPF records'}`
+            : `contains the invalid term "${parsed.text}"`
+        }. Mail servers therefore ignore the whole SPF record of ${domain}. Remove that term.`,
+      ),
+    );
+  }
+}
+
+type Provider = {
+  readonly domain: string;
+  /** True if the provider keeps our domain in the envelope sender, which SPF checks. */
+  readonly keepsSender: boolean;
+};
+
+/** Large providers by the domain of their mail servers, taken from their SPF instructions. */
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
+  'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },
+  'fastmail.com': { domain: 'spf.messagingengine.com', keepsSender: true },
+  'gmail.com': { domain: '_spf.google.com', keepsSender: true },
+  'google.com': { domain: '_spf.google.com', keepsSender: true },
+  'mailgun.org': { domain: 'mailgun.org', keepsSender: false },
+  'mailjet.com': { domain: 'spf.mailjet.com', keepsSender: false },
+  'office365.com': { domain: 'spf.protection.outlook.com', keepsSender: true },
+  'postmarkapp.com': { domain: 'spf.mtasv.net', keepsSender: false },
+  'sendgrid.net': { domain: 'sendgrid.net', keepsSender: false },
+};
+
+const providerOf = (mailHost: string): Provider | undefined => PROVIDERS[organisationOf(mailHost)];
+
+const isGuess = (mailHost: string, domain: string): boolean =>
+  providerOf(mailHost) === undefined && isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain);
+
+/** @returns `mx` without a mail server */
+function senderTerm(mailHost: string | null, domain: string): string {
+  if (mailHost === null) return 'mx';
+  const kind = isIP(mailHost);
+  if (kind !== 0) return `ip${kind}:${mailHost}`;
+  const provider = providerOf(mailHost);
+  if (provider !== undefined) return `include:${provider.domain}`;
+  return isGuess(mailHost, domain) ? `include:${organisationOf(mailHost)}` : `a:${mailHost}`;
 }

@@ -126,8 +126,13 @@ export const retryWebhooks = post<{ readonly revived: number }>()({
 
 export type Finding = {
   readonly check: string;
+  /**
+   * `problem`: codes may fail to arrive, or may be insecure. `warning`: to be fixed soon. `note`: not checked, or up to the
+   * operator.
+   */
   readonly state: 'ok' | 'note' | 'warning' | 'problem';
   readonly sentence: string;
+  /** A DNS record as DNS providers' forms expect it: with full names and no trailing dot. */
   readonly publish?: { readonly name: string; readonly type: string; readonly value: string };
 };
 /** Runs the doctor if `again` is set or the findings are ten minutes old. This takes up to 30 seconds. */
