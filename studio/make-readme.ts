@@ -11,7 +11,6 @@ import sharp, { type Sharp } from 'sharp';
 
 import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { createLink } from '#desk/server/auth/link.ts';
-import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
@@ -278,7 +277,7 @@ async function makeDesk(browser: Browser): Promise<void> {
     const url = `http://127.0.0.1:${port}`;
     const link = createLink(server.now());
     const app = await buildDeskApp(server.service, {
-      access: { kind: 'link', url, link, sessions: createMemorySessions() },
+      access: { kind: 'link', url, link },
       files: path.join(release.release.folder, 'desk'),
       isStopping: () => false,
     });

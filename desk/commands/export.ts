@@ -9,14 +9,7 @@ import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { cannotWrite, writeWhole } from '#desk/commands/output-file.ts';
-import {
-  checkSelection,
-  describePeople,
-  withOrigin,
-  withSearch,
-  withSelection,
-  withState,
-} from '#desk/commands/lead-selection.ts';
+import { checkSelection, describePeople, withFilters, withState } from '#desk/commands/lead-selection.ts';
 import { complainOfSelection } from '#desk/export/known-sources.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
@@ -37,12 +30,7 @@ const csvHeadings = (): string =>
 const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
 
 export function addExport(program: Command, desk: Desk): void {
-  withSelection(
-    withOrigin(
-      withState(withSearch(program.command('export').description('write leads for another program'))),
-    ),
-    desk,
-  )
+  withState(withFilters(program.command('export').description('write leads for another program')), desk)
     .addOption(new Option('--format <format>', 'see below; default: csv').choices(FORMAT_NAMES))
     .option('--out <file>', 'file to write; default: standard output')
     .option('--since-last <name>', 'only leads not yet exported under this name; records them as exported')

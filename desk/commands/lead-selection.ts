@@ -64,15 +64,6 @@ export function checkSelection({
     );
 }
 
-export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
-  command: Command<Args, Options>,
-) =>
-  command.addOption(
-    new Option('--state <state>', 'leads, suppressed leads, people who entered no code, or imported people')
-      .choices(LEAD_STATES)
-      .default('verified' as const),
-  );
-
 const searchOption = (text: string): string => {
   const wanted = asTyped(text).trim();
   if (wanted === '') throw new InvalidArgumentError('Enter part of an e-mail address, a name or a company.');
@@ -85,25 +76,28 @@ export const countOption = (text: string): number => {
   return count;
 };
 
-export const withSearch = <Args extends unknown[], Options extends Record<string, unknown>>(
-  command: Command<Args, Options>,
-) => command.option('--search <text>', 'text in the e-mail address, name or company', searchOption);
-
-export const withOrigin = <Args extends unknown[], Options extends Record<string, unknown>>(
-  command: Command<Args, Options>,
-) =>
-  command
-    .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
-    .option('--campaign <name>', 'a utm_campaign');
-
-export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
+// TypeScript cannot describe a command with all these options in one type, so two functions add them.
+export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
   desk: Pick<Desk, 'clock' | 'timeZone'>,
 ) => {
   const when = whenOption(desk);
   return command
+    .addOption(
+      new Option('--state <state>', 'leads, suppressed leads, people who entered no code, or imported people')
+        .choices(LEAD_STATES)
+        .default('verified' as const),
+    )
     .option('--since <when>', 'reached this state at or after this time', when)
     .option('--until <when>', 'reached this state before this time', when)
-    .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS))
     .option('--news', 'only people who agreed to get news');
 };
+
+export const withFilters = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+) =>
+  command
+    .option('--search <text>', 'text in the e-mail address, name or company', searchOption)
+    .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
+    .option('--campaign <name>', 'a utm_campaign')
+    .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS));

@@ -13,9 +13,7 @@ import {
   countOption,
   describePeople,
   STATE_WORDS,
-  withOrigin,
-  withSearch,
-  withSelection,
+  withFilters,
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
@@ -31,10 +29,7 @@ const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(
-    withOrigin(withState(withSearch(program.command('leads').description('list leads, oldest first')))),
-    desk,
-  )
+  withState(withFilters(program.command('leads').description('list leads, oldest first')), desk)
     .option('--newest', 'newest first')
     .option('--limit <count>', 'at most this many', countOption)
     .option(...JSON_OPTION)

@@ -8,7 +8,6 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { createLink } from '#desk/server/auth/link.ts';
-import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
@@ -35,10 +34,9 @@ export function addOpen(program: Command, desk: Desk): void {
       const port = await freePort(wanted ?? 0);
       const url = `http://${HOST}:${port}`;
       const link = createLink(service.clock());
-      const sessions = createMemorySessions();
       let isStopping = false;
       const app = await buildDeskApp(service, {
-        access: { kind: 'link', url, link, sessions },
+        access: { kind: 'link', url, link },
         files: path.join(release.release.folder, 'desk'),
         dnsServers: desk.dnsServers,
         isStopping: () => isStopping,

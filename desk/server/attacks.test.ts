@@ -12,7 +12,6 @@ import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as peopleCalls from '#desk/endpoints/people.ts';
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { createLink } from '#desk/server/auth/link.ts';
-import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
@@ -208,7 +207,7 @@ describe('desk endpoints', () => {
 });
 
 const authWithLink = ({ now }: ServerUnderTest, url: string) =>
-  ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
+  ({ kind: 'link', url, link: createLink(now()) }) as const;
 
 it('the desk neither sets nor accepts cookies over plain http', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
-import * as handlers from '#desk/server/auth/auth-handlers.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Access, DeskUsers } from '#desk/server/auth/desk-users.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
 import { createSignIn } from '#desk/server/auth/sign-in.ts';
+import { hasNews } from '#desk/people/selection.ts';
 import { refuse } from '#desk/server/refuse.ts';
+import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import type { Http } from '#server/http/http.ts';
+import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export type AddRoute = <What, Answer>(
@@ -34,6 +37,7 @@ export type AuthParts = Pick<Http, 'sendError'> & {
 
 const ONLY_BY_LINK =
   'This desk was opened with "npm run desk -- open". Use the link printed by that command.';
+const LOG_PAGE = 100;
 
 export function addAuthRoutes({
   service,
@@ -89,21 +93,66 @@ export function addAuthRoutes({
   });
 
   route(calls.enterLink, async (request, reply, asked) => {
-    const now = service.clock();
-    if (access.kind !== 'link' || !access.link.take(asked.token, now))
+    const token =
+      access.kind === 'link' ? access.link.enter(asked.token, placeOf(request), service.clock()) : null;
+    if (token === null)
       return refuse(
         reply,
         'no-session',
         'This link has already been used or is more than ten minutes old. Run "npm run desk -- open" again.',
       );
-    const token = access.sessions.begin(placeOf(request), now);
     return letIn(request, reply, { email: null, token, details: 'link of desk open' });
   });
 
-  route(calls.me, (request, reply, asked) => handlers.me(contextOf(request, reply), asked));
-  route(calls.sessions, (request, reply, asked) => handlers.sessions(contextOf(request, reply), asked));
-  route(calls.endSession, (request, reply, asked) => handlers.endSession(contextOf(request, reply), asked));
-  route(calls.log, (request, reply, asked) => handlers.log(contextOf(request, reply), asked));
+  route(calls.me, async (request, reply) => {
+    const { person, session } = contextOf(request, reply);
+    const { campaign, config, webhooks } = service;
+    return {
+      ...person,
+      title: campaign.site.title,
+      publicUrl: config.publicUrl,
+      sessionEndsAt: isoTime(session.endsAt),
+      fields: campaign.form.fields.map(({ id, label, kind, options = null }) => ({
+        id,
+        label,
+        options,
+        areSeveral: kind === 'choices',
+      })),
+      variants: campaign.variants.map(({ name }) => name),
+      hasNews: await hasNews(service),
+      hasWebhooks: webhooks.endpoints.length > 0,
+      timeZone: config.timeZone,
+    };
+  });
+
+  route(calls.sessions, async (request, reply) => {
+    const { person, session, sessions } = contextOf(request, reply);
+    const open = await sessions.of(person.email, service.clock());
+    return {
+      sessions: open.map(({ id, begunAt, endsAt, from, browser }) => ({
+        id,
+        isThis: id === session.id,
+        begunAt: isoTime(begunAt),
+        endsAt: isoTime(endsAt),
+        from,
+        browser,
+      })),
+    };
+  });
+
+  route(calls.endSession, async (request, reply, { id }) => {
+    const { person, sessions, noteDone } = contextOf(request, reply);
+    if (!(await sessions.end({ id, email: person.email }))) return null;
+    await noteDone('signed-out', null);
+    return {};
+  });
+
+  route(calls.log, async (_request, _reply, { after = null }) => {
+    const rows = await deskLogPage(service.database.db, { order: 'newest', after, limit: LOG_PAGE + 1 });
+    const entries = rows.slice(0, LOG_PAGE).map(logEntryOf);
+    return { entries, next: rows.length > LOG_PAGE ? (entries.at(-1)?.id ?? null) : null };
+  });
+
   route(calls.signOut, async (request, reply) => {
     const { session, sessions, noteDone } = contextOf(request, reply);
     await sessions.end(session);

@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 
 import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
 import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
-import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
 import {
   createStoredSessions,
-  type MemorySessions,
   type OpenSession,
   type Place,
+  type Sessions,
 } from '#desk/server/auth/sessions.ts';
+import type { DeskContext } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
 import type { Http } from '#server/http/http.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
@@ -19,7 +19,9 @@ import type { Service } from '#server/startup/service.ts';
 
 export type Access =
   | ({ readonly kind: 'people' } & DeskConfig)
-  | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
+  | { readonly kind: 'link'; readonly url: string; readonly link: Link };
+
+export type AuthContext = DeskContext & { readonly session: OpenSession; readonly sessions: Sessions };
 
 export type DeskUsers = {
   /** Checks the person before the body is read. */
@@ -52,7 +54,8 @@ export function createDeskUsers(
   },
 ): DeskUsers {
   const { database, secrets, clock } = service;
-  const sessions = access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.sessions;
+  const sessions =
+    access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.link.sessions;
   const signedIn = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
 
   const findSignedIn = async (

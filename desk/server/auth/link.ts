@@ -1,27 +1,52 @@
-// Creates the sign-in link for the person at the machine, which works once, within ten minutes.
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+// The sign-in link for the person at the machine works once, within ten minutes. Its session ends with the process.
+import { timingSafeEqual } from 'node:crypto';
 
-import { hashOf } from '#desk/server/auth/sessions.ts';
-import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
+import { hashOf, newToken, type OpenSession, type Place, type Sessions } from '#desk/server/auth/sessions.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
+import { DESK_LINK_MS, DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
   /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
-  /** @returns true if the token was valid; only one of two parallel calls succeeds */
-  readonly take: (token: string, now: number) => boolean;
+  /** @returns the session's token, or null if the link's is not valid; only one of two parallel calls succeeds */
+  readonly enter: (token: string, place: Place, now: number) => string | null;
+  readonly sessions: Sessions;
 };
 
 export function createLink(madeAt: number): Link {
-  const token = randomBytes(32).toString('base64url');
+  const token = newToken();
   const expected = Buffer.from(hashOf(token));
   let isUsed = false;
+  let open: { readonly tokenHash: string; readonly session: OpenSession } | null = null;
+  const openAt = (now: number) => (open !== null && open.session.endsAt > now ? open : null);
   return {
     token,
-    take: (given, now) => {
+    enter: (given, place, now) => {
       const isRight = timingSafeEqual(Buffer.from(hashOf(given)), expected);
-      if (!isRight || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS) return false;
+      if (!isRight || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS) return null;
       isUsed = true;
-      return true;
+      const sessionToken = newToken();
+      const session = {
+        ...place,
+        id: newIdAt(now),
+        email: null,
+        begunAt: now,
+        endsAt: now + DESK_SESSION_MS,
+      };
+      open = { tokenHash: hashOf(sessionToken), session };
+      return sessionToken;
+    },
+    sessions: {
+      find: async (given, now) => {
+        const found = openAt(now);
+        return found?.tokenHash === hashOf(given) ? found.session : null;
+      },
+      of: async (_email, now) => [openAt(now)?.session ?? []].flat(),
+      end: async ({ id }) => {
+        if (open?.session.id !== id) return false;
+        open = null;
+        return true;
+      },
     },
   };
 }

@@ -33,7 +33,7 @@ export type Sessions = {
 };
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
-const newToken = (): string => randomBytes(32).toString('base64url');
+export const newToken = (): string => randomBytes(32).toString('base64url');
 
 /** Signed, so nobody can create, reassign or extend a session without APP_SECRET. */
 const signedText = (
@@ -83,34 +83,3 @@ const openSessionOf = (row: DeskSession): OpenSession => ({
   from: row.client_address,
   browser: row.browser,
 });
-
-export type MemorySessions = Sessions & {
-  readonly begin: (place: Place, now: number) => string;
-};
-
-/** These sessions end with the process. */
-export function createMemorySessions(): MemorySessions {
-  const sessions = new Map<string, OpenSession>();
-  return {
-    begin: (place, now) => {
-      const token = newToken();
-      sessions.set(hashOf(token), {
-        ...place,
-        id: newIdAt(now),
-        email: null,
-        begunAt: now,
-        endsAt: now + DESK_SESSION_MS,
-      });
-      return token;
-    },
-    find: async (token, now) => {
-      const session = sessions.get(hashOf(token));
-      return session !== undefined && session.endsAt > now ? session : null;
-    },
-    of: async (_email, now) => [...sessions.values()].filter(({ endsAt }) => endsAt > now).toReversed(),
-    end: async ({ id }) => {
-      const found = [...sessions].find(([, session]) => session.id === id);
-      return found !== undefined && sessions.delete(found[0]);
-    },
-  };
-}
