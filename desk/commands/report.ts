@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { reportFile } from '#desk/report/report-html.ts';
-import { PERIODS, reportOn } from '#desk/report/report-on.ts';
+import { PERIODS, reportOn } from '#desk/report/report.ts';
 import { readPeriod } from '#desk/report/period.ts';
 import { reportAsText } from '#desk/report/terminal-report.ts';
 

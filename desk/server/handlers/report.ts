@@ -8,8 +8,7 @@ import { pageResponse, readQuery, type FileCall } from '#desk/server/handlers/fi
 import type { DeskContext, Handler } from '#desk/server/handler.ts';
 import { readPeriod } from '#desk/report/period.ts';
 import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts';
-import { PERIODS, reportOn } from '#desk/report/report-on.ts';
-import type { Report } from '#desk/report/report.ts';
+import { PERIODS, reportOn, type Report } from '#desk/report/report.ts';
 import { keyFigures } from '#desk/report/sentences.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { queueReportMail } from '#server/mail/templates/desk-report-mail.ts';
