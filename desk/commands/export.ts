@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 
 import { type Command, Option } from '@commander-js/extra-typings';
 
-import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
@@ -16,7 +15,6 @@ import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { FORMAT_NAMES, FORMATS, labelsWithoutProperty } from '#desk/export/export-columns.ts';
-import { hasNews } from '#desk/people/selection.ts';
 import { checkFormat } from '#desk/export/check-format.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { counted } from '#desk/printable.ts';
@@ -77,7 +75,8 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
           out,
           'it may contain leads of an earlier export. Import them, then delete the file, or name another one.',
         );
-      const { database, campaign, clock, ...service } = await desk.service();
+      const service = await desk.service();
+      const { database, campaign, clock } = service;
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // An unknown source or campaign only causes a note, because a nightly job may start before the first visitor arrives.
       const complaint = await complainOfSelection(database.db, selection);
@@ -85,17 +84,10 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
-        const options = {
-          format,
-          conversion: { name: conversionName },
-          byteOrderMark: bom === true,
-          unsubscribeUrl: unsubscribeUrlOf(service),
-          fields: campaign.form.fields,
-          hasNews: await hasNews({ database, campaign }),
-        };
-        const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
+        const chosen = { ...selection, missingIn: sinceLast, exportedIn };
+        const pages = writeLeads(service, chosen, { format, conversionName, byteOrderMark: bom === true });
         // Logged first, because an interrupted export has already disclosed some leads.
-        await noteCommand({ database, clock, ...service }, 'exported', null, describeExport());
+        await noteCommand(service, 'exported', null, describeExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);

@@ -1,7 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import type { LeadRecord } from '#server/db/contacts/filter.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import type { Service } from '#server/startup/service.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
@@ -16,9 +15,10 @@ import {
   withFilters,
   withState,
 } from '#desk/commands/lead-selection.ts';
-import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
+import { personAsJson, type PersonAsJson } from '#desk/export/export-columns.ts';
 import { complainOfSelection } from '#desk/export/known-sources.ts';
-import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
+import { selectLeads } from '#desk/export/write-leads.ts';
+import type { LeadSelection } from '#desk/people/selection.ts';
 import { displayedAnswer } from '#shared/own-fields.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
@@ -45,7 +45,8 @@ export function addLeads(program: Command, desk: Desk): void {
       const selection = { ...options, newestFirst };
       checkSelection(selection);
       const { state } = selection;
-      const { database, campaign, config, ...service } = await desk.service();
+      const service = await desk.service();
+      const { database, campaign, config } = service;
       const { timeZone } = config;
       const complaint = await complainOfSelection(database.db, selection);
       if (complaint !== null) throw new CommandFailure(complaint, 2);
@@ -53,49 +54,45 @@ export function addLeads(program: Command, desk: Desk): void {
       const mayRead = state === 'verified' || state === 'suppressed';
       const [sinceWidth, ...otherWidths] = WIDTHS;
       const widths = [sinceWidth, ...(mayRead ? [READ_WIDTH] : []), ...otherWidths];
-      const count = await printList(
-        desk,
-        leadsOf(database.db, selection, unsubscribeUrlOf({ ...service, config })),
-        {
-          json: json === true,
-          headings: [
-            STATE_WORDS[state].since,
-            ...(mayRead ? ['first read'] : []),
-            ...HEADINGS,
-            ...fields.map(({ id }) => id),
-          ],
-          widths:
-            fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-          cells: ({
-            state_since: at,
-            first_read_at: readAt,
-            email,
-            name,
-            company,
-            source: cameFrom,
-            flags,
-            answers,
-          }) => [
-            minuteOf(at, timeZone),
-            ...(mayRead ? [readAt === null ? '' : minuteOf(readAt, timeZone)] : []),
-            email,
-            name,
-            company,
-            cameFrom,
-            flags.join(' '),
-            ...fields.map(({ id }) => displayedAnswer(answers?.[id]?.answer).replaceAll('\n', ' ')),
-          ],
-        },
-      );
+      const count = await printList(desk, leadsOf(service, selection), {
+        json: json === true,
+        headings: [
+          STATE_WORDS[state].since,
+          ...(mayRead ? ['first read'] : []),
+          ...HEADINGS,
+          ...fields.map(({ id }) => id),
+        ],
+        widths:
+          fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+        cells: ({
+          state_since: at,
+          first_read_at: readAt,
+          email,
+          name,
+          company,
+          source: cameFrom,
+          flags,
+          answers,
+        }) => [
+          minuteOf(at, timeZone),
+          ...(mayRead ? [readAt === null ? '' : minuteOf(readAt, timeZone)] : []),
+          email,
+          name,
+          company,
+          cameFrom,
+          flags.join(' '),
+          ...fields.map(({ id }) => displayedAnswer(answers?.[id]?.answer).replaceAll('\n', ' ')),
+        ],
+      });
       desk.note(`${describePeople(count, state)}.`);
     });
 }
 
 async function* leadsOf(
-  db: Db,
+  service: Service,
   selection: LeadSelection,
-  unsubscribeUrl: UnsubscribeUrl,
 ): AsyncGenerator<readonly PersonAsJson[], void, void> {
-  const make = (record: LeadRecord) => personAsJson(record, unsubscribeUrl);
-  for await (const page of selectLeads(db, selection, make)) yield Array.from(page, ({ lead }) => lead);
+  const unsubscribeUrl = unsubscribeUrlOf(service);
+  for await (const page of selectLeads(service.database.db, selection))
+    yield page.map((record) => personAsJson(record, unsubscribeUrl));
 }

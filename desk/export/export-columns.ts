@@ -45,9 +45,7 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
 
 export type UnsubscribeUrl = (leadId: string) => string;
 
-export type Conversion = { readonly name: string };
-
-type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => Cell];
+export type Column = readonly [heading: string, value: (lead: ExportedLead, conversionName: string) => Cell];
 
 export type CsvFormat = {
   readonly kind: 'csv';
@@ -67,7 +65,7 @@ const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column =>
   heading,
   (lead) => lead.attribution[name] ?? '',
 ];
-const conversionName: Column = ['Conversion Name', (_, conversion) => conversion.name];
+const conversionName: Column = ['Conversion Name', (_, name) => name];
 const worthNothing: readonly Column[] = [
   ['Conversion Value', () => ''],
   ['Conversion Currency', () => ''],
@@ -104,18 +102,9 @@ export const FORMATS = {
     about: 'every column',
     hasLink: true,
     columns: [
-      own('email'),
-      own('name'),
-      own('company'),
-      own('first_verified_at'),
-      own('last_verified_at'),
-      own('consent_given_at'),
-      own('consent_version'),
-      own('consent_text'),
-      own('source'),
-      own('flags'),
-      own('state'),
-      own('state_since'),
+      ...(['email', 'name', 'company', 'first_verified_at', 'last_verified_at'] as const).map(own),
+      ...(['consent_given_at', 'consent_version', 'consent_text', 'source', 'flags'] as const).map(own),
+      ...(['state', 'state_since'] as const).map(own),
       ...TOUCH_NAMES.map((name) => touched(name, name)),
       ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
       own('unsubscribe_url'),
@@ -161,7 +150,7 @@ export const FORMATS = {
       ['email', (lead) => sha256(lead.email)],
       ['fn', (lead) => hashedName(splitName(lead.name).first)],
       ['ln', (lead) => hashedName(splitName(lead.name).last)],
-      ['event_name', (_, conversion) => conversion.name],
+      ['event_name', (_, name) => name],
       ['event_time', (lead) => lead.first_verified_at],
       ['value', () => ''],
       ['currency', () => ''],
@@ -176,7 +165,7 @@ export const FORMATS = {
     columns: [
       ['email', (lead) => sha256(lead.email)],
       ['timestamp', (lead) => String(Date.parse(lead.first_verified_at))],
-      ['eventtype', (_, conversion) => linkedinType(conversion.name)],
+      ['eventtype', (_, name) => linkedinType(name)],
       ['amount', () => '1'],
       ['currency', () => 'USD'],
     ],

@@ -3,7 +3,7 @@ import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attr
 import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
-import type { LeadSelection } from '#desk/export/write-leads.ts';
+import type { LeadSelection } from '#desk/people/selection.ts';
 import { listedUpTo } from '#desk/printable.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 

@@ -8,36 +8,27 @@ import {
   FORMATS,
   ownColumns,
   personAsJson,
-  type Conversion,
+  type Column,
   type CsvFormat,
   type FormatName,
-  type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
+import { hasNews, type LeadSelection } from '#desk/people/selection.ts';
+import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import type { Service } from '#server/startup/service.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
-import type { OwnField } from '#shared/campaign-schema.ts';
 
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
 
-export type LeadSelection = LeadFilter & {
-  readonly state: LeadState;
-  readonly source?: string | undefined;
-  readonly campaign?: string | undefined;
-  readonly limit?: number | undefined;
-};
-
-export async function* selectLeads<Lead>(
+export async function* selectLeads(
   db: Db,
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
-  make: (record: LeadRecord) => Lead,
-): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
+): AsyncGenerator<readonly LeadRecord[], void, void> {
   let remaining = limit;
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
   for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
-    const chosen = page.values().filter(isFromThere).take(remaining);
-    yield chosen.map((record) => {
-      remaining -= 1;
-      return { id: record.id, lead: make(record) };
-    });
+    const chosen = page.values().filter(isFromThere).take(remaining).toArray();
+    remaining -= chosen.length;
+    yield chosen;
     if (remaining <= 0) return;
   }
 }
@@ -66,69 +57,49 @@ export function originFilter({ state, source, campaign }: LeadSelection): {
   };
 }
 
-/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions; hasNews: as in ownColumns */
+/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8 */
 export async function* writeLeads(
-  db: Db,
+  service: Pick<Service, 'database' | 'campaign' | 'config' | 'secrets'>,
   selection: LeadSelection,
   {
     format: name,
-    conversion,
-    unsubscribeUrl,
+    conversionName,
     byteOrderMark = false,
-    fields,
-    hasNews,
-  }: {
-    format: FormatName;
-    conversion: Conversion;
-    unsubscribeUrl: UnsubscribeUrl;
-    byteOrderMark?: boolean;
-    fields: readonly OwnField[];
-    hasNews: boolean;
-  },
+  }: { format: FormatName; conversionName: string; byteOrderMark?: boolean },
 ): AsyncGenerator<Written, void, void> {
-  const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
-  const hasAnswers = fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, selection.state)));
-  const isCompared = name === 'csv' && (await hasVariants(db, selection.state));
-  const format =
-    known.kind === 'csv'
-      ? {
-          ...known,
-          columns: [
-            ...known.columns,
-            ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared, hasNews }),
-          ],
-        }
-      : known;
-  if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
-  yield* format.kind === 'csv'
-    ? writePages(db, selection, {
-        make: (record) => exportedLead(record, link),
-        lineOf: (lead) => csvLine(format.columns.map(([, value]) => value(lead, conversion))),
-      })
-    : writePages(db, selection, {
-        make: (record) => personAsJson(record, unsubscribeUrl),
-        lineOf: (lead) => `${JSON.stringify(lead)}\n`,
-      });
-}
-
-async function* writePages<Lead>(
-  db: Db,
-  selection: LeadSelection,
-  { make, lineOf }: { make: (record: LeadRecord) => Lead; lineOf: (lead: Lead) => string },
-): AsyncGenerator<Written, void, void> {
-  for await (const page of selectLeads(db, selection, make)) {
-    const leadIds: string[] = [];
-    let text = '';
-    for (const { id, lead } of page) {
-      text += lineOf(lead);
-      leadIds.push(id);
-    }
-    yield { text, leadIds };
+  const { db } = service.database;
+  const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
+  const unsubscribeUrl = unsubscribeUrlOf(service);
+  let lineOf = (record: LeadRecord) => `${JSON.stringify(personAsJson(record, unsubscribeUrl))}\n`;
+  if (format.kind === 'csv') {
+    const columns = [...format.columns, ...(await ownColumnsOf(service, name, selection.state))];
+    const link = format.hasLink ? unsubscribeUrl : () => '';
+    lineOf = (record) => {
+      const lead = exportedLead(record, link);
+      return csvLine(columns.map(([, value]) => value(lead, conversionName)));
+    };
+    const head = [
+      ...(byteOrderMark ? ['\uFEFF'] : []),
+      ...(format.preamble === undefined ? [] : [csvLine([format.preamble])]),
+      csvLine(columns.map(([heading]) => heading)),
+    ];
+    yield { text: head.join(''), leadIds: [] };
   }
+  for await (const page of selectLeads(db, selection))
+    yield { text: page.map(lineOf).join(''), leadIds: page.map(({ id }) => id) };
 }
 
-function headOf({ preamble, columns }: CsvFormat, byteOrderMark: boolean): string {
-  const before = preamble === undefined ? '' : csvLine([preamble]);
-  return `${byteOrderMark ? '\uFEFF' : ''}${before}${csvLine(columns.map(([heading]) => heading))}`;
+async function ownColumnsOf(
+  service: Pick<Service, 'database' | 'campaign'>,
+  name: FormatName,
+  state: LeadState,
+): Promise<readonly Column[]> {
+  const { db } = service.database;
+  const { fields } = service.campaign.form;
+  return ownColumns(name, {
+    fields,
+    hasAnswers: fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, state))),
+    hasVariants: name === 'csv' && (await hasVariants(db, state)),
+    hasNews: await hasNews(service),
+  });
 }

@@ -1,8 +1,7 @@
 import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
-import type { LeadRecord } from '#server/db/contacts/filter.ts';
+import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
 import { hasNewsConsents } from '#server/db/contacts/people.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -13,6 +12,13 @@ import type { Service } from '#server/startup/service.ts';
 import { readDay, startOfDay } from '#shared/days.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
+
+export type LeadSelection = LeadFilter & {
+  readonly state: LeadState;
+  readonly source?: string | undefined;
+  readonly campaign?: string | undefined;
+  readonly limit?: number | undefined;
+};
 
 /** Returns true if the form has a box for news, or somebody ticked an earlier one. */
 export const hasNews = async ({

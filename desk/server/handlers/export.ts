@@ -6,9 +6,8 @@ import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
-import { describeFilter, hasNews, selectionOf } from '#desk/people/selection.ts';
+import { describeFilter, selectionOf } from '#desk/people/selection.ts';
 import { isoTime } from '#server/platform/time.ts';
-import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 
 const ExportAsked = z.extend(Filter, {
   format: z._default(z.enum(FORMAT_NAMES as [(typeof FORMAT_NAMES)[number]]), 'csv'),
@@ -22,16 +21,9 @@ export const exported: FileCall = {
     const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter, service.config);
     checkFormat(format, selection.state);
-    const { database, campaign, clock } = service;
     // Logged first, because an interrupted export has already disclosed some people.
     await note('exported', null, `${format}: ${describeFilter(filter)}`);
-    const pages = writeLeads(database.db, selection, {
-      format,
-      conversion: { name: conversion },
-      unsubscribeUrl: unsubscribeUrlOf(service),
-      fields: campaign.form.fields,
-      hasNews: await hasNews(service),
-    });
+    const pages = writeLeads(service, selection, { format, conversionName: conversion });
     async function* untilGone(): typeof pages {
       for await (const page of pages) {
         signal.throwIfAborted();
@@ -39,7 +31,7 @@ export const exported: FileCall = {
       }
     }
     const isJson = FORMATS[format].kind === 'jsonl';
-    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(clock()).slice(0, 10)}`;
+    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(service.clock()).slice(0, 10)}`;
     return {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
