@@ -107,10 +107,12 @@ export const webhooks = get<{
   readonly events: readonly {
     readonly id: string;
     readonly type: string;
-    readonly state: 'queued' | 'dead';
+    /** `queued` or `dead`. */
+    readonly state: string;
     readonly attempts: number;
-    readonly madeAt: string;
-    readonly nextTryAt: string | null;
+    readonly created_at: string;
+    /** Null if the event is not retried automatically. */
+    readonly due_at: string | null;
     /** Omits the path, because the URL is a secret. */
     readonly to: string;
     readonly answer: string | null;

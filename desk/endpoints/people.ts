@@ -179,17 +179,22 @@ export const sendGuide = post<typeof Changed>()({
 export type Lost = {
   /** The form's ID, for {@link story}; null if the form is no longer stored. */
   readonly id: string | null;
-  readonly askedAt: string;
+  /** Time of the newest request, ISO 8601 in UTC. */
+  readonly asked_at: string;
   readonly email: string;
   readonly name: string;
   readonly company: string;
+  /** By question ID; absent without custom questions. */
+  readonly answers?: Answers;
   readonly source: string;
   readonly platform: string;
   readonly reason: string;
   readonly why: string;
   readonly reply: string | null;
+  /** `4xx` for a temporary refusal, otherwise the name of the error; null without an error. */
+  readonly error_class: string | null;
   readonly codes: number;
-  readonly wrongTries: number;
+  readonly wrong_tries: number;
 };
 export const lost = get<{
   readonly lost: readonly Lost[];

@@ -1,3 +1,4 @@
+import type { Lost } from '#desk/endpoints/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lookForLost, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
@@ -6,25 +7,10 @@ import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
-import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
+import { readAnswers } from '#shared/own-fields.ts';
 
-export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
-  /** By question ID; absent without custom questions. */
-  readonly answers?: OwnAnswers;
-  /** Time of the newest request, ISO 8601 in UTC. */
-  readonly asked_at: string;
-  readonly email: string;
-  readonly source: string;
-  readonly platform: string;
-  readonly reason: LostLead['fate'];
-  readonly why: string;
-  readonly reply: string | null;
-  /** `4xx` for a temporary refusal, otherwise the name of the error; null without an error. */
-  readonly error_class: string | null;
-  readonly codes: number;
-  readonly wrong_tries: number;
-};
+/** As JSON of the command, which has no use for the form's ID. */
+export type LostLeadRow = Omit<Lost, 'id'>;
 
 /** @returns pages, possibly empty, each with the number of people whose code is still valid */
 export async function* selectLost(
@@ -34,11 +20,9 @@ export async function* selectLost(
 ): AsyncGenerator<{ readonly lost: readonly LostLeadRow[]; readonly open: number }, void, void> {
   for await (const page of lostLeadPages(db, span, now)) {
     const { lost, open } = await withPlatforms(page, platformsOf);
-    yield { lost: lost.map(({ row }) => row), open };
+    yield { lost: lost.map(({ id: _id, ...row }) => row), open };
   }
 }
-
-export type LostWithForm = { readonly row: LostLeadRow; readonly formId: string | null };
 
 /**
  * Reads one part, newest first.
@@ -51,7 +35,7 @@ export async function lookForLostLeads(
     platformsOf,
     ...options
   }: Parameters<typeof lookForLost>[2] & { readonly platformsOf: PlatformLookup['platformsOf'] },
-): Promise<{ readonly lost: readonly LostWithForm[]; readonly open: number; readonly next: string | null }> {
+): Promise<{ readonly lost: readonly Lost[]; readonly open: number; readonly next: string | null }> {
   const { found, next } = await lookForLost(db, span, options);
   return { ...(await withPlatforms(found, platformsOf)), next };
 }
@@ -59,21 +43,19 @@ export async function lookForLostLeads(
 async function withPlatforms(
   page: readonly LostLead[],
   platformsOf: PlatformLookup['platformsOf'],
-): Promise<{ readonly lost: readonly LostWithForm[]; readonly open: number }> {
+): Promise<{ readonly lost: readonly Lost[]; readonly open: number }> {
   const lost = page.filter(({ fate }) => fate !== 'open');
   const domains = new Map<string, number>();
   for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
   const platforms = await platformsOf(domains);
   return {
-    lost: lost.map((lead) => ({
-      row: rowOf(lead, platforms.get(domainOf(lead.email)) ?? 'other'),
-      formId: lead.submission_id,
-    })),
+    lost: lost.map((lead) => shown(lead, platforms.get(domainOf(lead.email)) ?? 'other')),
     open: page.length - lost.length,
   };
 }
 
-const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): LostLeadRow => ({
+const shown = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): Lost => ({
+  id: lead.submission_id,
   asked_at: isoTime(asked_at),
   email: lead.email,
   name: lead.name ?? '',

@@ -213,7 +213,7 @@ for (const engine of ENGINES) {
             ],
           ]);
           const dead = (await ask('webhooks'))!;
-          assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.nextTryAt], [0, 2, null]);
+          assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
           assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
           assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
           assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });

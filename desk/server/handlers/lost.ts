@@ -26,22 +26,5 @@ export const lost: Handler<typeof lostCall> = async (
     platformsOf: lookup.platformsOf,
   });
   await note('looked', null, `list: lost leads, from ${from}, to ${to}`);
-  return {
-    lost: found.lost.map(({ row, formId }) => ({
-      id: formId,
-      askedAt: row.asked_at,
-      email: row.email,
-      name: row.name,
-      company: row.company,
-      source: row.source,
-      platform: row.platform,
-      reason: row.reason,
-      why: row.why,
-      reply: row.reply,
-      codes: row.codes,
-      wrongTries: row.wrong_tries,
-    })),
-    open: found.open,
-    next: found.next,
-  };
+  return found;
 };

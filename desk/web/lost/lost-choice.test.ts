@@ -36,7 +36,7 @@ describe('days of lost leads', () => {
 
 const lost = (name: string, why: string, platform: string, source: string): Lost => ({
   id: name,
-  askedAt: '2026-11-20T12:46:00.000Z',
+  asked_at: '2026-11-20T12:46:00.000Z',
   email: `${name}@example.com`,
   name,
   company: '',
@@ -45,8 +45,9 @@ const lost = (name: string, why: string, platform: string, source: string): Lost
   reason: 'not-tried',
   why,
   reply: null,
+  error_class: null,
   codes: 1,
-  wrongTries: 0,
+  wrong_tries: 0,
 });
 
 const PEOPLE = [

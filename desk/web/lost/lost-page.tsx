@@ -166,7 +166,7 @@ const countInWords = (shown: number, all: number, isComplete: boolean): string =
   `${shown === all ? '' : `${number(shown)} of `}${countPeople(all)}${isComplete ? '' : ' so far'}.`;
 
 const COLUMNS: readonly Column<Lost>[] = [
-  { id: 'asked', heading: 'Asked', cell: ({ askedAt }) => <DateTime at={askedAt} isShort /> },
+  { id: 'asked', heading: 'Asked', cell: ({ asked_at: at }) => <DateTime at={at} isShort /> },
   { id: 'person', heading: 'Person', isMain: true, cell: (one) => <Who lost={one} /> },
   { id: 'why', heading: 'Why', isLong: true, cell: (one) => <Why lost={one} /> },
   { id: 'platform', heading: 'Platform', cell: ({ platform }) => platform },
@@ -204,7 +204,7 @@ function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
 /** "250 OK" explains nothing: the mail server took the code. */
 const isAcceptance = (reply: string): boolean => reply.startsWith('2');
 
-function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost }) {
+function Why({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonly lost: Lost }) {
   const counts = [
     ...(codes > 1 ? [counted(codes, 'code')] : []),
     ...(wrongTries > 0 ? [counted(wrongTries, 'wrong attempt')] : []),

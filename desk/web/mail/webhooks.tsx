@@ -80,12 +80,12 @@ function Events() {
 
 const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
   { id: 'type', heading: 'Event', isMain: true, cell: ({ type }) => type },
-  { id: 'made', heading: 'Made', cell: ({ madeAt }) => <DateTime at={madeAt} isShort /> },
+  { id: 'made', heading: 'Made', cell: ({ created_at: at }) => <DateTime at={at} isShort /> },
   { id: 'to', heading: 'To', cell: ({ to }) => to },
   {
     id: 'state',
     heading: 'State',
-    cell: ({ id, type, state, nextTryAt }) => (
+    cell: ({ id, type, state, due_at: nextAt }) => (
       <>
         <Pill tone={state === 'dead' ? 'problem' : 'plain'}>{state === 'dead' ? 'Given up' : 'Waits'}</Pill>
         {state === 'dead' && retry !== null && (
@@ -98,9 +98,9 @@ const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>
             Send again
           </Button>
         )}
-        {nextTryAt !== null && (
+        {nextAt !== null && (
           <small>
-            Next attempt <DateTime at={nextTryAt} isShort />
+            Next attempt <DateTime at={nextAt} isShort />
           </small>
         )}
       </>
