@@ -1,5 +1,5 @@
 import type { Desk } from '#desk/commands/command.ts';
-import { headingLine, tableLine } from '#desk/commands/terminal-table.ts';
+import { printable } from '#desk/printable.ts';
 
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 
@@ -20,7 +20,7 @@ export async function printList<Row>(
   },
 ): Promise<number> {
   let count = 0;
-  await desk.print(json ? '[' : headingLine(desk, headings, widths));
+  await desk.print(json ? '[' : `${desk.paint('bold', tableLine(headings, widths).trimEnd())}\n`);
   for await (const rows of pages) {
     const lines = rows.map((row, at) =>
       json ? `${count + at === 0 ? '' : ','}\n${JSON.stringify(row)}` : tableLine(cells(row), widths),
@@ -31,3 +31,9 @@ export async function printList<Row>(
   if (json) await desk.print('\n]\n');
   return count;
 }
+
+const tableLine = (cells: readonly string[], widths: readonly number[]): string =>
+  `${cells
+    .map((cell, index) => printable(cell).padEnd(widths[index] ?? 0))
+    .join('  ')
+    .trimEnd()}\n`;

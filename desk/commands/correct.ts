@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { examples } from '#desk/commands/help.ts';
+import { examples, repeatable } from '#desk/commands/help.ts';
 import { correctAnswers, type AnswerChange } from '#desk/people/correct.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
@@ -20,7 +20,7 @@ export function addCorrect(program: Command, desk: Desk): void {
     .option(
       '--answer <id=text>',
       'answer to a custom question in form.yaml; empty text removes it; separate several choices with ;',
-      (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
+      repeatable,
     )
     .addHelpText('after', examples('correct ada@example.com --company "Analytical Engines"'))
     .action(async (typed, { answer: ownChanges = [], ...changes }) => {

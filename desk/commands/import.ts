@@ -7,7 +7,7 @@ import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { examples, JSON_OPTION } from '#desk/commands/help.ts';
+import { examples, JSON_OPTION, repeatable } from '#desk/commands/help.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { Headings } from '#desk/import/find-columns.ts';
@@ -53,11 +53,7 @@ export function addImport(program: Command, desk: Desk): void {
     .option('--dry-run', 'report what would happen and change nothing')
     .option('--skip-bad', 'skip people with a bad line; by default, one bad line stops the import')
     .addOption(new Option('--date-order <order>', 'order in dates such as 3/4/2024').choices(['dmy', 'mdy']))
-    .option(
-      '--take-status <status>',
-      'also import people with this status; repeatable',
-      (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
-    )
+    .option('--take-status <status>', 'also import people with this status; repeatable', repeatable)
     .option(...JSON_OPTION)
     .addHelpText(
       'after',

@@ -33,7 +33,7 @@ import { copyRows, mustHaveNoOtherClients, toPostgres } from '#desk/commands/mov
 import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
-import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
+import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { dropStoredFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
 import {
@@ -239,16 +239,12 @@ function mustHaveSecret({ config: { appSecrets } }: Settings, secret: string | n
 /** A backup for PostgreSQL is tried as a file, too. */
 async function placeOfDatabase({ config: { database }, folder }: Settings, file: string): Promise<string> {
   const name = database.engine === 'sqlite' ? fileOf(database) : path.join(folder, 'data', 'restored.db');
-  mustNotBeLive(file, name);
+  const [found, current] = [statOf(file), statOf(name)];
+  if (found?.dev === current?.dev && found?.ino === current?.ino)
+    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   // A new machine may not have this folder.
   await orExplain(name, async () => makePrivateFolder(path.dirname(name)));
   return filePlace(name, 'a database');
-}
-
-function mustNotBeLive(file: string, databaseName: string): void {
-  const [found, current] = [statOf(file), statOf(databaseName)];
-  if (found?.dev === current?.dev && found?.ino === current?.ino)
-    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
 }
 
 function mustBeFree(places: readonly string[]): void {
@@ -300,16 +296,12 @@ async function mustBeFit(copy: string, file: string): Promise<Fit> {
   const found = await inspectDatabase(copy);
   if (found.type !== 'fit')
     throw new CommandFailure(`${file} ${describeUnfit(found)}. ${ADVICE[found.type]}`);
-  refuseUnexpectedFiles(file, found.files);
-  return found;
-}
-
-function refuseUnexpectedFiles(file: string, files: readonly BackupFile[]): void {
-  const unexpected = unexpectedName(files);
+  const unexpected = unexpectedName(found.files);
   if (unexpected !== undefined)
     throw new CommandFailure(
       `${file} contains a file with an unexpected name (${printable(unexpected)}). ${NAME_BACKUP}`,
     );
+  return found;
 }
 
 type RestoredDatabase = {
@@ -334,33 +326,29 @@ async function tryCopy(
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
   dropStoredFiles(staged);
-  const { warnings, access } = await bringUpToDate(desk, staged, instance);
+  const upToDate = await bringUpToDate(desk, staged, instance);
   await orExplain(place, async () => {
     await using handle = await open(staged, 'r+');
     await handle.sync();
   });
-  return {
-    contents,
-    hadAccess: access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0,
-    warnings,
-  };
+  return { contents, ...upToDate };
 }
 
 /**
  * Opens the service on the copy as the next start would, so a wrong secret or a full disk fails before anything changes. Deletes the desk's
  * sessions and passkeys, because someone with write access to the backup could have planted them.
- * @returns warnings, and the deleted access
  */
 async function bringUpToDate(
   desk: Desk,
   file: string,
   instance: Instance,
-): Promise<{ readonly warnings: readonly string[]; readonly access: DeletedAccess }> {
+): Promise<Omit<RestoredDatabase, 'contents'>> {
   const copy = openDatabase({ engine: 'sqlite', file }, () => {});
   try {
     const { warnings, close } = await desk.service(copy, instance);
     await close();
-    return { warnings, access: await deleteDeskAccess(copy.db, { except: [] }) };
+    const deleted = await deleteDeskAccess(copy.db, { except: [] });
+    return { warnings, hadAccess: Object.values(deleted).some((count) => count > 0) };
   } finally {
     await copy.close();
   }

@@ -1,10 +1,9 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText, printList } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { tableLine } from '#desk/commands/terminal-table.ts';
 import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
@@ -34,14 +33,22 @@ function addList(webhooks: Command, desk: Desk): void {
       const { timeZone } = service.config;
       const { events, ...counts } = await shownEvents(service);
       if (json) await desk.print(jsonText({ ...counts, events }));
-      else if (events.length > 0) {
-        await desk.print(tableLine(HEADINGS, WIDTHS));
-        for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of events) {
-          const next = due === null ? '' : minuteOf(due, timeZone);
-          const cells = [minuteOf(made, timeZone), type, state, String(attempts), next, to, answer ?? '', id];
-          await desk.print(tableLine(cells, WIDTHS));
-        }
-      }
+      else
+        await printList(desk, [events], {
+          json: false,
+          headings: HEADINGS,
+          widths: WIDTHS,
+          cells: ({ id, type, state, attempts, created_at: made, due_at: due, to, answer }) => [
+            minuteOf(made, timeZone),
+            type,
+            state,
+            String(attempts),
+            due === null ? '' : minuteOf(due, timeZone),
+            to,
+            answer ?? '',
+            id,
+          ],
+        });
       desk.note(`${counts.queued} waiting, ${counts.dead} dead.`);
     });
 }

@@ -109,21 +109,11 @@ function parseTerm(text: string): Term | null {
 }
 
 function isValid(name: Term['name'], target: string, mask: string): boolean {
-  switch (name) {
-    case 'all':
-      return target === '' && mask === '';
-    case 'include':
-    case 'exists':
-      return target !== '' && mask === '';
-    case 'ptr':
-      return mask === '';
-    case 'ip4':
-      return isIPv4(target) && Number(mask.slice(1)) <= 32;
-    case 'ip6':
-      return isIPv6(target) && Number(mask.slice(1)) <= 128;
-    default:
-      return true;
-  }
+  if (name === 'ip4') return isIPv4(target) && Number(mask.slice(1)) <= 32;
+  if (name === 'ip6') return isIPv6(target) && Number(mask.slice(1)) <= 128;
+  if (name === 'include' || name === 'exists') return target !== '' && mask === '';
+  if (name === 'all') return target === '' && mask === '';
+  return name !== 'ptr' || mask === '';
 }
 
 function mergeRecords(records: readonly string[]): string {

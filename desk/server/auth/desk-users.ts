@@ -21,7 +21,7 @@ export type Access =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link };
 
-export type AuthContext = DeskContext & { readonly session: OpenSession; readonly sessions: Sessions };
+type AuthContext = DeskContext & { readonly session: OpenSession; readonly sessions: Sessions };
 
 export type DeskUsers = {
   /** Checks the person before the body is read. */

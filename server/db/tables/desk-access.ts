@@ -80,7 +80,7 @@ export async function deletePasskey(db: Db, { id, email }: { id: string; email: 
 
 const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
 
-export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
+type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
 
 export async function deleteDeskAccess(
   db: Db,
