@@ -14,8 +14,7 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { FORMAT_NAMES, FORMATS, labelsWithoutProperty } from '#desk/export/export-columns.ts';
-import { checkFormat } from '#desk/export/check-format.ts';
+import { checkFormat, FORMAT_NAMES, FORMATS, labelsWithoutProperty } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { counted } from '#desk/printable.ts';
 

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto';
 
+import { CommandFailure } from '#desk/command-failure.ts';
 import type { Cell } from '#desk/export/csv.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { splitName } from '#server/platform/text.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
 import {
   firstSourceOf,
   readAttribution,
   sourceOf,
   type Attribution,
 } from '#server/attribution/attribution.ts';
+import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
+import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { displayedAnswer, formerAnswersText, readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
-import { TOUCH_NAMES } from '#shared/funnel.ts';
-import { TOOL_NAMES, TOOLS, type LeadValue, type ToolName } from '#shared/tools.ts';
+import { TOOLS, TOOL_NAMES, type LeadValue, type ToolName } from '#shared/tools.ts';
 
 /** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
@@ -303,3 +304,13 @@ function withoutGmailDots(email: string): string {
 /** Lower case without punctuation, in UTF-8 (Meta's customer information parameters). */
 const hashedName = (name: string): string =>
   name === '' ? '' : sha256(name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, ''));
+
+/** @throws {CommandFailure} */
+export function checkFormat(format: FormatName, state: LeadState): void {
+  // Other programs' formats lack a state column, so unverified people would count as leads.
+  if (state !== 'verified' && !FORMATS_WITH_STATE.includes(format))
+    throw new CommandFailure(
+      `The format ${format} only takes verified leads, because it has no column for unverified people. Use --format ${FORMATS_WITH_STATE.join(' or ')} instead.`,
+      2,
+    );
+}

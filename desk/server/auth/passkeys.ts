@@ -12,8 +12,12 @@ import {
 import type { Asked } from '#desk/endpoints/endpoint.ts';
 import type * as calls from '#desk/endpoints/passkeys.ts';
 import type { Passkey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
-import { countFrom, type TooMany } from '#desk/server/auth/counted.ts';
-import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
+import {
+  countFrom,
+  forgiveWrongAttempts,
+  noteWrongAttempt,
+  type TooMany,
+} from '#desk/server/auth/attempts.ts';
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
 import {
   deletePasskey,

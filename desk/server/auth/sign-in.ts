@@ -3,9 +3,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-import { countFrom, countUpTo, type TooMany } from '#desk/server/auth/counted.ts';
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
-import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
+import {
+  countFrom,
+  countUpTo,
+  forgiveWrongAttempts,
+  noteWrongAttempt,
+  type TooMany,
+} from '#desk/server/auth/attempts.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';

@@ -2,15 +2,19 @@ import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as figureCalls from '#desk/endpoints/figures.ts';
 import * as peopleCalls from '#desk/endpoints/people.ts';
 import { correct, erase, sendGuide, suppress, unsuppress } from '#desk/server/handlers/changes.ts';
-import { createChoices, createFindOrigins } from '#desk/server/handlers/choices.ts';
-import { domains } from '#desk/server/handlers/companies.ts';
 import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
 import { createDoctor } from '#desk/server/handlers/doctor.ts';
-import { exported } from '#desk/server/handlers/export.ts';
-import { lost } from '#desk/server/handlers/lost.ts';
-import { createMail } from '#desk/server/handlers/mail.ts';
-import { leadCount, people } from '#desk/server/handlers/people.ts';
-import { createProof } from '#desk/server/handlers/proof.ts';
+import { createProof, exported, type FileCall } from '#desk/server/handlers/files.ts';
+import { createMail, retryWebhooks, suppressions, webhooks } from '#desk/server/handlers/mail.ts';
+import {
+  createChoices,
+  createFindOrigins,
+  domains,
+  leadCount,
+  lost,
+  people,
+  story,
+} from '#desk/server/handlers/people.ts';
 import {
   createGather,
   createReport,
@@ -18,12 +22,8 @@ import {
   createSendReport,
   reportReaders,
 } from '#desk/server/handlers/report.ts';
-import { story } from '#desk/server/handlers/timeline.ts';
-import type { FileCall } from '#desk/server/handlers/files.ts';
-import { suppressions } from '#desk/server/handlers/suppressions.ts';
 import { createFindSample } from '#desk/server/handlers/to-do.ts';
 import { createToday, figuresOf } from '#desk/server/handlers/today.ts';
-import { retryWebhooks, webhooks } from '#desk/server/handlers/webhooks.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { createWriteCheck } from '#server/db/health.ts';
 import type { Service } from '#server/startup/service.ts';

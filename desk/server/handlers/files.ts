@@ -1,8 +1,16 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
-import type { Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import type { FileResponse, FileHandler } from '#desk/server/handler.ts';
+import type { Role } from '#desk/endpoints/endpoint.ts';
+import { EXPORT_PATH, Filter, PROOF_PATH } from '#desk/endpoints/people.ts';
+import { checkFormat, FORMATS, FORMAT_NAMES } from '#desk/export/export-columns.ts';
+import { writeLeads } from '#desk/export/write-leads.ts';
+import { consentProofs } from '#desk/people/consent-proofs.ts';
+import { describeFilter, selectionOf } from '#desk/people/selection.ts';
+import type { FileHandler, FileResponse } from '#desk/server/handler.ts';
+import { restingBetween } from '#desk/server/handlers/throttle.ts';
+import { addressOfPerson } from '#server/db/contacts/people.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 export type FileCall = {
   readonly path: `/api/${string}`;
@@ -27,3 +35,69 @@ export const pageResponse = (html: string, fileName?: string): FileResponse => (
   styles: [...html.matchAll(/<style[^>]*>([^<]*)<\/style>/g)].map(([, styles = '']) => styles),
   body: html,
 });
+
+const ExportAsked = z.extend(Filter, {
+  format: z._default(z.enum(FORMAT_NAMES as [(typeof FORMAT_NAMES)[number]]), 'csv'),
+  conversion: z._default(z.string().check(z.minLength(1), z.maxLength(100)), 'Lead'),
+});
+
+export const exported: FileCall = {
+  path: EXPORT_PATH,
+  needs: 'all',
+  handle: async ({ service, note, signal }, query) => {
+    const { format, conversion, ...filter } = readQuery(ExportAsked, query);
+    const selection = selectionOf(filter, service.config);
+    checkFormat(format, selection.state);
+    // Logged first, because an interrupted export has already disclosed some people.
+    await note('exported', null, `${format}: ${describeFilter(filter)}`);
+    const pages = writeLeads(service, selection, { format, conversionName: conversion });
+    async function* untilGone(): typeof pages {
+      for await (const page of pages) {
+        signal.throwIfAborted();
+        yield page;
+      }
+    }
+    const isJson = FORMATS[format].kind === 'jsonl';
+    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(service.clock()).slice(0, 10)}`;
+    return {
+      type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
+      fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
+      body: restingBetween(untilGone()),
+    };
+  },
+};
+
+const ProofAsked = z.object({ id: z.string() });
+
+/** Idle connections are closed after a minute. */
+const LONGEST_MS = 45_000;
+
+/** Prepares one proof at a time, because each checks the whole chain. */
+export function createProof(): FileCall {
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    path: PROOF_PATH,
+    needs: 'read',
+    handle: async ({ service, note, signal: gone }, query) => {
+      const { id } = readQuery(ProofAsked, query);
+      const email = await addressOfPerson(service.database.db, id);
+      if (email === undefined) return null;
+      const tooLong = AbortSignal.timeout(LONGEST_MS);
+      const signal = AbortSignal.any([gone, tooLong]);
+      const make = async () => {
+        signal.throwIfAborted();
+        return consentProofs(service, email, { signal, onSealed: () => {}, onChecked: () => {} });
+      };
+      const made = before.then(make);
+      before = made.catch(() => {});
+      const { page } = await made.catch((error: unknown) => {
+        if (gone.aborted || error !== tooLong.reason) throw error;
+        throw new CommandFailure(
+          `The proof took too long for a browser, because it checks all consents. Try again, or run this command on the server: npm run -s desk -- consent export ${email}`,
+        );
+      });
+      await note('exported', email, 'proof of consent');
+      return pageResponse(page);
+    },
+  };
+}

@@ -1,7 +1,14 @@
-import type { mail as mailCall } from '#desk/endpoints/figures.ts';
+import { changeAndNote } from '#desk/audit-log/audit-log.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type * as calls from '#desk/endpoints/figures.ts';
+import { counted } from '#desk/printable.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
+import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
+import { idsOfPeople } from '#server/db/contacts/people.ts';
 import type { createWriteCheck } from '#server/db/health.ts';
+import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
+import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const REFUSED_DAYS = 30;
@@ -17,7 +24,7 @@ const withoutAddresses = (words: string): string =>
 const OPERATOR = 'notices to you';
 
 export const createMail =
-  (findWriteFault: ReturnType<typeof createWriteCheck>): Handler<typeof mailCall> =>
+  (findWriteFault: ReturnType<typeof createWriteCheck>): Handler<typeof calls.mail> =>
   async ({ service }) => {
     const { database, clock } = service;
     const waiting = await waitingMail(database.db);
@@ -49,3 +56,48 @@ export const createMail =
       isWritable: (await findWriteFault()) === null,
     };
   };
+
+const SUPPRESSIONS_AT_ONCE = 100;
+
+export const suppressions: Handler<typeof calls.suppressions> = async ({ service, note }, { after }) => {
+  const rows = await newestSuppressions(service.database.db, {
+    after: after === undefined ? null : readPlace(after),
+    most: SUPPRESSIONS_AT_ONCE + 1,
+  });
+  const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
+  const ids = await idsOfPeople(
+    service.database.db,
+    shown.flatMap(({ email }) => email ?? []),
+  );
+  const last = rows.length > shown.length ? shown.at(-1) : undefined;
+  await note('looked', null, 'list: addresses that get no mail');
+  return {
+    suppressions: shown.map(({ email, reason, created_at: at, note: words }) => ({
+      id: (email !== null && ids.get(email)) || null,
+      email,
+      reason,
+      since: isoTime(at),
+      note: words,
+    })),
+    next: last === undefined ? null : `${last.created_at} ${last.address_key} ${last.reason}`,
+  };
+};
+
+function readPlace(text: string) {
+  const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
+  if (at === undefined || key === undefined || reason === undefined)
+    throw new CommandFailure(
+      'This position in the list does not exist. Reload the page to start at the top.',
+      2,
+    );
+  return { created_at: Number(at), address_key: key, reason: reason as SuppressionReason };
+}
+
+export const webhooks: Handler<typeof calls.webhooks> = ({ service }) => shownEvents(service);
+
+export const retryWebhooks: Handler<typeof calls.retryWebhooks> = ({ service, actor }, { ids }) =>
+  changeAndNote(service, actor, async (tx, note) => {
+    const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
+    if (revived > 0) await note('retried-webhooks', null, counted(revived, 'event'));
+    return { revived };
+  });

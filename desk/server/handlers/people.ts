@@ -1,15 +1,41 @@
-import type { leadCount as leadCountCall, people as peopleCall } from '#desk/endpoints/people.ts';
-import type { Handler } from '#desk/server/handler.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type * as calls from '#desk/endpoints/people.ts';
+import { FORMATS, FORMATS_WITH_STATE, FORMAT_NAMES } from '#desk/export/export-columns.ts';
 import { originFilter } from '#desk/export/write-leads.ts';
-import { describeFilter, selectionOf, shownPerson } from '#desk/people/selection.ts';
-import { countAtMost, countVerified, lookForPeople } from '#server/db/contacts/people.ts';
-import { isoTime } from '#server/platform/time.ts';
+import {
+  describeFilter,
+  firstMomentOf,
+  momentAfter,
+  selectionOf,
+  shownPerson,
+} from '#desk/people/selection.ts';
+import { entriesOf, isMistake } from '#desk/people/suppress.ts';
+import { timelineOf } from '#desk/people/timeline.ts';
+import { lookForLostLeads } from '#desk/report/lost-leads.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { createCache } from '#desk/server/handlers/cache.ts';
+import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
+import {
+  addressOfPerson,
+  countAtMost,
+  countVerified,
+  findPerson,
+  lookForPeople,
+} from '#server/db/contacts/people.ts';
+import { listPersonalData } from '#server/db/queries/personal-data.ts';
+import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
+import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
+import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
+import type { Service } from '#server/startup/service.ts';
+import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
+import { importedConsentText } from '#server/webhooks/lead-as-json.ts';
 
 /** Time limit of a search; its last slice may exceed it slightly. */
-export const LOOK_MS = 150;
+const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
-export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
+export const people: Handler<typeof calls.people> = async ({ service, note }, { after, ...filter }) => {
   const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
   const {
@@ -35,8 +61,133 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
   };
 };
 
-export const leadCount: Handler<typeof leadCountCall> = async ({ service }, period) => {
+export const leadCount: Handler<typeof calls.leadCount> = async ({ service }, period) => {
   const { state, ...selection } = selectionOf({ state: 'verified', ...period }, service.config);
   const { db } = service.database;
   return { atMost: await countAtMost(db, state, selection), verified: await countVerified(db, selection) };
+};
+
+export const domains: Handler<typeof calls.domains> = async ({ service }, { after }) => {
+  const { freeMailDomains } = service.campaign;
+  const found = await countDomains(service.database.db, { from: after ?? null, forMs: LOOK_MS });
+  return {
+    domains: [...found.domains]
+      .filter(([domain]) => !freeMailDomains.has(domain))
+      .map(([domain, count]) => ({ domain, people: count }))
+      .toSorted((a, b) => b.people - a.people || (a.domain < b.domain ? -1 : 1)),
+    next: found.next,
+  };
+};
+
+const MOST_NAMES = 100;
+
+type Origins = { readonly sources: readonly string[]; readonly campaigns: readonly string[] };
+export type FindOrigins = (service: Pick<Service, 'database'>) => Promise<Origins>;
+
+export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigins {
+  const cache = createCache<Origins>({ maxAgeMs: MINUTE_MS, most: 1, clock });
+  return ({ database }) =>
+    cache.get('', async () => {
+      const sources = new Map<string, number>();
+      const campaigns = new Map<string, number>();
+      for await (const groups of newestAttributions(database.db, LOOK_MS / 2))
+        for (const { attribution, people: count } of groups) {
+          const touches = readAttribution(attribution);
+          addName(sources, sourceOf(touches), count);
+          addName(campaigns, campaignOf(touches), count);
+        }
+      return { sources: largest(sources), campaigns: largest(campaigns) };
+    });
+}
+
+/** Adds only names that the report shows, because links can contain e-mail addresses and others may see the screen. */
+function addName(counts: Map<string, number>, name: string | undefined, count: number): void {
+  if (name !== undefined && shownSource(name) === name) counts.set(name, (counts.get(name) ?? 0) + count);
+}
+
+const largest = (counts: ReadonlyMap<string, number>): readonly string[] =>
+  [...counts]
+    .toSorted(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
+    .slice(0, MOST_NAMES)
+    .map(([name]) => name);
+
+const FORMAT_CHOICES: Answer<typeof calls.choices>['formats'] = FORMAT_NAMES.map((name) => ({
+  name,
+  title: FORMATS[name].title,
+  about: FORMATS[name].about,
+  takesEveryState: FORMATS_WITH_STATE.includes(name),
+}));
+
+export const createChoices =
+  (findOrigins: FindOrigins): Handler<typeof calls.choices> =>
+  async ({ service }) => ({
+    ...(await findOrigins(service)),
+    flags: DOMAIN_FLAGS,
+    formats: FORMAT_CHOICES,
+  });
+
+export const story: Handler<typeof calls.story> = async ({ service, note }, { id }) => {
+  const { database, config } = service;
+  const email = await addressOfPerson(database.db, id);
+  const person = email === undefined ? undefined : await findPerson(database.db, email);
+  // The person was erased between the two queries.
+  if (email === undefined || person === undefined) return null;
+  const entries = await entriesOf(database.db, service, email);
+  const happenings = timelineOf(await listPersonalData(database.db, email));
+  await note('looked', email);
+  const isLead = person.first_verified_at !== null;
+  return {
+    person: shownPerson(person),
+    happenings,
+    consent: consentOf(person),
+    newsConsent: newsConsentOf(person),
+    suppressions: entries.map((entry) => ({
+      reason: entry.reason,
+      since: isoTime(entry.since),
+      note: entry.note,
+      canUndo: isMistake(entry, true),
+    })),
+    canSendGuide: config.guideEmail !== 'off' && isLead && entries.length === 0,
+  };
+};
+
+const newsConsentOf = ({
+  news_consent_given_at: givenAt,
+  news_consent_version: version,
+  news_consent_text: text,
+}: LeadRecord) => (givenAt === null ? null : { text: text ?? '', givenAt: isoTime(givenAt), version });
+
+function consentOf({
+  consent_source: source,
+  consent_given_at: givenAt,
+  consent_version: version,
+  consent_text: text,
+}: LeadRecord) {
+  const at = givenAt === null ? null : isoTime(givenAt);
+  if (source !== null) return { text: importedConsentText(source), givenAt: at, version: null };
+  return version === null ? null : { text: text ?? '', givenAt: at, version };
+}
+
+const LOST_AT_ONCE = 50;
+/** Time limit for looking up unknown domains; DNS answers are cached. */
+const DNS_LIMIT_MS = 1_000;
+
+export const lost: Handler<typeof calls.lost> = async (
+  { service, note, signal, dnsServers },
+  { from, to, after },
+) => {
+  const { database, clock, config } = service;
+  const { timeZone } = config;
+  const now = clock();
+  const span = { from: firstMomentOf(from, timeZone), to: momentAfter(to, timeZone) };
+  const lookup = createPlatformLookup(database, { dnsServers, now, signal, limitMs: DNS_LIMIT_MS });
+  const found = await lookForLostLeads(database, span, {
+    now,
+    from: after ?? null,
+    most: LOST_AT_ONCE,
+    forMs: LOOK_MS,
+    platformsOf: lookup.platformsOf,
+  });
+  await note('looked', null, `list: lost leads, from ${from}, to ${to}`);
+  return found;
 };

@@ -2,7 +2,7 @@ import type * as calls from '#desk/endpoints/figures.ts';
 import { REPORT_FILE_PATH, ReportAsked } from '#desk/endpoints/figures.ts';
 import { changeAndNote } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import type { FindOrigins } from '#desk/server/handlers/choices.ts';
+import type { FindOrigins } from '#desk/server/handlers/people.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { pageResponse, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import type { DeskContext, Handler } from '#desk/server/handler.ts';

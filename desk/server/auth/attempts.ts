@@ -1,13 +1,47 @@
-// Logs a wrong code or passkey, and warns the operator about repeated wrong attempts. The statements are the same for everyone, so
-// timing does not reveal who is in DESK_PEOPLE.
-import { countUpTo } from '#desk/server/auth/counted.ts';
+// Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing does not
+// reveal who is in DESK_PEOPLE.
 import { noteRefused } from '#desk/audit-log/audit-log.ts';
-import type { Db } from '#server/db/engine/connect.ts';
-import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
+import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
-import type { Service } from '#server/startup/service.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import type { Service } from '#server/startup/service.ts';
+
+export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
+
+/**
+ * Counts an attempt in its own transaction.
+ * @param lock serialises parallel attempts; defaults to `key`
+ * @returns null if no limit is exceeded
+ */
+export async function countUpTo(
+  tx: Db,
+  { key, lock = key }: { readonly key: string; readonly lock?: string },
+  limits: readonly { readonly limit: number; readonly windowMs: number }[],
+  now: number,
+): Promise<TooMany | null> {
+  await lockNames(tx, `desk ${lock}`);
+  const full = await countInSlidingWindowsUpTo(
+    tx,
+    limits.map(({ limit, windowMs }) => ({ limit, window: { key: `desk ${key} ${windowMs}`, windowMs } })),
+    now,
+  );
+  if (full === null) return null;
+  return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
+}
+
+export const countFrom = (
+  tx: Db,
+  what: 'asks' | 'codes' | 'passkeys',
+  from: string,
+  now: number,
+): Promise<TooMany | null> => {
+  const { asksFromNetwork, codesFromNetwork, passkeysFromNetwork, windowMs } = DESK_SIGN_IN;
+  const limit = { asks: asksFromNetwork, codes: codesFromNetwork, passkeys: passkeysFromNetwork }[what];
+  return countUpTo(tx, { key: `${what}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
+};
 
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
   `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
