@@ -147,15 +147,6 @@ for (const engine of ENGINES) {
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
-    it('an erasure is rolled back if the audit log cannot be written', () =>
-      withFiles(engine, async (server) => {
-        const { db } = server.database;
-        await fill(server);
-        await db.schema.alterTable('desk_log').renameTo('away').execute();
-        await refused(desk(server.service, ['erase', EMAIL, '--yes']), /./);
-        assert.equal(await server.countRows('leads'), OTHERS + 1);
-      }));
-
     it('"desk compact" rewrites database files that are too large to rewrite in an erasure', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;

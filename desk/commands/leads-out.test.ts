@@ -390,6 +390,7 @@ describe('command-line arguments', () => {
       [['show', 'ada at example'], /"ada at example" is not an e-mail address/],
       [['erase', '--yes', 'ada at example'], /"ada at example" is not an e-mail address/],
       [['person', '--out', 'x', 'ada at example'], /"ada at example" is not an e-mail address/],
+      [['correct', 'ada@example.com'], 'Nothing to correct. Use --name, --company or --answer.'],
       [['correct', '--name', 'Ada', 'ada at example'], /"ada at example" is not an e-mail address/],
     ] as const)
       await refused(run(args), sentence, 2);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -79,12 +79,9 @@ describe('database and disk checks', () => {
       writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
       assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
 
-      const damaged = path.join(instance.folder, 'damaged.db');
       const bytes = readFileSync(file);
-      writeFileSync(damaged, bytes);
-      const descriptor = openSync(damaged, 'r+');
-      writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(bytes.length / 4096 / 2) * 4096);
-      closeSync(descriptor);
+      const middle = Math.floor(bytes.length / 4096 / 2) * 4096;
+      writeFileSync(path.join(instance.folder, 'damaged.db'), bytes.fill(0xff, middle, middle + 4096));
       assert.match(
         await about('file:./damaged.db'),
         /^problem: .*damaged\.db is (not a SQLite database, or is )?damaged/,
