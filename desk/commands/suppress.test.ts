@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
             ['email\nnew@example.com\nnobody\n', /line 3 of .*in\.csv has no valid e-mail address/],
             ['email,reason\nnew@example.com,spam\n', /the reason in line 2 of .*in\.csv is not one of/],
             ['', /in\.csv is empty\./],
-            ['name\nAda\n', /no column of addresses/],
+            ['name\nAda\n', /no column of e-mail addresses/],
           ] as const) {
             writeFileSync(list, text);
             await refused(suppress(server, 'import', list), sentence);

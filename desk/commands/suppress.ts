@@ -27,9 +27,9 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
-import { findColumns, saysWhoOptedOut, type Columns } from '#desk/import/find-columns.ts';
+import { saysWhoOptedOut } from '#desk/import/find-columns.ts';
 import { isFileOfSubscribed, refusalOf, statusOfFile } from '#desk/import/mail-status.ts';
-import { readRows } from '#desk/import/read-rows.ts';
+import { readTable } from '#desk/import/read-people.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
@@ -258,27 +258,18 @@ async function readList(
   const name = path.basename(file);
   const fileStatus = statusOfFile(name);
   const lines: (ListLine & { readonly optedOut: boolean; readonly hasReason: boolean })[] = [];
-  let columns: (Columns & { readonly reason: number }) | null = null;
-  for await (const event of readRows(handle)) {
-    if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
-    const { cells, line } = event;
-    if (columns === null) {
-      const found = findColumns(cells, [])?.columns;
-      if (found === undefined)
-        throw new CommandFailure(
-          `${file} has no column of addresses. Write the heading "email" above them in the first line.`,
-        );
-      // -1 without such a column, so its cells are missing.
-      const reason = cells.findIndex((cell) => cell.toLowerCase() === 'reason');
-      columns = { ...found, statuses: found.statuses.filter(({ index }) => index !== reason), reason };
-      continue;
-    }
+  let hasStatuses = false;
+  for await (const { line, cells, headings, ...table } of readTable(file, handle)) {
+    const reasonAt = headings.findIndex((heading) => heading.toLowerCase() === 'reason');
+    const statuses = table.columns.statuses.filter(({ index }) => index !== reasonAt);
+    const columns = { ...table.columns, statuses };
+    hasStatuses ||= saysWhoOptedOut(columns);
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
-    const typedReason = (cells[columns.reason] ?? '').toLowerCase();
+    const typedReason = (cells[reasonAt] ?? '').toLowerCase();
     const reason = typedReason === '' ? otherwise : GIVEN_REASONS.find((one) => one === typedReason);
     if (reason === undefined)
       throw new CommandFailure(
@@ -293,12 +284,8 @@ async function readList(
       hasReason: typedReason !== '',
     });
   }
-  if (columns === null) throw new CommandFailure(`${file} is empty. Name a CSV file with a column "email".`);
   const hasOthers =
-    fileStatus !== null ||
-    isFileOfSubscribed(name) ||
-    saysWhoOptedOut(columns) ||
-    lines.some(({ optedOut }) => optedOut);
+    fileStatus !== null || isFileOfSubscribed(name) || hasStatuses || lines.some(({ optedOut }) => optedOut);
   const isToSuppress = ({ optedOut, hasReason }: (typeof lines)[number]) =>
     optedOut || hasReason || !hasOthers;
   return {

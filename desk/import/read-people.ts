@@ -7,6 +7,7 @@ import { findColumns, type Columns, type Headings } from '#desk/import/find-colu
 import { statusOfFile } from '#desk/import/mail-status.ts';
 import { readPerson, type ReadOptions, type ReadPerson } from '#desk/import/read-person.ts';
 import { readRows } from '#desk/import/read-rows.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -20,22 +21,39 @@ type ReadRow = ReadPerson & { readonly line: number };
 
 export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
-  onColumns: (headings: Headings) => void = () => {},
+  onColumns: (headings: Headings) => void,
 ): AsyncGenerator<ReadRow, void, void> {
-  let columns: Columns | undefined;
   const status = statusOfFile(path.basename(file));
   const isAccepted = status !== null && options.acceptedStatuses.has(headingKey(status.status));
-  for await (const event of readRows(handle)) {
+  for await (const { line, cells, columns } of readTable(file, handle, options.ownFields, onColumns)) {
     signal.throwIfAborted();
-    if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
-    const { cells, line } = event;
-    if (columns !== undefined) {
-      const row = readPerson(cells, columns, options);
-      if (row.type !== 'person' || status === null || isAccepted) yield { line, ...row };
-      else yield { line, type: 'unsubscribed', email: row.person.email, ...status };
+    const row = readPerson(cells, columns, options);
+    if (row.type !== 'person' || status === null || isAccepted) yield { line, ...row };
+    else yield { line, type: 'unsubscribed', email: row.person.email, ...status };
+  }
+}
+
+type TableRow = {
+  readonly line: number;
+  readonly cells: readonly string[];
+  readonly headings: readonly string[];
+  readonly columns: Columns;
+};
+
+/** Yields the rows below the headings. @throws {CommandFailure} without a column of e-mail addresses */
+export async function* readTable(
+  file: string,
+  handle: FileHandle,
+  ownFields: readonly OwnField[] = [],
+  onColumns: (headings: Headings) => void = () => {},
+): AsyncGenerator<TableRow, void, void> {
+  let table: Pick<TableRow, 'headings' | 'columns'> | undefined;
+  for await (const { line, cells } of readRows(file, handle)) {
+    if (table !== undefined) {
+      yield { line, cells, ...table };
       continue;
     }
-    const found = findColumns(cells, options.ownFields);
+    const found = findColumns(cells, ownFields);
     if (found === null)
       throw new CommandFailure(
         // The cell is not quoted, because it may contain someone's e-mail address.
@@ -43,11 +61,11 @@ export async function* readPeople(
           ? `${file} has no headings, because its first line contains an e-mail address. Add a first line that names the columns, such as: email,name,company`
           : `${file} has no column of e-mail addresses. The headings in its first line are ${describeHeadings(cells)}. Name the column with the addresses "email".`,
       );
-    columns = found.columns;
+    table = { headings: cells, columns: found.columns };
     onColumns(found);
   }
-  if (columns === undefined)
-    throw new CommandFailure(`${file} is empty. Name the file that your previous tool exported.`);
+  if (table === undefined)
+    throw new CommandFailure(`${file} is empty. Name the CSV file that your previous tool exported.`);
 }
 
 const HEADINGS_SHOWN = 40;

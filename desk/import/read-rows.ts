@@ -4,40 +4,31 @@ import { pipeline, Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
+import { CommandFailure } from '#desk/command-failure.ts';
 import { withoutApostrophe } from '#desk/export/csv.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
-export type RowEvent =
-  | {
-      readonly type: 'row';
-      /** The first line of the row; counted from 1. */
-      readonly line: number;
-      readonly cells: readonly string[];
-    }
-  /** Stops reading. The sentence follows the file's name and tells the operator what to do. */
-  | { readonly type: 'fault'; readonly sentence: string };
+type Row = {
+  /** The first line of the row; counted from 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+};
 
 const SEPARATORS = [',', ';', '\t'] as const;
 /** In characters. A longer row usually contains an unclosed quotation mark. */
 const LONGEST_ROW = 100_000;
 const HEAD_LENGTH = 64_000;
 
-export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void, void> {
+/** @throws {CommandFailure} if the file cannot be read as CSV */
+export async function* readRows(name: string, file: FileHandle): AsyncGenerator<Row, void, void> {
   try {
-    if (await isZip(file)) {
-      yield {
-        type: 'fault',
-        sentence: 'is a spreadsheet or a ZIP file. Save it as CSV, or unpack it first.',
-      };
-      return;
-    }
+    if (await isZip(file))
+      throw new CommandFailure(`${name} is a spreadsheet or a ZIP file. Save it as CSV, or unpack it first.`);
     const texts = decode(file, await encodingOf(file));
     const first = await texts.next();
     const head = first.done ? '' : first.value;
-    if (/^\uFEFF?\s*(?:\{|\[\s*[{\]])/.test(head)) {
-      yield { type: 'fault', sentence: 'is JSON. Export the people as CSV.' };
-      return;
-    }
+    if (/^\uFEFF?\s*(?:\{|\[\s*[{\]])/.test(head))
+      throw new CommandFailure(`${name} is JSON. Export the people as CSV.`);
     const { separator, rest, linesBefore } = separatorOf(head);
     const parser = parse({
       delimiter: separator,
@@ -59,12 +50,11 @@ export async function* readRows(file: FileHandle): AsyncGenerator<RowEvent, void
       // The parser reports the end of a row, and counts a CRLF in a cell twice.
       const line = info.lines - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0);
       countedTwice += text.match(/\r\n/g)?.length ?? 0;
-      yield { type: 'row', line: line + linesBefore, cells: record.map(withoutApostrophe) };
+      yield { line: line + linesBefore, cells: record.map(withoutApostrophe) };
     }
   } catch (error) {
     const sentence = explain(error);
-    if (sentence === null) throw error;
-    yield { type: 'fault', sentence };
+    throw sentence === null ? error : new CommandFailure(`${name} ${sentence}`);
   }
 }
 
@@ -109,6 +99,7 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
   return { separator: SEPARATORS[counts.indexOf(Math.max(...counts))]!, rest: head, linesBefore: 0 };
 }
 
+/** @returns the rest of a sentence that begins with the file's name */
 function explain(error: unknown): string | null {
   if (errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return 'is neither UTF-8 nor UTF-16. Export it again as "CSV UTF-8".';

@@ -172,17 +172,16 @@ const placeInChain = (
 <div class="sealed">
 ${list([
   ['Kind and row', `${kind} ${row_id}`],
-  ['Previous hash', grouped(previous)],
-  ['Hash', grouped(hash)],
-  ['Hash of the content', grouped(content_hash)],
-  ['Salt', grouped(salt)],
+  ['Previous hash', grouped(previous), 'hash'],
+  ['Hash', grouped(hash), 'hash'],
+  ['Hash of the content', grouped(content_hash), 'hash'],
+  ['Salt', grouped(salt), 'hash'],
 ])}
 ${sealOf(hash, isProved)}
 </div>`;
 
 /** Groups of eight can be compared by eye. */
-const grouped = (hash: string | null): Hash | null =>
-  hash === null ? null : { hash: hash.match(/.{1,8}/g)?.join(' ') ?? '' };
+const grouped = (hash: string | null): string | undefined => hash?.match(/.{1,8}/g)?.join(' ');
 
 /** Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. Only a valid proof gets a tick. */
 function sealOf(hash: string, isProved: boolean): string {
@@ -238,17 +237,13 @@ ${list([
 const OWN_BROWSER = 'the one that sent the form';
 const OTHER_BROWSER = 'not the one that sent the form';
 
-type Hash = { readonly hash: string };
-type Fact = readonly [name: string, value: string | Hash | null | undefined];
+type Fact = readonly [name: string, value: string | null | undefined, style?: 'hash'];
 
 const list = (facts: readonly Fact[]): string =>
   `<dl>${facts
-    .flatMap(([name, value]) => {
-      if (!value) return [];
-      const shown =
-        typeof value === 'string'
-          ? `<dd>${escapeHtml(value)}</dd>`
-          : `<dd class="hash">${escapeHtml(value.hash)}</dd>`;
-      return [`<dt>${escapeHtml(name)}</dt>${shown}`];
-    })
+    .filter(([, value]) => value)
+    .map(
+      ([name, value, style]) =>
+        `<dt>${escapeHtml(name)}</dt><dd${style === undefined ? '' : ` class="${style}"`}>${escapeHtml(value ?? '')}</dd>`,
+    )
     .join('\n')}</dl>`;

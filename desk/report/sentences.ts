@@ -127,11 +127,11 @@ const leftOut = ({ source, campaign }: Selection): string =>
 /** Percentages of fewer people are not meaningful. */
 const ENOUGH_TO_JUDGE = 20;
 
-const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
-
-const peopleOf = (count: number): string => (count === 1 ? '1 person' : `${number(count)} people`);
-
-const viewsOf = (count: number): string => (count === 1 ? '1 view' : `${number(count)} views`);
+const amount = (count: number, one: string, many: string): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+const leadsOf = (count: number): string => amount(count, 'new lead', 'new leads');
+const peopleOf = (count: number): string => amount(count, 'person', 'people');
+const viewsOf = (count: number): string => amount(count, 'view', 'views');
 
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
 
