@@ -87,7 +87,7 @@ const WRONG_FIELDS: readonly (readonly [url: string, field: string, values: read
 const BROKEN = ['', '{', 'null', '[]', '"text"', '1', 'true', '{"a":1,}', '\u0000', '{"__proto__":{"a":1}}'];
 
 type Refused = readonly [what: string, request: InjectOptions, sentence?: RegExp];
-/** Requests that are refused without an effect. */
+/** Requests by the title of their test. None has an effect. */
 const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'to an unknown API path gets 404, even if it resembles a known path': [
     ...words(`

@@ -12,7 +12,7 @@ import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { words } from '#testing/words.ts';
 
-/** @returns the mistakes, or the warnings if there are none */
+/** @returns the mistakes, or the warnings about valid settings */
 async function read(content: string | Buffer, env = {}): Promise<readonly string[]> {
   let said: readonly string[] = [];
   await inFolder((folder) => {
