@@ -69,6 +69,11 @@ const REPORTED: readonly Row[] = [
     '#abc',
     'abc def# why',
   ].map((value): Row => [`PORT=1\nMETRICS_HOST=${value}`, cutOff(2, 'METRICS_HOST')]),
+  [
+    'METRICS_PORT=a#b\nGUIDE_EMAIL=maybe',
+    cutOff(1, 'METRICS_PORT'),
+    '.env:2: GUIDE_EMAIL must be off, link or attachment.',
+  ],
   ...['\n', '\r\n', '\r'].map((end): Row => [
     ['\uFEFFPORT=http', 'HOST="::"', 'METRICS_PORT=x', ''].join(end),
     `.env:1: ${NOT_A_PORT}`,

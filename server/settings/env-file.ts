@@ -47,10 +47,14 @@ export function readSettings(
     const line = process.env[setting] === undefined ? read.lines.get(setting) : undefined;
     return line === undefined ? { message } : { file: name, line, message };
   };
+  // A value that was read wrongly needs no complaint of its own.
+  const misread = new Set(read.mistakes.map(({ line }) => line));
   const mistakes = [
     ...read.mistakes,
     ...misspeltNames(process.env),
-    ...(result.type === 'mistakes' ? result.mistakes.map(place) : []),
+    ...(result.type === 'mistakes' ? result.mistakes : [])
+      .map(place)
+      .filter(({ line }) => line === undefined || !misread.has(line)),
   ];
   if (result.type === 'mistakes' || mistakes.length > 0)
     return { type: 'mistakes', mistakes: inOrderOfLines(mistakes) };
