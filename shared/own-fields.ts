@@ -74,10 +74,9 @@ export function answerSchema(
         .check(isGiven, z.refine(areOffered, { error: messages.choice })),
       [],
     );
-  const error = messages.required;
   if (kind === 'choice')
     return z.prefault(
-      z.string({ error }).check(
+      z.string({ error: messages.required }).check(
         isGiven,
         z.refine((text) => text === '' || areOffered([text]), { error: messages.choice }),
       ),
@@ -87,7 +86,7 @@ export function answerSchema(
   const tooLong = { error: fill(messages.tooLong, { maximum }), abort: true };
   const { fits = () => true, messageKey = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
-    z.string({ error }).check(
+    z.string({ error: messages.required }).check(
       // Checked before the regular expressions, so that they never run on long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
       z.overwrite(tidyText),

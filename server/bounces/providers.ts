@@ -24,10 +24,11 @@ type Verdict =
       readonly reports: readonly MailReport[];
       /** Set if the signature doesn't cover the reports, so it is accepted only once. */
       readonly once?: Once;
-      /** Number of bounces and complaints in an unknown shape. */
+      /** Number of bounces and complaints in an unknown shape, if the provider sends the others only once. */
       readonly unread?: number;
     }
-  | { readonly type: 'unsigned' }
+  /** The call is forged or old. */
+  | { readonly type: 'not proven' }
   | { readonly type: 'unreadable' }
   /** The certificate cannot be fetched at the moment. */
   | { readonly type: 'later' };
@@ -48,7 +49,7 @@ export const providersOf = (
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
 ];
 
-const UNSIGNED: Verdict = { type: 'unsigned' };
+const NOT_PROVEN: Verdict = { type: 'not proven' };
 const UNREADABLE: Verdict = { type: 'unreadable' };
 const NOTHING: Verdict = { type: 'reports', reports: [] };
 const LATER: Verdict = { type: 'later' };
@@ -126,12 +127,12 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
       const message = readJson(SnsMessage, body);
       if (message === null) return UNREADABLE;
       // Checked first, so old messages don't cause certificate downloads.
-      if (!isFresh(Date.parse(message.Timestamp), now)) return UNSIGNED;
+      if (!isFresh(Date.parse(message.Timestamp), now)) return NOT_PROVEN;
       const judged = await sns.judge(message, now);
-      if (judged !== 'genuine') return judged === 'later' ? LATER : UNSIGNED;
+      if (judged !== 'genuine') return judged === 'later' ? LATER : NOT_PROVEN;
       if (message.Type === 'SubscriptionConfirmation') {
         const answer = await sns.confirm(message);
-        return answer === 'confirmed' ? NOTHING : answer === 'later' ? LATER : UNSIGNED;
+        return answer === 'confirmed' ? NOTHING : answer === 'later' ? LATER : NOT_PROVEN;
       }
       if (message.Type !== 'Notification') return NOTHING;
       const notification = readJson(SesNotification, message.Message);
@@ -186,7 +187,7 @@ function createPostmark(login: string): Provider {
     name: 'postmark',
     bodyLimitBytes: BODY_LIMIT_BYTES,
     read: ({ body, headers }) => {
-      if (!timingSafeEqual(digest(headers.authorization ?? ''), expected)) return UNSIGNED;
+      if (!timingSafeEqual(digest(headers.authorization ?? ''), expected)) return NOT_PROVEN;
       const event = readJson(PostmarkEvent, body);
       if (event === null) return UNREADABLE;
       const { RecordType, Type = '', Email, BouncedAt: happenedAt, Details } = event;
@@ -240,7 +241,7 @@ function createMailgun(key: string): Provider {
         .update(timestamp + token)
         .digest('hex');
       const isSigned = timingSafeEqual(sameLength(signature, expected.length), Buffer.from(expected));
-      if (!isSigned || !isFresh(signedAt, now)) return UNSIGNED;
+      if (!isSigned || !isFresh(signedAt, now)) return NOT_PROVEN;
       return {
         type: 'reports',
         reports: mailgunReports(call['event-data']),
@@ -303,10 +304,10 @@ function createSendGrid(key: string): Provider {
       const signature = headers['x-twilio-email-event-webhook-signature'];
       const timestamp = headers['x-twilio-email-event-webhook-timestamp'];
       if (typeof signature !== 'string' || typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp))
-        return UNSIGNED;
+        return NOT_PROVEN;
       const signed = Buffer.concat([Buffer.from(timestamp), body]);
       const isSigned = verify('sha256', signed, publicKey, Buffer.from(signature, 'base64'));
-      if (!isSigned || !isFresh(Number(timestamp) * 1_000, now)) return UNSIGNED;
+      if (!isSigned || !isFresh(Number(timestamp) * 1_000, now)) return NOT_PROVEN;
       const batch = readJson(SendGridBatch, body);
       if (batch === null) return UNREADABLE;
       const read = batch

@@ -53,7 +53,7 @@ export async function addMailEventRoutes(
         const now = clock();
         const verdict = await provider.read({ body, headers, now });
         switch (verdict.type) {
-          case 'unsigned':
+          case 'not proven':
             return sendError(reply, 'wrong-signature');
           case 'unreadable':
             return sendError(reply, 'malformed-body');

@@ -66,6 +66,7 @@ export type Campaign = {
   readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
+  /** All versions of the page, the campaign's own first, as OWN_PAGE. Empty without variants. */
   readonly variants: readonly Variant[];
 };
 
@@ -196,6 +197,7 @@ export function readConsent(folder: string, variant: string | null = null): Read
 
 function consentSentence(written: string): ConsentSentence {
   const text = written.replace(LINK, '$1 ($2)');
+  // LINK has two groups, so text, label and URL alternate.
   const pieces = written.split(LINK);
   const parts = pieces.flatMap((piece, at): ConsentSentence['parts'] => {
     if (at % 3 === 0) return piece === '' ? [] : [piece];
@@ -214,6 +216,7 @@ function readVariants(folder: string): ReadWords<readonly Variant[]> {
   const variants: Variant[] = [];
   for (const name of names.length === 0 ? [] : [null, ...names]) {
     const consent = readConsent(folder, name);
+    // The build uses interface.yaml; here it is only checked.
     for (const result of [consent, readWords(folder, 'interface.yaml', Interface, name)])
       if (result.type === 'mistakes') mistakes.push(...result.mistakes);
     if (consent.type === 'words') variants.push({ name: name ?? OWN_PAGE, consent: consent.words });

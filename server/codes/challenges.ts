@@ -2,6 +2,7 @@
 // so a stranger cannot use up a visitor's.
 // If a live code was just requested from the same IP address, a second browser's challenge shares it instead of getting its own
 // code. Then codes_sent is 0, and its attempts count against the e-mail address (countEntry in verify-code.ts).
+// Sign-ins to the desk count attempts in the same way.
 import type { Selectable, Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -97,12 +98,15 @@ export const countAttemptOfBrowser = (
     .select('id')
     .where('email', '=', email)
     .where('verified_at', 'is', null);
-  return countingAttempt(tx, 'submissions', { mostAttempts })
-    .where('id', '=', open)
-    .where('codes_sent', '>', 0)
-    .where('verified_at', 'is', null)
-    .returning(columnsOf('submissions'))
-    .executeTakeFirst();
+  return (
+    countingAttempt(tx, 'submissions', { mostAttempts })
+      .where('id', '=', open)
+      .where('codes_sent', '>', 0)
+      // Again, because on PostgreSQL another tab may complete it while this statement waits for the row.
+      .where('verified_at', 'is', null)
+      .returning(columnsOf('submissions'))
+      .executeTakeFirst()
+  );
 };
 
 /** @returns false if no attempt was left */
@@ -133,10 +137,11 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * @param which attemptsToGiveBack: the right one, if counted here; listedAddress: as suppressions store it
- * @returns undefined if closed or erased meanwhile
+ * Marks a challenge as verified.
+ * @param what attemptsToGiveBack: 1 if the entry of the right code was counted here; listedAddress: as suppressions store it
+ * @returns undefined if completed or erased meanwhile
  */
-export const closeChallenge = (
+export const completeChallenge = (
   tx: Db,
   {
     id,

@@ -6,7 +6,6 @@ import { isbot } from 'isbot';
 import * as z from 'zod/mini';
 
 import { attributionOf, OTHERS, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
   addFunnelCounts,
@@ -49,9 +48,9 @@ export type FunnelCounter = {
 const MOST_SOURCES = 200;
 /** Maximum number of counts in memory. */
 const MOST_COUNTS = 5_000;
-const NAME_MAX_LENGTH = 500;
-const LINK_MAX_LENGTH = 500;
-const ADDRESS_MAX_LENGTH = 1_000;
+const USER_AGENT_MAX_LENGTH = 500;
+const REFERRER_MAX_LENGTH = 500;
+const URL_MAX_LENGTH = 1_000;
 
 /** @param config publicUrl: links from there are not sources */
 export function createFunnelCounter({
@@ -85,8 +84,8 @@ export function createFunnelCounter({
   };
 
   const today = () => dayOf(clock(), timeZone);
-  const isCounted = (browser: string | null): boolean =>
-    funnelCounting && browser !== null && !isbot(browser);
+  const isCounted = (userAgent: string | null): boolean =>
+    funnelCounting && userAgent !== null && !isbot(userAgent);
   // A copy of the source, because in V8 a substring keeps the whole URL in memory.
   const count = (step: FunnelStep, source: string) =>
     addCount({ day: today(), step, source: Buffer.from(shownSource(source)).toString(), count: 1 });
@@ -109,15 +108,17 @@ export function createFunnelCounter({
 
   return {
     pageSeen: ({ url = '', headers }) => {
-      if (isAhead(headers) || !isCounted(browserIn(headers))) return;
+      if (isNoPageView(headers) || !isCounted(countableUserAgent(headers))) return;
+      // A preview, or a second request for the variant that the browser already has.
       if (variants.length > 0 && variantAskedFor(url) !== null) return;
-      const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      const touch = touchOf(url.slice(0, ADDRESS_MAX_LENGTH), link, [ownHost, headers.host ?? '']);
+      const referrer = headers.referer?.slice(0, REFERRER_MAX_LENGTH) ?? '';
+      const touch = touchOf(url.slice(0, URL_MAX_LENGTH), referrer, [ownHost, headers.host ?? '']);
       count('seen', sourceOf(touch));
     },
     stepReported: (step, headers, variant = '') => {
-      if (!isCounted(browserIn(headers))) return;
+      if (!isCounted(countableUserAgent(headers))) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
+      // A first view is reported for variants only; pageSeen counts views.
       if (step !== FIRST_SEEN) count(step, sourceOf(attribution));
       if (variants.includes(variant)) addVariantCount({ day: today(), step, variant, count: 1 });
     },
@@ -135,30 +136,30 @@ export function createFunnelCounter({
 }
 
 /** Returns the user agent; null if absent or if the visitor sent Global Privacy Control or Do Not Track. */
-const browserIn = (headers: IncomingHttpHeaders): string | null =>
+const countableUserAgent = (headers: IncomingHttpHeaders): string | null =>
   headers['sec-gpc'] === '1' || headers['dnt'] === '1'
     ? null
-    : headers['user-agent']?.slice(0, NAME_MAX_LENGTH) || null;
+    : headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) || null;
 
-const isAhead = (headers: IncomingHttpHeaders): boolean =>
+/** Prefetches and previews by the browser, and requests for frames or data. */
+const isNoPageView = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-purpose'] !== undefined ||
   headers['purpose'] !== undefined ||
   headers['x-purpose'] !== undefined ||
   headers['x-moz'] !== undefined ||
   (headers['sec-fetch-dest'] ?? 'document') !== 'document';
 
-function touchOf(address: string, link: string, own: readonly string[]): ReturnType<typeof readTouch> {
-  const query = address.indexOf('?');
-  const parameters = new URLSearchParams(query === -1 ? '' : address.slice(query));
+function touchOf(url: string, referrer: string, own: readonly string[]): ReturnType<typeof readTouch> {
+  const query = url.indexOf('?');
+  const parameters = new URLSearchParams(query === -1 ? '' : url.slice(query));
   parameters.delete('referrer');
-  const from = URL.parse(link)?.host ?? '';
+  const from = URL.parse(referrer)?.host ?? '';
   if (from !== '' && !own.includes(from)) parameters.set('referrer', from);
   return readTouch(parameters);
 }
 
 /** Unknown fields are refused, so a report cannot name a person. */
-const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
-const VariantReport = z.strictObject({
+const Report = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
   variant: z.optional(z.string()),
 });
@@ -166,7 +167,6 @@ const BODY_LIMIT_BYTES = 256;
 
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly funnel: Pick<FunnelCounter, 'stepReported'>;
-  readonly campaign: Pick<Campaign, 'variants'>;
   readonly clock: () => number;
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
@@ -174,13 +174,11 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
 /** Responds with 204 whether or not the report is counted. Errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
-  { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
+  { funnel, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
 ): void {
-  const Taken: z.ZodMiniType<z.infer<typeof VariantReport>> =
-    campaign.variants.length === 0 ? Report : VariantReport;
   const countUpTo = createNetworkLimit(REPORTS_FROM_NETWORK);
   app.post(API.funnel, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
-    const report = Taken.safeParse(request.body);
+    const report = Report.safeParse(request.body);
     if (!report.success) return sendError(reply, 'invalid-input');
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);

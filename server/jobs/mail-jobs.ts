@@ -171,7 +171,9 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   const networks = await waitingByNetwork(db, domain, now);
   const deferredNetworks = networks.filter((one) => one.deferred > 0).length;
   const areManyDeferred = deferredNetworks >= MANY_DEFERRED;
-  const ahead = dueAhead(networks, network) + (areManyDeferred ? deferredNetworks : 0);
+  // One mail of each, because networks take turns.
+  const deferredAhead = areManyDeferred ? deferredNetworks : 0;
+  const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
   const busySince = oldestWaitingSince(networks, { areManyDeferred }, now);
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
@@ -193,7 +195,7 @@ type WaitingOfNetwork = {
   readonly untried_since: number | null;
 };
 
-/** Without the mail of other domains whose server is silent, because it holds up no other mail. */
+/** Without the mail of other domains if any of it has stalled, because a silent server holds up no other mail. */
 function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingOfNetwork[]> {
   return db
     .selectFrom('outbox')

@@ -1,7 +1,7 @@
 // The first transaction counts the attempt and commits before the comparison, so parallel attempts gain nothing; the second
 // opens the lead.
 import {
-  closeChallenge,
+  completeChallenge,
   countAttemptById,
   countAttemptOfBrowser,
   findChallenge,
@@ -89,7 +89,7 @@ export async function verifyCode(
       const outcome = await enter(tx, code, counted, visitor, now, parts);
       // A right code uses up no attempt.
       if (outcome.type === 'verified' && counted.by === 'address') {
-        // mayCompare tells which counter countSharedAttempt has used: attempts at live codes, or at none.
+        // The same flag as when it was counted, so that the same counter is reduced.
         await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
         if (counted.countedOnVerified !== undefined) await giveAttemptBack(tx, counted.countedOnVerified.id);
       }
@@ -136,7 +136,7 @@ type Counted = {
  * - Its attempts are used up: refused, if a code was mailed for this challenge.
  * - It has no challenge (another device, a stranger) or one without its own code: an attempt that all such browsers share, and
  *   the newest codes of the e-mail address.
- * - Its challenge is verified, because a response was lost: as before, and also the code that it has entered.
+ * - Its challenge is verified: as with no challenge, and also the code that it has entered, whose response may have been lost.
  */
 async function countEntry(
   tx: Db,
@@ -214,6 +214,7 @@ async function countForAddress(
   return {
     type: 'counted',
     by: 'address',
+    // Even without an attempt left, so that enter() completes no other challenge for a code already entered here.
     challenge: open ?? verified,
     mayCompare,
     countedOnVerified,
@@ -249,9 +250,9 @@ async function enter(
   const entersNewCode =
     browsersChallenge !== undefined && browsersChallenge.verified_at !== null && code.used_at === null;
   const isForBrowser = browsersChallenge !== undefined && !entersNewCode;
-  const idToClose = isForBrowser ? browsersChallenge.id : code.submission_id;
+  const idToComplete = isForBrowser ? browsersChallenge.id : code.submission_id;
   // The person was erased.
-  if (idToClose === null) return WRONG_CODE;
+  if (idToComplete === null) return WRONG_CODE;
   if (!(await acceptCode(tx, 'codes', code.id, now))) {
     // This browser entered the code before and its response was lost, or another tab entered it a moment ago.
     return browsersChallenge === undefined
@@ -260,15 +261,15 @@ async function enter(
   }
   const listedAddress = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
   const attemptsToGiveBack = by === 'challenge' ? 1 : 0;
-  const closed = await closeChallenge(tx, { id: idToClose, attemptsToGiveBack, listedAddress }, now);
-  const isOnlyCode = closed?.codes_sent === 1 && closed.id === code.submission_id;
-  if (code.submission_id !== null && !isOnlyCode)
+  const completed = await completeChallenge(tx, { id: idToComplete, attemptsToGiveBack, listedAddress }, now);
+  const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
+  if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const afterMs = now - code.created_at;
   // Another tab completed the challenge a moment ago, with another of its codes.
-  if (closed === undefined) return enterAgain(tx, code.email, idToClose, by, afterMs);
-  if (closed.is_suppressed) await liftSuppressions(tx, listedAddress);
-  return { ...(await openLead(tx, closed, isForBrowser, visitor, now, parts)), afterMs };
+  if (completed === undefined) return enterAgain(tx, code.email, idToComplete, by, afterMs);
+  if (completed.is_suppressed) await liftSuppressions(tx, listedAddress);
+  return { ...(await openLead(tx, completed, isForBrowser, visitor, now, parts)), afterMs };
 }
 
 /** Finds the lead again, if the challenge is verified. */

@@ -73,12 +73,11 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
-    // The window ends later only if the clock was set back.
-    open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
+    open = state.count > 0;
     if (open) return;
     if (chargesNetworks)
       strangersOf = countBy(
-        // The clocks of processes may differ by a minute.
+        // Includes codes of processes whose clocks are ahead.
         findPeople(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).strangers,
         ({ network }) => network,
       );

@@ -56,7 +56,7 @@ const isCode = (code: unknown): code is string | number =>
 
 const SQLITE_CONSTRAINT = 19;
 /** SQLite names table and column only in its message. The message of a trigger can be any text. */
-const SQLITE_CONSTRAINT_MESSAGE = /^(UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
+const SQLITE_CONSTRAINT_MESSAGE = /^(?:UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
 const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   275: 'CHECK',
   787: 'FOREIGN KEY',
@@ -72,8 +72,8 @@ function placeInSchema(error: Error): { table?: string | undefined; constraint?:
   if ((errcode & 0xff) !== SQLITE_CONSTRAINT) return {};
   const kind = SQLITE_CONSTRAINTS[errcode];
   if (kind === 'TRIGGER') return { constraint: kind };
-  const [, , sqliteTable, column] = SQLITE_CONSTRAINT_MESSAGE.exec(error.message) ?? [];
-  return { table: sqliteTable, constraint: [kind, column].filter(Boolean).join(' ') };
+  const [, sqliteTable, column] = SQLITE_CONSTRAINT_MESSAGE.exec(error.message) ?? [];
+  return { table: sqliteTable, constraint: [kind, column].filter(Boolean).join(' ') || undefined };
 }
 
 const FRAME = /^ {4}at (?:[^@\n]*\()?(?:file:|node:|\/|[A-Z]:\\)[^@\n]*:\d+:\d+\)?$/;
@@ -93,6 +93,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
 
 const NO_WORDS = 'This error has no message.';
 
+/** @param args as pino accepts them: (error, words?), ({ err, … }, words?, …values) or (words, …values) */
 function withoutMessages(args: unknown[]): unknown[] {
   const [first, ...rest] = args;
   if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
@@ -106,9 +107,10 @@ function withoutMessages(args: unknown[]): unknown[] {
   const [words, ...values] = rest.map((value) =>
     value instanceof Error ? describeError(value).type : value,
   );
-  const borrowed =
+  // Fastify logs some errors with their message as the words.
+  const quotesAnError =
     words === undefined || errors.some((error) => error.message !== '' && error.message === words);
-  return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
+  return [fields.length > 0 ? described : first, quotesAnError ? NO_WORDS : words, ...values];
 }
 
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;

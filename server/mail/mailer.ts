@@ -37,7 +37,10 @@ export type Mail = {
 type MailSendOutcome =
   /** `reply` is the server's; the outbox shortens and cleans it. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** The server is unreachable or busy, or refuses the site regardless of the recipient. */
+  /**
+   * The server is unreachable or busy, or refuses the site regardless of the recipient. outbox.ts tells from `errorClass` (REFUSES_US,
+   * STALLED, CUT_OFF, 4xx, or nodemailer's code) whether the server is away; it is also the label of a metric.
+   */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   | {
       readonly type: 'refused';
@@ -324,13 +327,12 @@ export async function cacheIfOneFamilyIsSilent(
     addresses.push(...(await answer));
     if (addresses.length === 0) throw new Error('No address.');
   });
-  const both = Promise.allSettled(families).then(() => false);
-  const one = Promise.any(families).then(
-    () => setTimeout(GRACE_MS, true, { ref: false }),
-    () => both,
+  const bothAnswered = Promise.allSettled(families).then(() => 'both' as const);
+  const oneAnsweredLongAgo = Promise.any(families).then(
+    () => setTimeout(GRACE_MS, 'one' as const, { ref: false }),
+    () => bothAnswered,
   );
-  const isOneMissing = await Promise.race([both, one]);
+  const answered = await Promise.race([bothAnswered, oneAnsweredLongAgo]);
   resolver.cancel();
-  if (isOneMissing && addresses.length > 0)
-    dnsCache.set(host, { value: { addresses }, expires: Date.now() + KEPT_MS });
+  if (answered === 'one') dnsCache.set(host, { value: { addresses }, expires: Date.now() + KEPT_MS });
 }

@@ -115,9 +115,12 @@ export function makeSecretFile(file: string): string {
   const draft = `${file}.${process.pid}-${randomBytes(6).toString('hex')}`;
   try {
     const descriptor = openSync(draft, 'wx', 0o600);
-    writeSync(descriptor, randomBytes(32).toString('base64url'));
-    fsyncSync(descriptor);
-    closeSync(descriptor);
+    try {
+      writeSync(descriptor, randomBytes(32).toString('base64url'));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
     // `link` fails if the file exists, whereas `rename` would replace another process's secret.
     linkSync(draft, file);
   } catch (error) {

@@ -47,7 +47,7 @@ export function readSettings(
     const line = process.env[setting] === undefined ? read.lines.get(setting) : undefined;
     return line === undefined ? { message } : { file: name, line, message };
   };
-  // A value that was read wrongly needs no complaint of its own.
+  // A value that was read wrongly needs no further complaint.
   const misread = new Set(read.mistakes.map(({ line }) => line));
   const mistakes = [
     ...read.mistakes,

@@ -274,6 +274,7 @@ async function openMigrated(
   return { database, newer };
 }
 
+/** With PostgreSQL, APP_SECRET is required, so no secret file exists. */
 export const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
   database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
 
@@ -290,10 +291,10 @@ export function asSeenFromHere(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-const STRANGE_SECRET =
+const OTHER_SECRET =
   'This database was used with a different secret, so visitors with a session or a pending code must request a new code. To avoid that, stop the server and list the old secret second: APP_SECRET=new,old';
 
-const describeSecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
+const describeSecretUnfit = (file: string, what: 'missing' | 'other'): string =>
   `${file} ${
     what === 'missing'
       ? 'is missing, but this database has already been used with a secret'
@@ -311,18 +312,19 @@ async function openSecrets(
   db: Db,
   { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
-  // The database is read before the file, because another process in its first start writes the file first.
+  // The database is read first: otherwise another process could write the file and register its secret in between, and the file
+  // would seem to be missing.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
     config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],
   );
   const ids = secrets.map(({ id }) => id);
-  const isStrange = known.length > 0 && !ids.some((id) => known.includes(id));
+  const isOther = known.length > 0 && !ids.some((id) => known.includes(id));
   // APP_SECRET is deliberate; a file can belong to another instance, as after a restore elsewhere.
-  if (isStrange && config.appSecrets.length === 0)
-    throw new CannotOpen(describeSecretUnfit(secretFileIn(folder), 'strange'));
+  if (isOther && config.appSecrets.length === 0)
+    throw new CannotOpen(describeSecretUnfit(secretFileIn(folder), 'other'));
   await rememberSecretIds(db, ids, now);
-  return { secrets, warning: isStrange ? STRANGE_SECRET : null };
+  return { secrets, warning: isOther ? OTHER_SECRET : null };
 }
 
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {

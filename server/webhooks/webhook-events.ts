@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { holdLeadRecord } from '#server/db/contacts/people.ts';
+import { lockLeadRecord } from '#server/db/contacts/people.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
 import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
@@ -41,7 +41,7 @@ export async function queueLeadEvent(
   { type, leadId, now }: LeadChange,
 ): Promise<void> {
   if (endpoints.length === 0) return;
-  const record = await holdLeadRecord(tx, leadId);
+  const record = await lockLeadRecord(tx, leadId);
   if (record === undefined) return;
   await queue(tx, endpoints, { type, lead: leadAsJson(record, unsubscribeUrl), notBefore: now, now });
 }

@@ -39,6 +39,7 @@ export async function* leadPages(
   const { since, until, newestFirst = false } = filter;
   const { table } = STATES[state];
   const range = idsBetween(since, until);
+  // If nearly every row is wanted, a slice is a page.
   const size = state === 'verified' && !isNarrow(filter) ? PAGE_SIZE : SLICE_SIZE;
   const slices = newestFirst
     ? slicesBackwards(db, table, range, null, size)
@@ -164,8 +165,8 @@ const newestReceipt = (purpose: ConsentPurpose, isValid = sql``) => sql`(
 )`;
 
 /**
- * Continues the conditions for a `receipt`. An unsubscription ends the consent to news, even if the person signs up again, but
- * not if the operator undid it as a mistake.
+ * Continues the conditions for a `receipt`. An unsubscription ends every consent given before it, unless the operator undid it as
+ * a mistake. A later consent counts.
  */
 const isNotWithdrawn = sql`and not exists (
   select 1 from withdrawals withdrawal
@@ -179,9 +180,9 @@ const isNotWithdrawn = sql`and not exists (
 )`;
 
 /** 1 or 0 */
-export const agreedToNews = (leadId: string): RawBuilder<number> => sql`case when exists (
+export const agreedToNews = (leadIdColumn: string): RawBuilder<number> => sql`case when exists (
   select 1 from consent_receipts receipt
-  where receipt.lead_id = ${sql.ref(leadId)} and receipt.purpose = 'news' ${isNotWithdrawn}
+  where receipt.lead_id = ${sql.ref(leadIdColumn)} and receipt.purpose = 'news' ${isNotWithdrawn}
 ) then 1 else 0 end`;
 
 const LEADS = {
@@ -256,7 +257,7 @@ async function readPeople(
 ): Promise<readonly LeadRecord[]> {
   const { table, column, from, columns, isInState } = STATES[state];
   const { since, until, flag, news, missingIn, exportedIn, attributionHolds } = filter;
-  if (table === 'imported_leads' && (flag ?? attributionHolds) !== undefined) return [];
+  if (table === 'imported_leads' && (flag !== undefined || attributionHolds !== undefined)) return [];
   if (table !== 'leads' && news !== undefined) return [];
   const at = sql.ref(`person.${column}`);
   const conditions = [
@@ -339,7 +340,7 @@ const BY_WEIGHT = [
 ] as const satisfies readonly LeadState[];
 
 /** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
-export async function holdLeadRecord(
+export async function lockLeadRecord(
   tx: Db,
   id: string,
 ): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {

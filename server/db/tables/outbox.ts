@@ -4,10 +4,11 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import { isQueued, type Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 
 type OutboxRow = Selectable<Schema['outbox']>;
 
-// Constants, like isQueued.
+// Literals, like isQueued, so that the databases use their partial indexes.
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
@@ -24,6 +25,8 @@ export const STALLED = 'stalled';
 export const CUT_OFF = 'cut off';
 
 const PUT_OFF = ['4xx', CUT_OFF, REFUSES_US];
+/** An error of these classes may concern one recipient or message; others mean that our mail server is away. */
+const MAY_CONCERN_ONE_MAIL = [...PUT_OFF, STALLED];
 
 export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
@@ -114,26 +117,27 @@ export async function sendingTimes(
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
   (await sendingTimes(db, { since, most: 1 })).length > 0;
 
-/** An error may concern one recipient or message, so it counts only if it affects this many mails. */
+/** An error that may concern one mail counts only if it affects this many. */
 const MAILS_THAT_MATTER = 5;
 /** The mails must come from this many networks, which a stranger with a few domains cannot cause. */
 const NETWORKS_THAT_MATTER = 3;
 
 /**
- * Returns true if no mail was sent for `forMs` although some was due. Ignores notices and guides, which a single mailbox or
- * filter can block.
+ * Returns true if no mail was sent for `forMs` although some is older. Notices and guides, which a single mailbox or filter can
+ * block, count only if our mail server is away.
  */
 export async function mailStandsStill(
   db: Db,
   { now, forMs }: { now: number; forMs: number },
 ): Promise<boolean> {
-  const aboutOne = sql.join([...PUT_OFF, STALLED]);
   const old = await db
     .selectFrom('outbox')
     .select([
       sql<number>`count(nullif(network, ''))`.as('mails'),
       sql<number>`count(distinct nullif(network, ''))`.as('networks'),
-      sql<number>`count(case when error_class not in (${aboutOne}) then 1 end)`.as('server_away'),
+      sql<number>`count(case when error_class not in (${sql.join(MAY_CONCERN_ONE_MAIL)}) then 1 end)`.as(
+        'server_away',
+      ),
     ])
     .where(isQueued)
     .where('created_at', '<=', now - forMs)
@@ -143,12 +147,11 @@ export async function mailStandsStill(
   return isAboutUs && !(await wasAnySent(db, now - forMs));
 }
 
-const REFUSED_WITHIN_MS = 3_600_000;
 const MOST_REFUSALS_READ = 1_000;
 
 /** Returns true if, within an hour, mail from three networks to three domains was refused and none was sent. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
-  const since = now - REFUSED_WITHIN_MS;
+  const since = now - HOUR_MS;
   if (await wasAnySent(db, since)) return false;
   const columns = ['network', 'recipient_domain', 'reply'] as const;
   const refused = await Promise.all(
@@ -163,9 +166,9 @@ export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
     ].map((query) => query.where('network', 'is not', null).limit(MOST_REFUSALS_READ).execute()),
   );
   const mails = refused.flat().filter(({ reply }) => !isAboutAddress(reply ?? ''));
-  return [mails.map(({ network }) => network), mails.map(({ recipient_domain: domain }) => domain)].every(
-    (lanes) => new Set(lanes).size >= NETWORKS_THAT_MATTER,
-  );
+  const networks = new Set(mails.map(({ network }) => network));
+  const domains = new Set(mails.map(({ recipient_domain: domain }) => domain));
+  return networks.size >= NETWORKS_THAT_MATTER && domains.size >= NETWORKS_THAT_MATTER;
 }
 
 export async function countRefusals(db: Db, since: number): Promise<number> {
