@@ -48,13 +48,11 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
     }),
     startWakeLoop({
       pollMs: SEALING_MS,
-      restsFirst: true,
       work: createSealer(service, shouldStop),
       onError: warn('New consents could not be added to the chain. The server will try again soon.'),
     }),
     startWakeLoop({
       pollMs: COUNTING_MS,
-      restsFirst: true,
       work: service.funnel.write,
       onError: warn('The visitor counts could not be stored. The server will try again soon.'),
     }),

@@ -6,7 +6,7 @@ import { startWakeLoop } from '#server/platform/background-work.ts';
 
 const HOUR_MS = 3_600_000;
 
-function startLoop(options: { restsFirst?: boolean } = {}) {
+function startLoop() {
   const rounds: PromiseWithResolvers<void>[] = [];
   const errors: unknown[] = [];
   const loop = startWakeLoop({
@@ -17,7 +17,6 @@ function startLoop(options: { restsFirst?: boolean } = {}) {
       return round.promise;
     },
     onError: (error) => errors.push(error),
-    ...options,
   });
   return { loop, rounds, errors };
 }
@@ -59,15 +58,4 @@ it('a background loop finishes the current round and starts no other when stoppe
   rounds[0]?.resolve();
   await stopping;
   assert.equal(rounds.length, 1);
-});
-
-it('a background loop with restsFirst waits until woken', async () => {
-  const { loop, rounds } = startLoop({ restsFirst: true });
-  await setImmediate();
-  assert.equal(rounds.length, 0);
-  loop.wake();
-  await setImmediate();
-  assert.equal(rounds.length, 1);
-  rounds[0]?.resolve();
-  await loop.stop();
 });

@@ -5,19 +5,15 @@ export type WakeLoop = {
   readonly stop: () => Promise<void>;
 };
 
-/**
- * @param parts pollMs: pause after a round. onError: receives a round's error, after which the loop continues. restsFirst:
- * begins with a pause
- */
+/** @param parts pollMs: pause after a round. onError: receives a round's error, after which the loop continues */
 export function startWakeLoop(parts: {
   pollMs: number;
   work: () => Promise<void>;
   onError: (error: unknown) => void;
-  restsFirst?: boolean;
 }): WakeLoop {
-  const { pollMs, work, onError, restsFirst = false } = parts;
+  const { pollMs, work, onError } = parts;
   let stopping = false;
-  let awake = !restsFirst;
+  let awake = false;
   let wakeUp: () => void = () => {};
   const wake = () => {
     awake = true;
@@ -33,7 +29,6 @@ export function startWakeLoop(parts: {
       };
     });
   const run = async (): Promise<void> => {
-    if (!awake) await rest();
     while (!stopping) {
       awake = false;
       try {
