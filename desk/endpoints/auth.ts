@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 
-import { get, post, type Role } from '#desk/endpoints/endpoint.ts';
-
-const NOTHING = z.object({});
+import { get, post, type Nothing, type Role } from '#desk/endpoints/endpoint.ts';
 
 /**
  * Headers that replace cookies on plain http, where other ports of the host would receive cookies. The browser stores their
@@ -37,34 +35,30 @@ export type Me = {
 };
 
 /** Error without a session: 401 `no-session`. */
-export const me = get<Me>()({ path: '/api/me', needs: 'read', asked: NOTHING });
+export const me = get<Me>()('/api/me', 'read');
 
 /** Mails a code to an e-mail address in DESK_PEOPLE. The response is the same for any other address. */
-export const askCode = post<{ readonly resendSeconds: number }>()({
-  path: '/api/sign-in',
-  needs: null,
-  asked: z.object({ email: z.string().check(z.minLength(3), z.maxLength(254)) }),
-});
+export const askCode = post<{ readonly resendSeconds: number }>()(
+  '/api/sign-in',
+  null,
+  z.object({ email: z.string().check(z.minLength(3), z.maxLength(254)) }),
+);
 
 /** Works only in the browser that requested the code. Errors: 400 `wrong-code`, 429 `too-many-tries`. */
-export const enterCode = post<Record<string, never>>()({
-  path: '/api/sign-in/code',
-  needs: null,
-  asked: z.object({ code: z.string().check(z.regex(/^\d{6}$/)) }),
-});
+export const enterCode = post<Nothing>()(
+  '/api/sign-in/code',
+  null,
+  z.object({ code: z.string().check(z.regex(/^\d{6}$/)) }),
+);
 
 /** The token from `desk open` works once, within ten minutes. Otherwise the error is 401 `no-session`. */
-export const enterLink = post<Record<string, never>>()({
-  path: '/api/sign-in/link',
-  needs: null,
-  asked: z.object({ token: z.string().check(z.maxLength(200)) }),
-});
+export const enterLink = post<Nothing>()(
+  '/api/sign-in/link',
+  null,
+  z.object({ token: z.string().check(z.maxLength(200)) }),
+);
 
-export const signOut = post<Record<string, never>>()({
-  path: '/api/sign-out',
-  needs: 'read',
-  asked: NOTHING,
-});
+export const signOut = post<Nothing>()('/api/sign-out', 'read');
 
 export type Session = {
   readonly id: string;
@@ -75,16 +69,8 @@ export type Session = {
   readonly browser: string;
 };
 
-export const sessions = get<{ readonly sessions: readonly Session[] }>()({
-  path: '/api/sessions',
-  needs: 'read',
-  asked: NOTHING,
-});
-export const endSession = post<Record<string, never>>()({
-  path: '/api/sessions/end',
-  needs: 'read',
-  asked: z.object({ id: z.string() }),
-});
+export const sessions = get<{ readonly sessions: readonly Session[] }>()('/api/sessions', 'read');
+export const endSession = post<Nothing>()('/api/sessions/end', 'read', z.object({ id: z.string() }));
 
 export const DESK_ACTIONS = [
   'signed-in',
@@ -119,8 +105,8 @@ export type LogEntry = {
   readonly from: string;
 };
 
-export const log = get<{ readonly entries: readonly LogEntry[]; readonly next: string | null }>()({
-  path: '/api/log',
-  needs: 'all',
-  asked: z.object({ after: z.optional(z.string()) }),
-});
+export const log = get<{ readonly entries: readonly LogEntry[]; readonly next: string | null }>()(
+  '/api/log',
+  'all',
+  z.object({ after: z.optional(z.string()) }),
+);

@@ -24,12 +24,15 @@ export type Asked<Of> = Of extends Call<infer What, unknown> ? What : never;
 export type Answer<Of> =
   Of extends Call<never, infer What> ? What : Of extends Call<infer _, infer What> ? What : never;
 
-type Where<What> = Pick<Call<What, unknown>, 'path' | 'needs' | 'asked'>;
+export type Nothing = Record<string, never>;
 
-export const get =
-  <Answered>() =>
-  <What>(where: Where<What>): Call<What, Answered> => ({ method: 'GET', ...where });
+const endpoint =
+  <Answered>(method: 'GET' | 'POST') =>
+  <What = Nothing>(
+    path: `/api/${string}`,
+    needs: Needs,
+    asked = z.object({}) as unknown as z.ZodMiniType<What>,
+  ): Call<What, Answered> => ({ method, path, needs, asked });
 
-export const post =
-  <Answered>() =>
-  <What>(where: Where<What>): Call<What, Answered> => ({ method: 'POST', ...where });
+export const get = <Answered>() => endpoint<Answered>('GET');
+export const post = <Answered>() => endpoint<Answered>('POST');

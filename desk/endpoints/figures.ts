@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-import { get, post } from '#desk/endpoints/endpoint.ts';
+import { get, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 
 export type Span = 'day' | 'week' | 'month';
 
@@ -41,7 +41,7 @@ export const today = get<{
     readonly source: string;
   }[];
   readonly toDo: readonly ToDo[];
-}>()({ path: '/api/today', needs: 'read', asked: z.object({}) });
+}>()('/api/today', 'read');
 
 /** Matches `desk report --json` (docs/desk.md). Example periods: 7d, 30d, 4w, 2026-10. */
 export const ReportAsked = z.object({
@@ -58,19 +58,15 @@ export type ReportShown = {
   readonly html: string;
   readonly campaigns: readonly string[];
 };
-export const report = get<ReportShown>()({ path: '/api/report', needs: 'read', asked: ReportAsked });
+export const report = get<ReportShown>()('/api/report', 'read', ReportAsked);
 /** Those in DESK_PEOPLE, who can be sent a report. */
-export const reportReaders = get<{ readonly emails: readonly string[] }>()({
-  path: '/api/report/readers',
-  needs: 'all',
-  asked: z.object({}),
-});
+export const reportReaders = get<{ readonly emails: readonly string[] }>()('/api/report/readers', 'all');
 /** Mails the report as a file. */
-export const sendReport = post<Record<string, never>>()({
-  path: '/api/report/send',
-  needs: 'all',
-  asked: z.extend(ReportAsked, { to: z.string().check(z.maxLength(254)) }),
-});
+export const sendReport = post<Nothing>()(
+  '/api/report/send',
+  'all',
+  z.extend(ReportAsked, { to: z.string().check(z.maxLength(254)) }),
+);
 /** An HTML file: `REPORT_FILE_PATH?period=…`. */
 export const REPORT_FILE_PATH = '/api/report.html';
 
@@ -88,7 +84,7 @@ export const mail = get<{
     readonly lastAt: string;
   }[];
   readonly isWritable: boolean;
-}>()({ path: '/api/mail', needs: 'read', asked: z.object({}) });
+}>()('/api/mail', 'read');
 
 export const suppressions = get<{
   readonly suppressions: readonly {
@@ -99,7 +95,7 @@ export const suppressions = get<{
     readonly note: string | null;
   }[];
   readonly next: string | null;
-}>()({ path: '/api/suppressions', needs: 'read', asked: z.object({ after: z.optional(z.string()) }) });
+}>()('/api/suppressions', 'read', z.object({ after: z.optional(z.string()) }));
 
 export const webhooks = get<{
   readonly queued: number;
@@ -117,14 +113,14 @@ export const webhooks = get<{
     readonly to: string;
     readonly answer: string | null;
   }[];
-}>()({ path: '/api/webhooks', needs: 'read', asked: z.object({}) });
+}>()('/api/webhooks', 'read');
 /** Retries dead events for 24 hours. */
-export const retryWebhooks = post<{ readonly revived: number }>()({
-  path: '/api/webhooks/retry',
-  needs: 'all',
+export const retryWebhooks = post<{ readonly revived: number }>()(
+  '/api/webhooks/retry',
+  'all',
   /** Null retries all. */
-  asked: z.object({ ids: z.nullable(z.array(z.string())) }),
-});
+  z.object({ ids: z.nullable(z.array(z.string())) }),
+);
 
 export type Finding = {
   readonly check: string;
@@ -138,8 +134,8 @@ export type Finding = {
   readonly publish?: { readonly name: string; readonly type: string; readonly value: string };
 };
 /** Runs the doctor if `again` is set or the findings are ten minutes old. This takes up to 30 seconds. */
-export const doctor = get<{ readonly findings: readonly Finding[]; readonly lookedAt: string }>()({
-  path: '/api/doctor',
-  needs: 'read',
-  asked: z.object({ again: z.optional(z.literal('yes')) }),
-});
+export const doctor = get<{ readonly findings: readonly Finding[]; readonly lookedAt: string }>()(
+  '/api/doctor',
+  'read',
+  z.object({ again: z.optional(z.literal('yes')) }),
+);

@@ -1,9 +1,8 @@
 // Passkeys (WebAuthn), as JSON for navigator.credentials. They are discoverable, so signing in needs no e-mail address.
 import * as z from 'zod/mini';
 
-import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
+import { get, oneLine, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 
-const NOTHING = z.object({});
 const LONGEST = 10_000;
 const base64url = z.string().check(z.regex(/^[\w-]+$/), z.maxLength(LONGEST));
 
@@ -25,39 +24,23 @@ export type Passkey = {
   readonly usedAt: string | null;
 };
 
-export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()({
-  path: '/api/passkeys',
-  needs: 'read',
-  asked: NOTHING,
-});
+export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()('/api/passkeys', 'read');
 /** Error for the person at the machine, who has no e-mail address: 422. */
-export const newPasskey = post<PasskeyOptions>()({
-  path: '/api/passkeys/options',
-  needs: 'read',
-  asked: NOTHING,
-});
+export const newPasskey = post<PasskeyOptions>()('/api/passkeys/options', 'read');
 /** Must come from the browser that began the registration. Error: 400 `wrong-passkey` */
-export const addPasskey = post<Record<string, never>>()({
-  path: '/api/passkeys/add',
-  needs: 'read',
-  asked: z.object({
+export const addPasskey = post<Nothing>()(
+  '/api/passkeys/add',
+  'read',
+  z.object({
     name: z.string().check(oneLine, z.trim(), z.minLength(1), z.maxLength(100)),
     credential: Credential,
   }),
-});
-export const removePasskey = post<Record<string, never>>()({
-  path: '/api/passkeys/remove',
-  needs: 'read',
-  asked: z.object({ id: z.string() }),
-});
-export const askPasskey = post<PasskeyOptions>()({
-  path: '/api/sign-in/passkey/options',
-  needs: null,
-  asked: NOTHING,
-});
+);
+export const removePasskey = post<Nothing>()('/api/passkeys/remove', 'read', z.object({ id: z.string() }));
+export const askPasskey = post<PasskeyOptions>()('/api/sign-in/passkey/options', null);
 /** Must come from the browser that began the sign-in. Error: 400 `wrong-passkey` */
-export const enterPasskey = post<Record<string, never>>()({
-  path: '/api/sign-in/passkey',
-  needs: null,
-  asked: z.object({ credential: Credential }),
-});
+export const enterPasskey = post<Nothing>()(
+  '/api/sign-in/passkey',
+  null,
+  z.object({ credential: Credential }),
+);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
+import { get, oneLine, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 
 export const STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type State = (typeof STATES)[number];
@@ -50,11 +50,11 @@ export type PeoplePage = {
   /** Everyone newer than this time has been checked; null at the end. */
   readonly lookedBackTo: string | null;
 };
-export const people = get<PeoplePage>()({
-  path: '/api/people',
-  needs: 'read',
-  asked: z.extend(Filter, { after: z.optional(z.string()) }),
-});
+export const people = get<PeoplePage>()(
+  '/api/people',
+  'read',
+  z.extend(Filter, { after: z.optional(z.string()) }),
+);
 
 /** Counts the leads in a period. Other filters would require a search. */
 export const leadCount = get<{
@@ -62,16 +62,12 @@ export const leadCount = get<{
   readonly atMost: number;
   /** Null if counting would take long. */
   readonly verified: number | null;
-}>()({
-  path: '/api/leads/count',
-  needs: 'read',
-  asked: z.pick(Filter, { from: true, to: true }),
-});
+}>()('/api/leads/count', 'read', z.pick(Filter, { from: true, to: true }));
 
 export const domains = get<{
   readonly domains: readonly { readonly domain: string; readonly people: number }[];
   readonly next: string | null;
-}>()({ path: '/api/domains', needs: 'read', asked: z.object({ after: z.optional(z.string()) }) });
+}>()('/api/domains', 'read', z.object({ after: z.optional(z.string()) }));
 
 export const choices = get<{
   readonly sources: readonly string[];
@@ -84,7 +80,7 @@ export const choices = get<{
     readonly about: string;
     readonly takesEveryState: boolean;
   }[];
-}>()({ path: '/api/choices', needs: 'read', asked: z.object({}) });
+}>()('/api/choices', 'read');
 
 /** Streams a file. Requires the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
@@ -131,50 +127,45 @@ export type Story = {
 
 const WHO = { id: z.string() };
 
-export const story = get<Story>()({ path: '/api/person', needs: 'read', asked: z.object(WHO) });
+export const story = get<Story>()('/api/person', 'read', z.object(WHO));
 
 /** A printable page: `PROOF_PATH?id=…`. */
 export const PROOF_PATH = '/api/person/proof';
 
-const Changed = {} as Record<string, never>;
-export const correct = post<typeof Changed>()({
-  path: '/api/person/correct',
-  needs: 'all',
-  asked: z.object({
+export const correct = post<Nothing>()(
+  '/api/person/correct',
+  'all',
+  z.object({
     ...WHO,
     name: z.optional(z.string()),
     company: z.optional(z.string()),
     /** By question ID; an empty text deletes the answer. */
     answers: z.optional(z.record(z.string(), z.string())),
   }),
-});
+);
 /** @returns a sentence with the number of erased rows */
-export const erase = post<{ readonly erased: string }>()({
-  path: '/api/person/erase',
-  needs: 'all',
+export const erase = post<{ readonly erased: string }>()(
+  '/api/person/erase',
+  'all',
   /** The retyped e-mail address guards against erasing the wrong person. */
-  asked: z.object({ ...WHO, email: z.string() }),
-});
-export const suppress = post<typeof Changed>()({
-  path: '/api/person/suppress',
-  needs: 'all',
-  asked: z.object({
+  z.object({ ...WHO, email: z.string() }),
+);
+export const suppress = post<Nothing>()(
+  '/api/person/suppress',
+  'all',
+  z.object({
     ...WHO,
     reason: z.enum(['by-hand', 'unsubscribed', 'complained', 'bounced']),
     note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
-});
+);
 /** Removes a mistaken entry and adds the reason to the chain. `staysStopped`: another entry still stops mail. */
-export const unsuppress = post<{ readonly staysStopped: boolean }>()({
-  path: '/api/person/unsuppress',
-  needs: 'all',
-  asked: z.object({ ...WHO, reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)) }),
-});
-export const sendGuide = post<typeof Changed>()({
-  path: '/api/person/send-guide',
-  needs: 'all',
-  asked: z.object(WHO),
-});
+export const unsuppress = post<{ readonly staysStopped: boolean }>()(
+  '/api/person/unsuppress',
+  'all',
+  z.object({ ...WHO, reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)) }),
+);
+export const sendGuide = post<Nothing>()('/api/person/send-guide', 'all', z.object(WHO));
 
 export type Lost = {
   /** The form's ID, for {@link story}; null if the form is no longer stored. */
@@ -200,12 +191,12 @@ export const lost = get<{
   readonly lost: readonly Lost[];
   readonly open: number;
   readonly next: string | null;
-}>()({
-  path: '/api/lost',
-  needs: 'read',
-  asked: z.object({
+}>()(
+  '/api/lost',
+  'read',
+  z.object({
     from: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/)),
     to: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/)),
     after: z.optional(z.string()),
   }),
-});
+);

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 
-import { get, post } from '#desk/endpoints/endpoint.ts';
+import { get, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
 import * as z from 'zod/mini';
 
-const LIST = get<{ readonly names: readonly string[] }>()({
-  path: '/api/list',
-  needs: 'read',
-  asked: z.object({ search: z.optional(z.string()) }),
-});
-const CHANGE = post<Record<string, never>>()({
-  path: '/api/change',
-  needs: 'all',
-  asked: z.object({ id: z.string() }),
-});
+const LIST = get<{ readonly names: readonly string[] }>()(
+  '/api/list',
+  'read',
+  z.object({ search: z.optional(z.string()) }),
+);
+const CHANGE = post<Nothing>()('/api/change', 'all', z.object({ id: z.string() }));
 
 const answerWith = (make: () => Response | Promise<Response>) =>
   mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => make());

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
-import type { Call } from '#desk/endpoints/endpoint.ts';
+import type { Call, Nothing } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
@@ -54,7 +54,7 @@ export function addAuthRoutes({
     request: FastifyRequest,
     reply: FastifyReply,
     { email, token, details }: { email: string | null; token: string; details?: string },
-  ): Promise<Record<string, never>> {
+  ): Promise<Nothing> {
     cookies.session.set(reply, token);
     // A read-only database must not prevent signing in, because the user may want to investigate it.
     await noteBy(request, email).noteDone('signed-in', null, details);
