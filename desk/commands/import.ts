@@ -149,11 +149,11 @@ async function readWholeFile(
   const badLines: BadLine[] = [];
   const inBadLines = new Set<string>();
   const excludedEmails = new Set<string>();
-  const droppedAnswers = new Map<string, CountedAnswers>();
-  const excluding = new Map<string, CountedStatus>();
-  let garbled = { count: 0, line: 0 };
+  const excluding: ExcludingStatus[] = [];
+  const droppedAnswers: (DroppedAnswer & { readonly line: number })[] = [];
+  const garbledLines: number[] = [];
   let headings: Headings = { used: [], unused: [] };
-  let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
+  let [rows, excludedPeople, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${describeHeadings(found.used)}.`);
@@ -162,29 +162,22 @@ async function readWholeFile(
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
     if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
+    const { line } = row;
     if (row.type === 'bad') {
-      badLines.push({ line: row.line, reason: row.reason });
+      badLines.push({ line, reason: row.reason });
       for (const email of row.emails) inBadLines.add(email);
     } else if (row.type === 'unsubscribed') {
-      unsubscribed += 1;
       excludedEmails.add(row.email);
-      const { status, refusal } = row;
-      const key = headingKey(status);
-      const known = excluding.get(key) ?? { status, refusal, count: 0 };
-      excluding.set(key, { ...known, count: known.count + 1 });
+      excluding.push({ status: row.status, refusal: row.refusal });
     } else {
       all.push(row.person);
-      if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
-      for (const answer of row.droppedAnswers) {
-        const key = `${answer.id} ${answer.reason}`;
-        const { count, line } = droppedAnswers.get(key) ?? { count: 0, line: row.line };
-        droppedAnswers.set(key, { ...answer, count: count + 1, line });
-      }
+      if (isGarbled(row.person)) garbledLines.push(line);
+      droppedAnswers.push(...row.droppedAnswers.map((answer) => ({ ...answer, line })));
     }
   }
   const people = new Map<string, FoundPerson>();
   for (const person of all) {
-    if (excludedEmails.has(person.email)) unsubscribed += 1;
+    if (excludedEmails.has(person.email)) excludedPeople += 1;
     else if (inBadLines.has(person.email)) alsoInBadLine += 1;
     else if (people.has(person.email)) repeated += 1;
     else people.set(person.email, person);
@@ -194,17 +187,26 @@ async function readWholeFile(
     found: {
       rows,
       repeated,
-      unsubscribed,
-      statusesLeftOut: [...excluding.values()].toSorted((one, other) => other.count - one.count),
+      unsubscribed: excluding.length + excludedPeople,
+      statusesLeftOut: countAlike(excluding, ({ status }) => headingKey(status)).toSorted(
+        (one, other) => other.count - one.count,
+      ),
       alsoInBadLine,
       badLines,
-      answersLeftOut: [...droppedAnswers.values()],
-      garbled,
+      answersLeftOut: countAlike(droppedAnswers, ({ id, reason }) => `${id} ${reason}`),
+      garbled: { count: garbledLines.length, line: garbledLines[0] ?? 0 },
       columnsUsed: headings.used,
       columnsNotUsed: headings.unused,
     },
   };
 }
+
+/** Returns the first of those that are alike, with their number. */
+const countAlike = <Thing extends object>(
+  things: readonly Thing[],
+  keyOf: (thing: Thing) => string,
+): readonly (Thing & { readonly count: number })[] =>
+  Array.from(Map.groupBy(things, keyOf).values(), (alike) => ({ ...alike[0]!, count: alike.length }));
 
 function noteBadLines(desk: Desk, badLines: readonly BadLine[]): void {
   for (const { line, reason } of badLines.slice(0, BAD_LINES_SHOWN)) desk.note(`Line ${line} ${reason}.`);

@@ -20,18 +20,16 @@ export function secretFilesOf(instance: Settings): readonly BackupFile[] {
     throw new CommandFailure(
       `No backup was written, because .env cannot hold the value of ${written.names.join(', ')} in the environment. Change its quotes or line breaks, or add --without-secrets.`,
     );
-  const settings = Buffer.from(written.text);
-  return [...(settings.length === 0 ? [] : [{ name: SETTINGS, content: settings }]), ...keyFilesOf(instance)];
-}
-
-function keyFilesOf(instance: Settings): readonly BackupFile[] {
-  const places = [
+  const keys = [
     [SECRET, secretPlaceOf(instance)],
     [DKIM_KEY, dkimPlaceOf(instance)],
   ] as const;
-  return places.flatMap(([name, place]) =>
-    place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
-  );
+  return [
+    ...(written.text === '' ? [] : [{ name: SETTINGS, content: Buffer.from(written.text) }]),
+    ...keys.flatMap(([name, place]) =>
+      place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
+    ),
+  ];
 }
 
 export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>

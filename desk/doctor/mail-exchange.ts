@@ -43,8 +43,9 @@ export async function examineMailExchange(
   const judged = await Promise.all(
     servers.map(async ({ exchange }) => ({ exchange, answer: await addressesOf(dns, exchange) })),
   );
-  const dead = judged.filter(({ answer: { type } }) => type === 'nothing').map(({ exchange }) => exchange);
-  const unclear = judged.filter(({ answer: { type } }) => type === 'failed').map(({ exchange }) => exchange);
+  const serversWith = (type: 'nothing' | 'failed') =>
+    judged.filter(({ answer: found }) => found.type === type).map(({ exchange }) => exchange);
+  const [dead, unclear] = [serversWith('nothing'), serversWith('failed')];
   if (dead.length === servers.length)
     return problem(
       `The MX record of ${domain} names ${dead.join(', ')}, which has no IP address, so replies and bounces cannot arrive. Name a mail server that has an IP address.`,

@@ -2,7 +2,6 @@
 // PUBLIC_URL as visitors use it: DNS, a trusted certificate, and plain http.
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
-import { isIP } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 
@@ -67,8 +66,7 @@ export async function examineAddress(
       `Links in e-mails lead to ${publicUrl}, which visitors cannot open. Set PUBLIC_URL to the address of the site, such as https://guide.example.com.`,
     );
   if (isLoopback(host)) return note('PUBLIC_URL points to this machine, so it was not tested from outside.');
-  const found =
-    isIP(host) === 0 ? await way.dns.addresses(host) : { type: 'records' as const, records: [host] };
+  const found = await way.dns.addresses(host);
   if (found.type === 'failed')
     return warning(`DNS could not resolve ${host} (${found.reason}). Try again in a minute.`);
   const [address] = found.type === 'records' ? found.records : [];

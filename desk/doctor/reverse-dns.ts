@@ -27,10 +27,7 @@ export async function examineReverseDns(
     return note(
       `${mailHost} belongs to another organisation, which is responsible for its reverse DNS. The names were not checked.`,
     );
-  const answer =
-    isIP(mailHost) === 0
-      ? await dns.addresses(mailHost)
-      : ({ type: 'records', records: [mailHost] } as const);
+  const answer = await dns.addresses(mailHost);
   if (answer.type === 'failed') return problem(describeFailed(mailHost, answer.reason));
   if (answer.type === 'nothing')
     return problem(`DNS has no IP address for the mail server ${mailHost}. Correct the host in SMTP_URL.`);

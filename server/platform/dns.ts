@@ -1,5 +1,6 @@
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { errorCode } from '#server/platform/system-errors.ts';
@@ -13,6 +14,7 @@ export type Dns = {
   /** The parts of each TXT record are joined. */
   readonly texts: (name: string) => Promise<Answer<string>>;
   readonly mailServers: (name: string) => Promise<Answer<MxRecord>>;
+  /** An IP address is its own. */
   readonly addresses: (name: string) => Promise<Answer<string>>;
   readonly namesOf: (address: string) => Promise<Answer<string>>;
 };
@@ -36,6 +38,7 @@ export function createDns(servers: readonly string[] | undefined, signal: AbortS
     texts: (name) => ask(resolver.resolveTxt(name).then((texts) => texts.map((parts) => parts.join('')))),
     mailServers: (name) => ask(resolver.resolveMx(name)),
     addresses: async (name) => {
+      if (isIP(name) !== 0) return { type: 'records', records: [name] };
       const both = await Promise.all([ask(resolver.resolve4(name)), ask(resolver.resolve6(name))]);
       const records = both.flatMap((answer) => (answer.type === 'records' ? answer.records : []));
       if (records.length > 0) return { type: 'records', records };
