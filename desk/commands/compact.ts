@@ -4,7 +4,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { describeRemains } from '#desk/people/residual-data.ts';
+import { describeRemains } from '#desk/people/erase.ts';
 
 export function addCompact(program: Command, desk: Desk): void {
   program

@@ -13,28 +13,26 @@ import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
 /** Reports progress, because checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
   readonly signal: AbortSignal;
-  readonly onSealed: (count: number) => void;
-  readonly onChecked: (count: number) => void;
+  readonly onSealed?: (count: number) => void;
+  readonly onChecked?: (count: number) => void;
 };
 
-export const sealAll = (
-  service: Service,
-  { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Watching>,
-): Promise<unknown> => sealConsents(service, { shouldStop: () => signal.aborted, onSealed });
+export const sealAll = (service: Service, { signal, onSealed = () => {} }: Watching): Promise<unknown> =>
+  sealConsents(service, { shouldStop: () => signal.aborted, onSealed });
 
 export async function checkChain(
   service: Service,
-  { signal, onSealed, onChecked }: Watching,
+  watching: Watching,
   options: CheckOptions,
 ): Promise<ChainReport> {
-  await sealAll(service, { signal, onSealed });
+  await sealAll(service, watching);
   return verifyChain(service.database.db, {
     ...options,
     secrets: service.secrets,
     now: service.clock(),
     onChecked: (checked) => {
-      signal.throwIfAborted();
-      onChecked(checked);
+      watching.signal.throwIfAborted();
+      watching.onChecked?.(checked);
     },
   });
 }

@@ -86,7 +86,7 @@ export function createProof(): FileCall {
       const signal = AbortSignal.any([gone, tooLong]);
       const make = async () => {
         signal.throwIfAborted();
-        return consentProofs(service, email, { signal, onSealed: () => {}, onChecked: () => {} });
+        return consentProofs(service, email, { signal });
       };
       const made = before.then(make);
       before = made.catch(() => {});
