@@ -214,14 +214,15 @@ async function eventInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-export async function withServer(
+export async function withServer<Result>(
   options: ServerOptions,
-  test: (server: ServerUnderTest) => Promise<void>,
-): Promise<void> {
+  test: (server: ServerUnderTest) => Promise<Result>,
+): Promise<Result> {
   const server = await startServer(options);
   try {
-    await test(server);
+    const result = await test(server);
     assertAnsweredOnce(server);
+    return result;
   } finally {
     await server.close();
   }

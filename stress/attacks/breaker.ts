@@ -12,6 +12,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
+import type { Rows } from '#stress/harness/report.ts';
 import { networkAddress } from '#stress/harness/visitors.ts';
 
 const MINUTES = 60;
@@ -42,53 +43,42 @@ const FORGETFUL: Page = { usually: 300, forgetful: 0.75, freeMail: 0.5 };
 const PAGES = { quiet: QUIET, busy: BUSY, forgetful: FORGETFUL } as const;
 
 type Attack = {
+  readonly page: keyof typeof PAGES;
   readonly networks: number;
   readonly enters: number;
-  readonly strangersAt: 'many domains' | 'one domain' | 'gmail.com';
+  readonly strangersAt: StrangersAt;
   readonly own?: { readonly domains?: number; readonly at?: 'gmail.com' };
   readonly within?: number;
 };
+const STRANGERS_AT = ['many domains', 'one domain', 'gmail.com'] as const;
+type StrangersAt = (typeof STRANGERS_AT)[number];
 
-const ATTACKS: readonly (Attack & { readonly page: keyof typeof PAGES; readonly isPromised: boolean })[] = [
-  ...[1, 10, 24, 1_000].flatMap((networks) =>
-    [0, 0.31, 0.5, 0.9].map((enters) => ({
-      page: 'quiet' as const,
-      networks,
-      enters,
-      strangersAt: 'many domains' as const,
-      isPromised: true,
-    })),
-  ),
-  ...(['one domain', 'gmail.com'] as const).map((strangersAt) => ({
-    page: 'quiet' as const,
-    networks: 100,
-    enters: 0.31,
-    strangersAt,
-    isPromised: true,
-  })),
-  ...(['busy', 'forgetful'] as const).flatMap((page) =>
-    (['many domains', 'one domain', 'gmail.com'] as const).map((strangersAt) => ({
-      page,
-      networks: 1_000,
-      enters: 0.31,
-      strangersAt,
-      isPromised: true,
-    })),
-  ),
-  { page: 'busy', networks: 10, enters: 0, strangersAt: 'many domains', isPromised: true },
-  // The best known attacks, which are only measured, because nothing is promised about them.
-  ...[
-    { own: { domains: 100 }, enters: 0.31 },
-    { own: { domains: 300 }, enters: 0.31 },
-    { own: { at: 'gmail.com' as const }, enters: 0.31, strangersAt: 'gmail.com' as const },
-    { enters: 0, within: 4 },
-  ].map((how) => ({
-    page: 'quiet' as const,
-    networks: 1_000,
-    strangersAt: 'many domains' as const,
-    isPromised: false,
-    ...how,
-  })),
+const attacks = (
+  page: keyof typeof PAGES,
+  networks: readonly number[],
+  enters: readonly number[],
+  strangersAt: readonly StrangersAt[] = ['many domains'],
+): Attack[] =>
+  networks.flatMap((count) =>
+    enters.flatMap((share) =>
+      strangersAt.map((at) => ({ page, networks: count, enters: share, strangersAt: at })),
+    ),
+  );
+
+const PROMISED: readonly Attack[] = [
+  ...attacks('quiet', [1, 10, 24, 1_000], [0, 0.31, 0.5, 0.9]),
+  ...attacks('quiet', [100], [0.31], ['one domain', 'gmail.com']),
+  ...attacks('busy', [1_000], [0.31], STRANGERS_AT),
+  ...attacks('forgetful', [1_000], [0.31], STRANGERS_AT),
+  ...attacks('busy', [10], [0]),
+];
+const MANY = { page: 'quiet', networks: 1_000, strangersAt: 'many domains' } as const;
+/** The best known attacks, which are only measured, because nothing is promised about them. */
+const OTHERS: readonly Attack[] = [
+  { ...MANY, own: { domains: 100 }, enters: 0.31 },
+  { ...MANY, own: { domains: 300 }, enters: 0.31 },
+  { ...MANY, own: { at: 'gmail.com' }, enters: 0.31, strangersAt: 'gmail.com' },
+  { ...MANY, enters: 0, within: 4 },
 ];
 
 /** The promises of docs/security.md, "How much does a list bomb send?". */
@@ -135,36 +125,32 @@ const HONEST_HOURS: Readonly<Record<string, Page & { readonly mayPay?: true }>> 
   },
 };
 
-const ATTACK_HEAD = [
-  'page',
-  'networks',
-  'entered by the attacker, at',
-  'strangers at',
-  'opened after',
-  'strangers mailed',
-  'requests that only needed a proof of work',
-  'visitors who had to pay before',
-];
-
 /** @param hours simulated hours of each kind; Infinity for all */
 export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) => {
-  const attackRows = trial.rows(...ATTACK_HEAD);
-  const otherRows = trial.rows(...ATTACK_HEAD);
-  for (const { page, isPromised, ...attack } of ATTACKS.slice(0, hours)) {
-    const { networks, enters, strangersAt, own, within } = attack;
+  const attackRows = trial.rows();
+  const otherRows = trial.rows();
+  const playAttack = async (attack: Attack, rows: Rows) => {
+    const { page, networks, enters, strangersAt, own, within } = attack;
     const outcome = await play(PAGES[page], attack);
-    const { strangersMailed, openedAfter, visitorsPay } = outcome;
     const ownAt = own?.at ?? (own?.domains ? `${own.domains} domains` : 'one domain');
-    const what = [
+    const what = {
       page,
-      `${networks}`,
-      enters === 0 ? '0 %' : `${Math.round(enters * 100)} %, ${ownAt}`,
-      strangersAt + (within ? `, in ${within} min` : ''),
-    ];
-    const rows = isPromised ? attackRows : otherRows;
-    rows.add(...what, opened(outcome), strangersMailed, outcome.attackerPaysAlone, visitorsPay);
-    if (!isPromised) continue;
-    const name = what.join(', ');
+      networks,
+      'entered by the attacker, at': enters === 0 ? '0 %' : `${Math.round(enters * 100)} %, ${ownAt}`,
+      'strangers at': strangersAt + (within ? `, in ${within} min` : ''),
+    };
+    rows.add({
+      ...what,
+      'opened after': opened(outcome),
+      'strangers mailed': outcome.strangersMailed,
+      'requests that only needed a proof of work': outcome.attackerPaysAlone,
+      'visitors who had to pay before': outcome.visitorsPay,
+    });
+    return { ...outcome, name: Object.values(what).join(', ') };
+  };
+  for (const attack of PROMISED.slice(0, hours)) {
+    const { page, networks } = attack;
+    const { name, openedAfter, strangersMailed, visitorsPay } = await playAttack(attack, attackRows);
     const isFew = networks <= FEW_NETWORKS;
     trial.expect(!isFew || openedAfter === null, `${name}: a few networks opened it for all visitors.`);
     trial.expect(
@@ -173,14 +159,20 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
     );
     trial.expect(visitorsPay === 0, `${name}: visitors needed a proof of work before it opened.`);
   }
+  for (const attack of OTHERS.slice(0, hours)) await playAttack(attack, otherRows);
 
   let falseAlarms = 0;
-  const honestRows = trial.rows('an honest hour', 'visitors', 'opened', 'visitors who had to pay');
+  const honestRows = trial.rows();
   for (const [name, { mayPay, ...page }] of Object.entries(HONEST_HOURS).slice(0, hours)) {
     const outcome = await play(page, null);
     const { visitors, visitorsPay, openedAfter } = outcome;
     if (openedAfter !== null) falseAlarms += 1;
-    honestRows.add(name, visitors, opened(outcome), visitorsPay);
+    honestRows.add({
+      'an honest hour': name,
+      visitors,
+      opened: opened(outcome),
+      'visitors who had to pay': visitorsPay,
+    });
     trial.expect(openedAfter === null, `${name}: a false alarm.`);
     trial.expect(
       visitorsPay === 0 || mayPay === true,
@@ -209,9 +201,8 @@ type Outcome = {
   readonly visitorsPay: number;
 };
 
-async function play(page: Page, attack: Attack | null): Promise<Outcome> {
-  let outcome: Outcome | null = null;
-  await withServer({ engine: 'sqlite' }, async (server) => {
+const play = (page: Page, attack: Attack | null): Promise<Outcome> =>
+  withServer({ engine: 'sqlite' }, async (server) => {
     const random = createRandom(SEED);
     const newPerson = createPeople(page, random);
     await writePast(server, page, newPerson);
@@ -243,7 +234,7 @@ async function play(page: Page, attack: Attack | null): Promise<Outcome> {
       waiting.splice(0, waiting.length, ...waiting.filter((one) => one.minute > minute + 1));
       if (server.breakerReasons.length > 0) openedAfter = minute;
     }
-    outcome = {
+    return {
       openedAfter,
       strangersMailed: attacker?.tally.mailed ?? 0,
       attackerPaysAlone: attacker?.tally.refused ?? 0,
@@ -251,9 +242,6 @@ async function play(page: Page, attack: Attack | null): Promise<Outcome> {
       visitorsPay,
     };
   });
-  if (outcome === null) throw new Error('Nothing was played.');
-  return outcome;
-}
 
 const FREE_MAIL = ['gmail.com', 'gmail.com', 'gmail.com', 'yahoo.com', 'icloud.com'] as const;
 const HIDING_SHARE = 0.8;

@@ -6,7 +6,7 @@ import { freePort } from '#testing/free-port.ts';
 import { createFuzzer, POST } from '#stress/attacks/broken-requests.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { residentBytes } from '#stress/harness/consumption.ts';
-import { median } from '#stress/harness/report.ts';
+import { fifthsOf } from '#stress/harness/report.ts';
 import { describeCounts, newLedger, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 import { watchWhile } from '#stress/harness/watch.ts';
 
@@ -20,80 +20,67 @@ const MEMORY_LIMIT = 1.05;
 const ANSWER_WITHIN_MS = 20_000;
 
 const OPTIONS = { answers: 1_000_000, seed: Date.now() % 1_000_000 };
-export const fuzz = defineCase(
-  OPTIONS,
-  async ({ prepareSite, expect, rows: createRows }, { answers, seed }) => {
-    const rows = createRows('what', 'seen');
-    rows.add('seed', seed);
-    const metricsPort = await freePort();
-    await using site = await prepareSite('sqlite', {
-      env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(metricsPort) },
-    });
-    const { url, port, child } = await site.start();
-    const look = async () => {
-      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-      return {
-        rssMb: residentBytes(child.pid ?? 0) / 1024 ** 2,
-        loopMs: Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000,
-      };
+export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answers, seed }) => {
+  process.stdout.write(`seed ${seed}\n`);
+  const metricsPort = await freePort();
+  await using site = await prepareSite('sqlite', {
+    env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(metricsPort) },
+  });
+  const { url, port, child } = await site.start();
+  const look = async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return {
+      rssMb: residentBytes(child.pid ?? 0) / 1024 ** 2,
+      loopMs: Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000,
     };
-    const fuzzer = createFuzzer(seed);
-    const tally = createTally();
-    const { looks, result: seconds } = await watchWhile(look, LOOK_EVERY_MS, async () => {
-      const start = performance.now();
-      const over = new AbortController();
-      const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, over.signal));
-      let announced = 0;
-      const bursts = Array.from({ length: CONNECTIONS }, async () => {
-        while (tally.answered < answers && child.exitCode === null) {
-          const requests =
-            fuzzer.random() < 0.4
-              ? [fuzzer.brokenRequest()]
-              : Array.from({ length: PIPELINED }, fuzzer.wholeRequest);
-          await exchange(port, requests, tally);
-          if (tally.answered - announced < 100_000) continue;
-          announced = tally.answered;
-          process.stdout.write(`${announced} answers\n`);
-        }
-      });
-      await Promise.all(bursts);
-      over.abort();
-      await Promise.all(slow);
-      return (performance.now() - start) / 1000;
+  };
+  const fuzzer = createFuzzer(seed);
+  const tally = createTally();
+  const { looks, result: seconds } = await watchWhile(look, LOOK_EVERY_MS, async () => {
+    const start = performance.now();
+    const over = new AbortController();
+    const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, over.signal));
+    let announced = 0;
+    const bursts = Array.from({ length: CONNECTIONS }, async () => {
+      while (tally.answered < answers && child.exitCode === null) {
+        const requests =
+          fuzzer.random() < 0.4
+            ? [fuzzer.brokenRequest()]
+            : Array.from({ length: PIPELINED }, fuzzer.wholeRequest);
+        await exchange(port, requests, tally);
+        if (tally.answered - announced < 100_000) continue;
+        announced = tally.answered;
+        process.stdout.write(`${announced} answers\n`);
+      }
     });
-    const ledger = newLedger();
-    await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
+    await Promise.all(bursts);
+    over.abort();
+    await Promise.all(slow);
+    return (performance.now() - start) / 1000;
+  });
+  const ledger = newLedger();
+  await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
 
-    const fifth = Math.ceil(looks.length / 5);
-    const memoryIn = (from: number): number =>
-      median(looks.slice(from * fifth, (from + 1) * fifth).map(({ rssMb }) => rssMb));
-    const memory = [0, 2, 4].map(memoryIn);
-    const [, middle = Number.NaN, late = Number.NaN] = memory;
-    const worstLoop = Math.max(...looks.map(({ loopMs }) => loopMs));
-    for (const error of tally.serverErrors) expect(false, error);
-    expect(child.exitCode === null, `the server ended with ${child.exitCode}`);
-    expect(ledger.verified.size === 1, 'no visitor succeeded afterwards');
-    // NaN in a short run, which has no samples in its last fifth.
-    expect(!(late > middle * MEMORY_LIMIT), `memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
-    expect(worstLoop <= LOOP_BLOCK_LIMIT_MS, `the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
+  const fifths = fifthsOf(looks.map(({ rssMb }) => rssMb));
+  const [early = Number.NaN, , middle = Number.NaN, , late = Number.NaN] = fifths;
+  const worstLoop = Math.max(...looks.map(({ loopMs }) => loopMs));
+  for (const error of tally.serverErrors) expect(false, error);
+  expect(child.exitCode === null, `the server ended with ${child.exitCode}`);
+  expect(ledger.verified.size === 1, 'no visitor succeeded afterwards');
+  // NaN in a short run, which has no samples in a fifth.
+  expect(!(late > middle * MEMORY_LIMIT), `memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
+  expect(worstLoop <= LOOP_BLOCK_LIMIT_MS, `the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
 
-    const [sent, answered] = [tally.sent, tally.answered].map((count) => count.toLocaleString('en'));
-    const megabytes = memory.map((mb) => mb.toFixed(0)).join(', ');
-    rows.add('requests sent', `${sent} in ${seconds.toFixed(0)} s`);
-    rows.add('answered', answered!);
-    rows.add('connections ended without an answer', tally.unanswered);
-    rows.add('answers by status', describeCounts(new Map([...tally.statuses].toSorted())));
-    rows.add('5xx', tally.failed);
-    rows.add('memory in MB, median of the first, the middle and the last fifth of the run', megabytes);
-    rows.add('longest block of the event loop', `${worstLoop.toFixed(0)} ms`);
-    rows.add('a visitor afterwards', ledger.verified.size === 1 ? 'came through' : 'did not come through');
-    return (
-      `${sent} broken requests, ${answered} answered, ${tally.failed} with 5xx; ` +
-      `memory ${megabytes} MB in the first, middle and last fifth; ` +
-      `event loop blocked for ${worstLoop.toFixed(0)} ms at most; seed ${seed}`
-    );
-  },
-);
+  const [sent, answered] = [tally.sent, tally.answered].map((count) => count.toLocaleString('en'));
+  const megabytes = [early, middle, late].map((mb) => mb.toFixed(0)).join(', ');
+  process.stdout.write(`answers by status: ${describeCounts(new Map([...tally.statuses].toSorted()))}\n`);
+  return (
+    `${sent} broken requests in ${seconds.toFixed(0)} s, ${answered} answered, ${tally.failed} with 5xx, ` +
+    `${tally.unanswered} connections ended without an answer; ` +
+    `memory ${megabytes} MB in the first, middle and last fifth; ` +
+    `event loop blocked for ${worstLoop.toFixed(0)} ms at most; seed ${seed}`
+  );
+});
 
 type Tally = ReturnType<typeof createTally>;
 

@@ -12,7 +12,7 @@ const VERIFY = 'POST /api/verify';
 const LONGER = 'probability that "known" takes longer';
 
 export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
-  const rows = trial.rows('call', 'engine', 'the known address is', 'known', 'unknown', LONGER);
+  const rows = trial.rows();
   for (const engine of ENGINES) {
     await using site = await trial.prepareSite(engine, {
       env: {
@@ -57,14 +57,14 @@ export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
           times.unknown.push(await call(stranger));
           if (pair % 2 === 1) times.known.push(await call(email));
         }
-        rows.add(
-          name,
+        rows.add({
+          call: name,
           engine,
-          group,
-          `${median(times.known).toFixed(2)} ms`,
-          `${median(times.unknown).toFixed(2)} ms`,
-          probabilityLonger(times.known, times.unknown).toFixed(3),
-        );
+          'the known address is': group,
+          known: `${median(times.known).toFixed(2)} ms`,
+          unknown: `${median(times.unknown).toFixed(2)} ms`,
+          [LONGER]: probabilityLonger(times.known, times.unknown).toFixed(3),
+        });
       }
     }
   }

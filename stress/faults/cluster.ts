@@ -1,18 +1,13 @@
 // Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted.
 import { setTimeout } from 'node:timers/promises';
 
-import { API } from '#shared/api.ts';
 import { freePort } from '#testing/free-port.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { filledForm } from '#testing/server-under-test.ts';
 import { startBalancer } from '#stress/harness/balancer.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { databaseOf } from '#stress/harness/promises-kept.ts';
 import {
   countFailed,
   countRequests,
-  newAddress,
-  post,
   describeCounts,
   walkWhile,
   WITHOUT_LIMITS,
@@ -22,24 +17,20 @@ const PROCESSES = 4;
 const VISITORS = 16;
 const STEADY_MS = 20_000;
 const POSTGRES_RESTARTS = 3;
-const NOTED_WITHIN_MS = 500;
 
 export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
-  const rows = trial.rows('what was done', 'result');
-  const report = (what: string, seen: string, holds = true): void => {
-    rows.add(what, seen);
-    trial.expect(holds, `${what}: ${seen}`);
+  const rows = trial.rows();
+  const report = (what: string, result: string, holds = true): void => {
+    rows.add({ 'what was done': what, result });
+    trial.expect(holds, `${what}: ${result}`);
   };
   await using site = await trial.prepareSite('postgres', {
-    // Every resend sends a mail, so the test can reach the limit per e-mail address.
-    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', RESEND_SECONDS: '0' },
+    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal' },
   });
   const { inbox } = site;
   const servers = await Promise.all(
     Array.from({ length: PROCESSES }, async () => site.start({ PORT: String(await freePort()) })),
   );
-  const form = (process: number, email: string) =>
-    post(`${servers[process % PROCESSES]?.url}${API.leads}`, filledForm({ email }));
   report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
   using balancer = await startBalancer(servers.map(({ port }) => port));
   const underLoad = async (what: string, happening: () => Promise<unknown>) => {
@@ -53,36 +44,6 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     `${STEADY_MS / 1000} s of load`,
     `${countRequests(steady)} requests, ${countFailed(steady)} failed; ${mails} mails, ${duplicates} sent twice`,
     countFailed(steady) === 0 && duplicates === 0,
-  );
-
-  const email = newAddress();
-  const asked = await form(0, email);
-  const code = codeIn(await inbox.waitForMail(email));
-  const verified = await post(`${servers[1]?.url}${API.verify}`, { email, code }, asked.cookie);
-  const articles = await Promise.all(
-    servers.map(({ url }) => fetch(`${url}${API.article}`, { headers: { cookie: verified.cookie } })),
-  );
-  const statuses = [verified, ...articles].map(({ status }) => status);
-  report(
-    'asked at one process, verified at the second, read at each',
-    statuses.join(', '),
-    statuses.every((status) => status === 200),
-  );
-
-  const busy = newAddress();
-  const sends: number[] = [];
-  for (let count = 0; count < 6; count += 1) {
-    const { status } = await form(count, busy);
-    sends.push(status);
-    if (status !== 202) continue;
-    await inbox.waitForMail(busy, count + 1);
-    // The next mail is only suppressed once this one is marked as sent.
-    await setTimeout(NOTED_WITHIN_MS);
-  }
-  report(
-    'six codes for one address, asked at each process in turn',
-    sends.join(', '),
-    sends.join() === '202,202,202,202,202,429',
   );
 
   const rolling = await underLoad('rolling restarts', async () => {

@@ -11,7 +11,6 @@ import { onPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { fillDisk, mountSmallDisk, whyNoDisk } from '#testing/small-disk.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
-import { lostIn } from '#stress/harness/promises-kept.ts';
 import type { Rows } from '#stress/harness/report.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
@@ -30,16 +29,7 @@ type Fault = {
 };
 
 export const disk = defineCase({}, async (trial) => {
-  const rows = trial.rows(
-    'fault',
-    'answered 202 meanwhile',
-    'answered 503 meanwhile',
-    'with the sentence',
-    'health 200 after',
-    'acknowledged in all',
-    'lost',
-    'leads answered 200',
-  );
+  const rows = trial.rows();
   const withFolder = async (work: (folder: string) => Promise<void>) => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
     await work(folder);
@@ -136,16 +126,16 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
   for (const email of ledger.acknowledged)
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
   const account = await trial.expectKept(name, site, ledger);
-  rows.add(
-    name,
-    answers[202],
-    answers[503],
-    [...diagnoses].join(' / '),
-    `${Math.round(wellAfterMs / 1000)} s`,
-    ledger.acknowledged.size,
-    lostIn(account),
-    ledger.verified.size,
-  );
+  rows.add({
+    fault: name,
+    'answered 202 meanwhile': answers[202],
+    'answered 503 meanwhile': answers[503],
+    'with the sentence': [...diagnoses].join(' / '),
+    'health 200 after': `${Math.round(wellAfterMs / 1000)} s`,
+    'acknowledged in all': ledger.acknowledged.size,
+    lost: account.lost,
+    'leads answered 200': ledger.verified.size,
+  });
 }
 
 async function untilWell(url: string): Promise<number> {

@@ -20,19 +20,14 @@ const BACK_WITHIN_MS = 15_000;
 /** 10 s for a statement, 2 s until it is cancelled, 5 s for a connection, plus this machine's delays. */
 const ANSWERED_WITHIN_MS = 20_000;
 const HEALTH_EVERY_MS = 100;
+const DONE = 'what was done';
+const BACK = 'until forms are taken again';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const { expect } = trial;
-  const rows = trial.rows(
-    'what was done',
-    'until forms are taken again',
-    'answers',
-    'slowest',
-    'acknowledged',
-    'lost',
-  );
+  const rows = trial.rows();
   await using stack = new AsyncDisposableStack();
   const pair = await startPostgresPair();
   stack.defer(pair.close);
@@ -85,13 +80,13 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     expect(chain.errorCount === 0, `${what}: the consent chain has ${chain.errorCount} errors`);
     const backMs = (heard.find(({ at, status }) => at >= due && status === '202')?.at ?? Infinity) - due;
     expect(backMs <= BACK_WITHIN_MS, `${what}: out for ${backMs} ms`);
-    const cells = [
-      describeCounts(answers),
-      seconds(slowestMs),
-      acknowledged.size,
-      unmailed.size + unverified.size,
-    ];
-    return { backMs, cells, health: looks.flat() };
+    const seen = {
+      answers: describeCounts(answers),
+      slowest: seconds(slowestMs),
+      acknowledged: acknowledged.size,
+      lost: unmailed.size + unverified.size,
+    };
+    return { backMs, seen, health: looks.flat() };
   }
 
   for (let round = 1; round <= rounds; round += 1) {
@@ -110,11 +105,11 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
       wasSick && killed.health.at(-1)?.status === 200,
       `${round}: health did not return 503 and then 200`,
     );
-    rows.add(
-      `${round}: primary killed, standby promoted ${seconds(promotedAt - killedAt)} later`,
-      `${seconds(killed.backMs)} after it`,
-      ...killed.cells,
-    );
+    rows.add({
+      [DONE]: `${round}: primary killed, standby promoted ${seconds(promotedAt - killedAt)} later`,
+      [BACK]: `${seconds(killed.backMs)} after it`,
+      ...killed.seen,
+    });
     await standby.copyFrom(primary);
     await untilReplicated();
 
@@ -125,11 +120,11 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
       await primary.untilReplicated();
       return Date.now();
     });
-    rows.add(
-      `${round}: standby away for ${STANDBY_AWAY_MS / 1000} s`,
-      'as long as it is away',
-      ...away.cells,
-    );
+    rows.add({
+      [DONE]: `${round}: standby away for ${STANDBY_AWAY_MS / 1000} s`,
+      [BACK]: 'as long as it is away',
+      ...away.seen,
+    });
 
     const changed = await underLoad(`${round}: the two change places`, async () => {
       await primary.stop('SIGINT');
@@ -139,7 +134,11 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
       await untilReplicated();
       return endedAt;
     });
-    rows.add(`${round}: the two change places in order`, seconds(changed.backMs), ...changed.cells);
+    rows.add({
+      [DONE]: `${round}: the two change places in order`,
+      [BACK]: seconds(changed.backMs),
+      ...changed.seen,
+    });
   }
 
   // A process that still reaches the old primary cannot detect this, because its commits wait for a missing standby.
@@ -158,9 +157,9 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     refused === null ? 'does not start: its commits wait for a standby' : `answers ${refused.status}`;
   process.stdout.write(`split brain: ${split}\n`);
   return (
-    `${rounds} rounds. Primary killed, standby promoted: forms back ${rows.range('until forms are taken again', 'promoted')}. ` +
+    `${rounds} rounds. Primary killed, standby promoted: forms back ${rows.range(BACK, 'promoted')}. ` +
     `Standby away: slowest response ${rows.range('slowest', 'away')}. Orderly change: back after ` +
-    `${rows.range('until forms are taken again', 'in order')}. Lost: ${rows.range('lost')}. ` +
+    `${rows.range(BACK, 'in order')}. Lost: ${rows.range('lost')}. ` +
     `A process that reaches only the old primary ${split}`
   );
 });

@@ -7,7 +7,7 @@ import { smtpError, startInbox, type Inbox, type InboxBehaviour } from '#testing
 import { filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
-import { databaseOf, lostIn } from '#stress/harness/promises-kept.ts';
+import { databaseOf } from '#stress/harness/promises-kept.ts';
 import { describeCounts, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const VISITORS = 40;
@@ -23,20 +23,10 @@ const FAULTS: Readonly<Record<string, NonNullable<InboxBehaviour['onMessage']> |
 };
 
 export const smtp = defineCase({ seconds: 120 }, async (trial, { seconds }) => {
-  const rows = trial.rows(
-    'the mail server',
-    'engine',
-    'forms answered 202 meanwhile',
-    'slowest answer',
-    'until all codes had arrived afterwards',
-    'had to ask again',
-    'mailed twice',
-    'lost',
-    'became leads',
-  );
+  const rows = trial.rows();
   const faults = Object.keys(FAULTS);
   const all = faults.flatMap((fault) => ENGINES.map((engine) => suffer(trial, fault, engine, seconds)));
-  for (const cells of await Promise.all(all)) rows.add(...cells);
+  for (const row of await Promise.all(all)) rows.add(row);
   return (
     `${faults.length} faults of ${seconds} s on each engine: ${rows.range('forms answered 202 meanwhile')} of ${VISITORS} forms answered 202, the slowest after ${rows.range('slowest answer')}; ` +
     `all codes arrived ${rows.range('until all codes had arrived afterwards')} after the fault; ` +
@@ -108,15 +98,15 @@ async function suffer(trial: Trial, fault: string, engine: Engine, seconds: numb
     `${what}: the reason of a refusal was not stored`,
   );
   for (const [email, why] of ledger.unverified) trial.expect(false, `${what}, ${email}: ${why}`);
-  return [
-    fault,
+  return {
+    'the mail server': fault,
     engine,
-    accepted,
-    `${slowestMs} ms`,
-    `${recovered.toFixed(0)} s`,
-    askedAgain,
-    account.duplicates,
-    lostIn(account),
-    `${ledger.verified.size} of ${VISITORS + 1}`,
-  ];
+    'forms answered 202 meanwhile': accepted,
+    'slowest answer': `${slowestMs} ms`,
+    'until all codes had arrived afterwards': `${recovered.toFixed(0)} s`,
+    'had to ask again': askedAgain,
+    'mailed twice': account.duplicates,
+    lost: account.lost,
+    'became leads': `${ledger.verified.size} of ${VISITORS + 1}`,
+  };
 }

@@ -14,7 +14,6 @@ import { copyProject } from '#testing/project-copy.ts';
 import { startProxy } from '#testing/proxies.ts';
 import type { PreparedSite } from '#testing/start-site.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
-import { lostIn } from '#stress/harness/promises-kept.ts';
 import type { Rows } from '#stress/harness/report.ts';
 import {
   attempt,
@@ -44,16 +43,7 @@ export const upgrade = defineCase({ times: 10, visitors: 50 }, async (trial, { t
   if (nginxProgram === undefined) throw new Error(notTested('nginx'));
   // Accepts the tests' certificate, only in this process.
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-  const rows = trial.rows(
-    'what',
-    'restarts',
-    'requests',
-    'failed',
-    'forms taken',
-    'codes or leads lost',
-    'mails twice',
-    'longest wait',
-  );
+  const rows = trial.rows();
   const common = { trial, rows, times, visitors };
   await inPlace(common);
   for (const engine of ENGINES) await twoProcesses(common, engine);
@@ -137,18 +127,18 @@ async function startNginx({ trial, rows, visitors }: Upgrade, site: PreparedSite
       for (const asset of early) await load(ledger, url + asset);
 
       const account = await trial.expectKept(what, site, ledger);
-      const lost = lostIn(account) + account.unheardSuccesses;
+      const lost = account.lost + account.unheardSuccesses;
       const longestMs = Math.max(...ledger.heard.map(({ afterMs }) => afterMs));
-      rows.add(
+      rows.add({
         what,
         restarts,
-        countRequests(ledger).toLocaleString('en'),
-        countFailed(ledger),
-        ledger.acknowledged.size,
-        lost,
-        account.duplicates,
-        `${(longestMs / 1000).toFixed(1)} s`,
-      );
+        requests: countRequests(ledger).toLocaleString('en'),
+        failed: countFailed(ledger),
+        'forms taken': ledger.acknowledged.size,
+        'codes or leads lost': lost,
+        'mails twice': account.duplicates,
+        'longest wait': `${(longestMs / 1000).toFixed(1)} s`,
+      });
       for (const [failure, count] of ledger.failed) {
         process.stdout.write(`    ${failure}: ${count}\n`);
         trial.expect(false, `${what}: failed: ${failure}: ${count}`);

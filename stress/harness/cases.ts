@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
-import { brokenPromises, settle, type Account, type Settled } from '#stress/harness/promises-kept.ts';
+import { settle, type Account, type Settled } from '#stress/harness/promises-kept.ts';
 import { createRows, writeFigures, type Rows } from '#stress/harness/report.ts';
 import type { Ledger } from '#stress/harness/visitors.ts';
 
@@ -29,7 +29,7 @@ export type Trial = {
   readonly expect: (holds: boolean, sentence: string) => void;
   readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;
   /** Prints each row at once, and all rows as a table after the case. */
-  readonly rows: (...head: readonly string[]) => Rows;
+  readonly rows: () => Rows;
   /** @param isWhole false for a partial run, which must not replace the figures of a complete run */
   readonly figure: (key: string, cells: readonly string[], isWhole?: boolean) => Promise<void>;
 };
@@ -105,12 +105,12 @@ async function withTrial<Result>(
         }),
       expect,
       expectKept: async (what, site, ledger) => {
-        const account = await settle(site, ledger);
-        for (const promise of brokenPromises(account)) expect(false, `${what}: ${promise}`);
+        const { account, broken: promises } = await settle(site, ledger);
+        for (const promise of promises) expect(false, `${what}: ${promise}`);
         return account;
       },
-      rows: (...head) => {
-        const rows = createRows(head);
+      rows: () => {
+        const rows = createRows();
         tables.push(rows);
         return rows;
       },

@@ -15,7 +15,8 @@ export type Account = {
   /** 200 without a lead. */
   readonly falseSuccesses: number;
   readonly withoutReceipt: number;
-  readonly wordless: readonly string[];
+  /** Mails, leads and false successes. */
+  readonly lost: number;
   readonly unheardSuccesses: number;
   /** Mails that repeat an earlier Message-ID. */
   readonly duplicates: number;
@@ -47,27 +48,29 @@ export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>;
   }
 }
 
-export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
+export async function settle(
+  site: Settled,
+  ledger: Ledger,
+): Promise<{ account: Account; broken: readonly string[] }> {
   const { leads, withoutReceipt } = await leadsIn(site);
   const ids = site.inbox.mails.map(({ parsed }) => parsed.messageId);
-  return {
+  const unverified = [...ledger.unverified.keys()];
+  const promises = {
     lostMails: ledger.unmailed.size,
-    lostLeads: [...ledger.unverified.keys()].filter((email) => !leads.has(email)).length,
+    lostLeads: unverified.filter((email) => !leads.has(email)).length,
     falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
     withoutReceipt,
-    wordless: ledger.wordless,
-    unheardSuccesses: [...ledger.unverified.keys()].filter((email) => leads.has(email)).length,
+  };
+  const account = {
+    ...promises,
+    lost: promises.lostMails + promises.lostLeads + promises.falseSuccesses,
+    unheardSuccesses: unverified.filter((email) => leads.has(email)).length,
     duplicates: ids.length - new Set(ids).size,
     mails: ids.length,
   };
+  const broken = [
+    ...Object.entries(promises).flatMap(([promise, count]) => (count > 0 ? [`${promise}: ${count}`] : [])),
+    ...Array.from(new Set(ledger.wordless), (line) => `an error without a sentence: ${line}`),
+  ];
+  return { account, broken };
 }
-
-export const lostIn = ({ lostMails, lostLeads, falseSuccesses }: Account): number =>
-  lostMails + lostLeads + falseSuccesses;
-
-export const brokenPromises = (account: Account): string[] => [
-  ...(['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
-    .filter((promise) => account[promise] > 0)
-    .map((promise) => `${promise}: ${account[promise]}`),
-  ...Array.from(new Set(account.wordless), (line) => `an error without a sentence: ${line}`),
-];

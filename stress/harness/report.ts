@@ -10,10 +10,17 @@ import { PROJECT_FOLDER } from '#build/vite-config.ts';
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-type Cell = string | number;
+/** The median of each fifth of a run; NaN without values. */
+export const fifthsOf = (values: readonly number[]): number[] =>
+  Array.from({ length: 5 }, (_, fifth) =>
+    median(values.slice((fifth * values.length) / 5, ((fifth + 1) * values.length) / 5)),
+  );
+
+/** Cells by column, the same columns in every row of a table. */
+type Row = Readonly<Record<string, string | number>>;
 
 export type Rows = {
-  readonly add: (...cells: readonly Cell[]) => void;
+  readonly add: (row: Row) => void;
   /** As Markdown. */
   readonly table: () => string;
   readonly say: (...columns: readonly string[]) => string;
@@ -23,29 +30,34 @@ export type Rows = {
 
 const numberIn = (cell: string): number => Number.parseFloat(cell.replaceAll(',', ''));
 
-export function createRows(head: readonly string[]): Rows {
-  const rows: (readonly Cell[])[] = [];
-  const cellOf = (row: readonly Cell[], column: string): string => {
-    const place = head.indexOf(column);
-    if (place < 0) throw new Error(`Unknown column "${column}".`);
-    return String(row[place]);
+export function createRows(): Rows {
+  const rows: Row[] = [];
+  const cellOf = (row: Row, column: string): string => {
+    const cell = row[column];
+    if (cell === undefined) throw new Error(`Unknown column "${column}".`);
+    return String(cell);
   };
   return {
-    add: (...cells) => {
-      rows.push(cells);
-      process.stdout.write(`${cells.join(' | ')}\n`);
+    add: (row) => {
+      rows.push(row);
+      process.stdout.write(`${Object.values(row).join(' | ')}\n`);
     },
-    table: () =>
-      [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
+    table: () => {
+      const head = Object.keys(rows[0] ?? {});
+      return [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows.map(Object.values)]
         .map((cells) => `| ${cells.join(' | ')} |`)
-        .join('\n'),
+        .join('\n');
+    },
     say: (...columns) =>
       rows
-        .map((row) => `${row[0]}: ${columns.map((column) => `${cellOf(row, column)} ${column}`).join(', ')}`)
+        .map((row) => {
+          const [first] = Object.values(row);
+          return `${first}: ${columns.map((column) => `${cellOf(row, column)} ${column}`).join(', ')}`;
+        })
         .join('; '),
     range: (column, ...where) => {
       const cells = rows
-        .filter((row) => where.every((text) => row.join().includes(text)))
+        .filter((row) => where.every((text) => Object.values(row).join().includes(text)))
         .map((row) => cellOf(row, column));
       if (cells.length === 1) return cells[0]!;
       const ordered = cells

@@ -15,7 +15,7 @@ const ACCEPTED: Readonly<Record<string, string>> = { 'new lead': 'FREEMAIL_FORGE
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('*');
 
 export const mails = defineCase({}, async (trial) => {
-  const rows = trial.rows('mail', 'points', 'rules', 'size');
+  const rows = trial.rows();
   const isInstalled = spawnSync('spamassassin', ['--version']).status === 0;
   if (!isInstalled)
     process.stderr.write(
@@ -33,14 +33,14 @@ export const mails = defineCase({}, async (trial) => {
         trial.expect(false, `${what}: it ${fault}.`);
       const size = `${(bytesOf(sent) / 1000).toFixed(1)} kB`;
       if (!isInstalled) {
-        rows.add(what, 'not taken', '', size);
+        rows.add({ mail: what, points: 'not taken', rules: '', size });
         continue;
       }
       const { points, hits } = scoreOf(sent.mail.raw);
       const accepted = hits.find(({ rule }) => rule === ACCEPTED[sent.name])?.points ?? 0;
       const rules = hits.map((hit) => `${hit.rule} ${hit.points}`).join(', ');
       trial.expect(points - accepted <= MOST_POINTS, `${what} scores ${points}: ${rules}.`);
-      rows.add(what, points, rules, size);
+      rows.add({ mail: what, points, rules, size });
     }
   }
   return null;

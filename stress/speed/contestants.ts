@@ -3,16 +3,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 import type { Trial } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
 import { createClient, type Client } from '#stress/speed/client.ts';
@@ -140,33 +139,37 @@ export async function timeStarts(
   return [...times.values()].map(median);
 }
 
-export async function withBoth<Result>(
-  surroundings: Surroundings,
-  measure: (both: readonly [ours: Contestant, floor: Contestant]) => Promise<Result>,
-): Promise<Result> {
-  const [ours, floor] = [await enterOurs(surroundings), await enterFloor(surroundings)];
-  const both = [await start(ours, surroundings.sink), await start(floor, surroundings.sink)] as const;
-  const result = await measure(both);
+export const withBoth = async (surroundings: Surroundings, measure: Measure): Promise<void> =>
+  withContestants(
+    [await enterOurs(surroundings), await enterFloor(surroundings)],
+    surroundings.sink,
+    measure,
+  );
+
+type Measure = (both: readonly [Contestant, Contestant]) => Promise<void>;
+
+export async function withContestants(
+  [one, other]: readonly [Entrant, Entrant],
+  sink: Sink,
+  measure: Measure,
+): Promise<void> {
+  const both = [await start(one, sink), await start(other, sink)] as const;
+  await measure(both);
   for (const contestant of both) await contestant.stop();
-  for (const entrant of [ours, floor]) clear(entrant);
-  return result;
+  for (const entrant of [one, other]) clear(entrant);
 }
 
 export const clear = ({ folder }: Entrant): void => rmSync(folder, { recursive: true });
 
-async function untilServed(url: string, child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + START_WITHIN_MS;
-  while ((await statusOf(url)) !== 200) {
-    if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error('The server did not start. See its log above.');
-    await setTimeout(ASK_EVERY_MS);
-  }
-}
-
-const statusOf = (url: string): Promise<number | null> =>
-  new Promise((resolve) => {
-    get(url, { agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? null);
-    }).on('error', () => resolve(null));
-  });
+const untilServed = (url: string, child: ChildProcess): Promise<void> =>
+  until(
+    () => {
+      if (child.exitCode !== null) throw new Error('The server did not start. See its log above.');
+      return fetch(url).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    },
+    START_WITHIN_MS,
+    ASK_EVERY_MS,
+  );

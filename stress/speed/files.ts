@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 
 import { defineCase } from '#stress/harness/cases.ts';
-import { createComparison, paceOf } from '#stress/speed/compare.ts';
+import { compare, paceOf } from '#stress/speed/compare.ts';
 import { withBoth } from '#stress/speed/contestants.ts';
 import type { Measured } from '#stress/speed/loops.ts';
 import { startSink } from '#stress/speed/sink.ts';
@@ -14,7 +14,7 @@ const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefo
 export const files = defineCase({ short: false }, async (trial, { short }) => {
   using sink = await startSink();
   const pace = paceOf(short);
-  const comparison = createComparison(trial, short);
+  const rows = trial.rows();
   await withBoth({ trial, engine: 'sqlite', sink }, async (both) => {
     const [{ url }] = both;
     const page = await (await fetch(url)).text();
@@ -27,7 +27,8 @@ export const files = defineCase({ short: false }, async (trial, { short }) => {
       const read = (contestant: (typeof both)[number], ms: number) =>
         readersOf(contestant.url, contestant.name === 'ours' ? path : `/bytes/${bytes}`, ms);
       for (const contestant of both) await read(contestant, pace.warmUpMs);
-      await comparison.add(both, { name, run: (contestant) => read(contestant, pace.turnMs) }, pace);
+      const run = (contestant: (typeof both)[number]) => read(contestant, pace.turnMs);
+      await compare({ trial, rows, pace }, both, { name, run });
     }
   });
   return null;

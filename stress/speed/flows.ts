@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 
 import { defineCase } from '#stress/harness/cases.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
-import { createComparison, paceOf, warmUp, type Load, type Pace } from '#stress/speed/compare.ts';
-import { clear, ENGINE_OPTION, enginesIn, enterOurs, start, withBoth } from '#stress/speed/contestants.ts';
+import { compare, paceOf, warmUp, type Load, type Pace } from '#stress/speed/compare.ts';
+import { ENGINE_OPTION, enginesIn, enterOurs, withBoth, withContestants } from '#stress/speed/contestants.ts';
 import { closedLoop, forMs, openLoop } from '#stress/speed/loops.ts';
 import { startSink } from '#stress/speed/sink.ts';
 
@@ -26,7 +26,7 @@ export const flows = defineCase(
   async (trial, { engine: named, short }) => {
     using sink = await startSink();
     const pace = paceOf(short);
-    const comparison = createComparison(trial, short);
+    const rows = trial.rows();
     const loads = [
       ...AT_A_TIME.map((at) => flowsAt(at, pace)),
       ...A_SECOND.map((perSecond) => flowsASecond(perSecond, pace)),
@@ -34,7 +34,7 @@ export const flows = defineCase(
     for (const engine of enginesIn(named))
       await withBoth({ trial, engine, sink }, async (both) => {
         await warmUp(both, pace);
-        for (const load of loads) await comparison.add(both, load, pace, `${load.name}, ${engine}`);
+        for (const load of loads) await compare({ trial, rows, pace }, both, load, `${load.name}, ${engine}`);
       });
     return null;
   },
@@ -54,7 +54,7 @@ export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, sh
   const usual = paceOf(short);
   // This ratio is near one and needs more rounds.
   const pace = { ...usual, rounds: short ? usual.rounds : 9 };
-  const comparison = createComparison(trial, short);
+  const rows = trial.rows();
   const count = short ? Math.min(most, MANY_SHORT) : most;
   const what = `${count.toLocaleString('en')} leads`;
   for (const engine of enginesIn(named)) {
@@ -66,15 +66,15 @@ export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, sh
       return entrant;
     };
     const entrants = [await prepare(count), await prepare(FEW)] as const;
-    const both = [await start(entrants[0], sink), await start(entrants[1], sink)] as const;
-    await warmUp(both, pace);
-    const ratio = await comparison.add(both, flowsAt(VISITORS, pace), pace, `${what}, ${engine}`);
-    for (const contestant of both) await contestant.stop();
-    entrants.forEach(clear);
-    trial.expect(
-      count < JUDGED_FROM_LEADS || ratio >= LEAST_RATIO,
-      `${engine}: with ${what}, speed is only ${ratio.toFixed(2)} of that with few`,
-    );
+    await withContestants(entrants, sink, async (both) => {
+      await warmUp(both, pace);
+      const load = flowsAt(VISITORS, pace);
+      const ratio = await compare({ trial, rows, pace }, both, load, `${what}, ${engine}`);
+      trial.expect(
+        count < JUDGED_FROM_LEADS || ratio >= LEAST_RATIO,
+        `${engine}: with ${what}, speed is only ${ratio.toFixed(2)} of that with few`,
+      );
+    });
   }
   return null;
 });
