@@ -95,9 +95,8 @@ const test = base.extend<object, { readonly counter: VisitCounter }>({
   counter: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
     async ({}, use) => {
-      const counter = await startVisitCounter();
+      await using counter = await startVisitCounter();
       await use(counter);
-      await counter.close();
     },
     { scope: 'worker' },
   ],

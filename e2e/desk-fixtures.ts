@@ -210,11 +210,10 @@ export const changingTest = test.extend<object, { readonly receiver: Receiver }>
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
     async ({}, use) => {
       // Refuses the first event, which is about KEPT_LEAD.
-      const receiver = await startReceiver((_, response) =>
+      await using receiver = await startReceiver((_, response) =>
         response.writeHead(receiver.received.length === 1 ? 410 : 204).end(),
       );
       await use(receiver);
-      await receiver.close();
     },
     { scope: 'worker' },
   ],

@@ -34,8 +34,7 @@ type PostgresNode = {
 export type PostgresPair = {
   readonly a: PostgresNode;
   readonly b: PostgresNode;
-  readonly close: () => Promise<void>;
-};
+} & AsyncDisposable;
 
 /**
  * Starts both; commits at the primary wait for the standby.
@@ -69,11 +68,7 @@ export async function startPostgresPair({
     await close();
     throw error;
   }
-  return {
-    a,
-    b,
-    close,
-  };
+  return { a, b, [Symbol.asyncDispose]: close };
 }
 
 async function createNode(

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 
-import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+import { certificateFile } from '#testing/certificate.ts';
 import { findProgram } from '#testing/programs.ts';
 import { until } from '#testing/until.ts';
 
@@ -33,13 +33,7 @@ function readDeployed(name: string, replacements: readonly (readonly [from: stri
   );
 }
 
-function writeCertificate(folder: string): readonly [certificate: string, key: string] {
-  const certificate = path.join(folder, 'certificate.pem');
-  const key = path.join(folder, 'key.pem');
-  writeFileSync(certificate, TEST_CERTIFICATE);
-  writeFileSync(key, TEST_KEY, { mode: 0o600 });
-  return [certificate, key];
-}
+const [CERTIFICATE, KEY] = [certificateFile('localhost'), certificateFile('localhost-key')];
 
 function nginxWith(folder: string, servers: string): string[] {
   const main = path.join(folder, 'nginx.conf');
@@ -65,11 +59,10 @@ const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: stri
 ];
 
 function configureNginx(folder: string, ports: ProxyPorts): string[] {
-  const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guide.example.com';
   const site = readDeployed('nginx.conf', [
-    [`${place}/fullchain.pem`, certificate],
-    [`${place}/privkey.pem`, key],
+    [`${place}/fullchain.pem`, CERTIFICATE],
+    [`${place}/privkey.pem`, KEY],
     ['https://guide.example.com', `https://localhost:${ports.https}`],
     ['guide.example.com', 'localhost'],
     [
@@ -87,7 +80,6 @@ export const MAIN_SITE = 'This is the main site.';
 
 /** Another site owns the host, claims scripts and pictures, sets strict policies and has its own error pages. */
 function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
-  const [certificate, key] = writeCertificate(folder);
   const snippet = path.join(folder, 'nginx-path.conf');
   const deployed = readDeployed('nginx-path.conf', [
     ['http://127.0.0.1:3000', `http://127.0.0.1:${ports.pages[0]}`],
@@ -104,7 +96,7 @@ function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
     `server { listen 127.0.0.1:${ports.http}; return 301 https://localhost:${ports.https}$request_uri; }
 server {
   listen 127.0.0.1:${ports.https} ssl http2; server_name localhost;
-  ssl_certificate ${certificate}; ssl_certificate_key ${key};
+  ssl_certificate ${CERTIFICATE}; ssl_certificate_key ${KEY};
   add_header Content-Security-Policy "default-src 'none'" always;
   proxy_intercept_errors on; error_page 401 404 422 /error-of-the-site;
   location ~* \\.(js|css|png|webp|avif|woff2|svg|mp4)$ { root ${folder}/nowhere; expires 1y; }
@@ -115,14 +107,13 @@ server {
 }
 
 function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
-  const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guides';
   const file = path.join(folder, 'guides.conf');
   writeFileSync(
     file,
     readDeployed('nginx-guides.conf', [
-      [`${place}/fullchain.pem`, certificate],
-      [`${place}/privkey.pem`, key],
+      [`${place}/fullchain.pem`, CERTIFICATE],
+      [`${place}/privkey.pem`, KEY],
       ['example.com', 'localhost'],
       [' 3001;', ` ${ports.pages[0]};`],
       [' 3002;', ` ${ports.pages[1]};`],

@@ -1,22 +1,20 @@
 // The counter uses https and has a different origin from the page.
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+import { listening, type Listening } from '#testing/listening.ts';
 
 /** Browsers find it with `resolverRule` and need `ignoreHTTPSErrors` for its certificate. */
 export const COUNTER_ORIGIN = 'https://counter.example';
 export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
-export type VisitCounter = {
+export type VisitCounter = Listening & {
   readonly resolverRule: string;
   readonly asked: readonly string[];
   readonly sent: readonly string[];
   readonly serve: (script: string | null) => void;
-  readonly close: () => Promise<void>;
 };
 
 export async function startVisitCounter(): Promise<VisitCounter> {
@@ -38,22 +36,16 @@ export async function startVisitCounter(): Promise<VisitCounter> {
   const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const https = await listening(server, 'localhost');
   return {
-    resolverRule: `--host-resolver-rules=MAP ${new URL(COUNTER_ORIGIN).host} localhost:${port}`,
+    ...https,
+    resolverRule: `--host-resolver-rules=MAP ${new URL(COUNTER_ORIGIN).host} localhost:${https.port}`,
     asked,
     sent,
     serve: (next) => {
       script = next;
       asked.length = 0;
       sent.length = 0;
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 
-import { freePort } from '#testing/free-port.ts';
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
+import { listening, type Listening } from '#testing/listening.ts';
 
 export type Received = {
   readonly headers: IncomingHttpHeaders;
@@ -12,28 +12,20 @@ export type Received = {
   readonly id: string;
 };
 
-export type Receiver = {
-  readonly url: string;
-  readonly port: number;
-  readonly received: readonly Received[];
-  readonly close: () => Promise<void>;
-} & AsyncDisposable;
+export type Receiver = Listening & { readonly url: string; readonly received: readonly Received[] };
 
 export async function startReceiver(
   answer: (received: Received, response: ServerResponse) => void = (_, response) =>
     void response.writeHead(204).end(),
-  wanted?: number,
 ): Promise<Receiver> {
   const received: Received[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
-    const text = Buffer.concat(chunks).toString('utf8');
+    const body = await text(request);
     const { headers } = request;
     const one: Received = {
       headers,
-      text,
-      event: JSON.parse(text) as LeadEventBody,
+      text: body,
+      event: JSON.parse(body) as LeadEventBody,
       id: String(headers['webhook-id']),
     };
     received.push(one);
@@ -42,21 +34,9 @@ export async function startReceiver(
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy());
   });
-  const port = wanted ?? (await freePort());
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return {
-    // Anyone who knows the path can send events, so it is secret.
-    url: `http://127.0.0.1:${port}/a-secret-path`,
-    port,
-    received,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const http = await listening(server);
+  // Anyone who knows the path can send events, so it is secret.
+  return { ...http, url: `http://127.0.0.1:${http.port}/a-secret-path`, received };
 }
 
 export async function withReceiver(

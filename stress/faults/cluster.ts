@@ -1,8 +1,8 @@
 // Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted.
 import { setTimeout } from 'node:timers/promises';
 
+import { startForwarder } from '#testing/forwarder.ts';
 import { freePort } from '#testing/free-port.ts';
-import { startBalancer } from '#stress/harness/balancer.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { databaseOf } from '#stress/harness/promises-kept.ts';
 import {
@@ -32,9 +32,10 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     Array.from({ length: PROCESSES }, async () => site.start({ PORT: String(await freePort()) })),
   );
   report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
-  using balancer = await startBalancer(servers.map(({ port }) => port));
+  await using balancer = await startForwarder(...servers.map(({ port }) => port));
+  const url = `http://127.0.0.1:${balancer.port}`;
   const underLoad = async (what: string, happening: () => Promise<unknown>) => {
-    const ledger = await walkWhile({ url: balancer.url, inbox }, VISITORS, happening);
+    const ledger = await walkWhile({ url, inbox }, VISITORS, happening);
     return { ...ledger, account: await trial.expectKept(what, site, ledger) };
   };
 

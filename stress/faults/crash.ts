@@ -101,7 +101,7 @@ async function startKeeper(): Promise<Keeper> {
       return response.writeHead(204).end();
     });
   });
-  return { url: receiver.url, kept, counts, [Symbol.asyncDispose]: receiver.close };
+  return { ...receiver, kept, counts };
 }
 
 async function readArticle(url: string, cookie: string): Promise<void> {

@@ -4,10 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { verifyChain } from '#server/consent/check.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
-import { startEndpoint } from '#testing/postgres-endpoint.ts';
+import { startForwarder } from '#testing/forwarder.ts';
 import { startPostgresPair } from '#testing/postgres-pair.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startBalancer } from '#stress/harness/balancer.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { databaseOf } from '#stress/harness/promises-kept.ts';
 import { describeCounts, newAddress, post, walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
@@ -28,18 +27,15 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const { expect } = trial;
   const rows = trial.rows();
-  await using stack = new AsyncDisposableStack();
-  const pair = await startPostgresPair();
-  stack.defer(pair.close);
+  await using pair = await startPostgresPair();
   await pair.a.ask('create database leads');
-  const endpoint = await startEndpoint(pair.a.port);
-  stack.defer(endpoint.close);
+  await using endpoint = await startForwarder(pair.a.port);
   await using site = await trial.prepareSite('postgres', {
     databaseUrl: pair.a.url.replace(/:\d+\/postgres$/, `:${endpoint.port}/leads`),
     env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'silent' },
   });
   const servers = await Promise.all([site.start(), site.start()]);
-  using balancer = await startBalancer(servers.map(({ port }) => port));
+  await using balancer = await startForwarder(...servers.map(({ port }) => port));
   let [primary, standby] = [pair.a, pair.b];
   const promoteStandby = async (): Promise<void> => {
     await standby.promote();
@@ -62,7 +58,7 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   async function underLoad(what: string, happening: () => Promise<number>) {
     let due = 0;
     const { looks, result: ledger } = await watchWhile(askHealth, HEALTH_EVERY_MS, () =>
-      walkWhile({ url: balancer.url, inbox: site.inbox }, VISITORS, async () => {
+      walkWhile({ url: `http://127.0.0.1:${balancer.port}`, inbox: site.inbox }, VISITORS, async () => {
         await setTimeout(2_000);
         due = await happening();
         await setTimeout(5_000);

@@ -74,7 +74,7 @@ type Measuring = {
 };
 
 export const desk = defineCase({ leads: 1_000_000 }, async (trial, { leads }) => {
-  using sink = await startSink();
+  await using sink = await startSink();
   const commandRows = trial.rows();
   const screenRows = trial.rows();
   const besideRows = trial.rows();

@@ -12,7 +12,7 @@ const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 export const files = defineCase({ short: false }, async (trial, { short }) => {
-  using sink = await startSink();
+  await using sink = await startSink();
   const pace = paceOf(short);
   const rows = trial.rows();
   await withBoth({ trial, engine: 'sqlite', sink }, async (both) => {

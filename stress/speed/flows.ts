@@ -24,7 +24,7 @@ const flowsASecond = (perSecond: number, { turnMs }: Pace): Load => ({
 export const flows = defineCase(
   { ...ENGINE_OPTION, short: false },
   async (trial, { engine: named, short }) => {
-    using sink = await startSink();
+    await using sink = await startSink();
     const pace = paceOf(short);
     const rows = trial.rows();
     const loads = [
@@ -50,7 +50,7 @@ const VISITORS = 32;
 
 const LEADS_OPTIONS = { ...ENGINE_OPTION, short: false, leads: 1_000_000 };
 export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, short, leads: most }) => {
-  using sink = await startSink();
+  await using sink = await startSink();
   const usual = paceOf(short);
   // This ratio is near one and needs more rounds.
   const pace = { ...usual, rounds: short ? usual.rounds : 9 };

@@ -35,7 +35,7 @@ const MIB = 1024 ** 2;
 
 const OPTIONS = { ...ENGINE_OPTION, short: false, flows: 100_000 };
 export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, flows: most }) => {
-  using sink = await startSink();
+  await using sink = await startSink();
   const flows = short ? Math.min(most, FLOWS_SHORT) : most;
   const rows = trial.rows();
   for (const engine of enginesIn(named)) {

@@ -1,20 +1,20 @@
 // A mail server with the part of RFC 5321 that the mail library uses. Parsing whole messages, as the tests' inbox does, costs more than
 // sending them.
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 
-export type Sink = {
+import { listening, type Listening } from '#testing/listening.ts';
+
+export type Sink = Listening & {
   readonly url: string;
   readonly codeFor: (email: string) => Promise<string>;
   readonly abandon: () => void;
-} & Disposable;
+};
 
 const END_OF_MESSAGE = '\r\n.\r\n';
 
 export async function startSink(): Promise<Sink> {
   const waiting = new Map<string, PromiseWithResolvers<string>>();
   const arrived = new Map<string, string>();
-  const sockets = new Set<Socket>();
 
   const receive = (recipient: string, message: string): void => {
     // The desk's mail has its code only in the text.
@@ -27,9 +27,6 @@ export async function startSink(): Promise<Sink> {
   };
 
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
     socket.setNoDelay(true).setEncoding('latin1');
     socket.write('220 sink ESMTP\r\n');
     let text = '';
@@ -62,10 +59,10 @@ export async function startSink(): Promise<Sink> {
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const smtp = await listening(server);
   return {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...smtp,
+    url: `smtp://127.0.0.1:${smtp.port}`,
     codeFor: (email) => {
       const code = arrived.get(email);
       if (code !== undefined) {
@@ -79,10 +76,6 @@ export async function startSink(): Promise<Sink> {
     abandon: () => {
       for (const visitor of waiting.values()) visitor.reject(new Error('The mail did not arrive in time.'));
       waiting.clear();
-    },
-    [Symbol.dispose]: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }

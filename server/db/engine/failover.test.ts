@@ -7,7 +7,7 @@ import { openDatabase, type Db, type OpenDatabase } from '#server/db/engine/conn
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
-import { startEndpoint, type Endpoint } from '#testing/postgres-endpoint.ts';
+import { startForwarder, type Forwarder } from '#testing/forwarder.ts';
 import { startPostgresPair, type PostgresPair } from '#testing/postgres-pair.ts';
 import { until } from '#testing/until.ts';
 
@@ -43,12 +43,12 @@ const [PATIENCE_MS, IMPATIENCE_MS] = [8_000, 1_000];
 async function withPair(
   story: (
     pair: PostgresPair,
-    endpoint: Endpoint,
+    endpoint: Forwarder,
     openThere: (timeoutMs?: number) => OpenDatabase,
   ) => Promise<void>,
 ): Promise<void> {
-  const pair = await startPostgresPair({ fsync: 'off' });
-  const endpoint = await startEndpoint(pair.a.port);
+  await using pair = await startPostgresPair({ fsync: 'off' });
+  await using endpoint = await startForwarder(pair.a.port);
   const opened: OpenDatabase[] = [];
   const openThere = (timeoutMs = PATIENCE_MS) => {
     const database = open(pair.a.url.replace(`:${pair.a.port}/`, `:${endpoint.port}/`), timeoutMs);
@@ -60,8 +60,6 @@ async function withPair(
     await story(pair, endpoint, openThere);
   } finally {
     await Promise.all(opened.map(({ close }) => close()));
-    endpoint.close();
-    await pair.close();
   }
 }
 
@@ -116,7 +114,7 @@ it('connections leave a PostgreSQL server that becomes read-only', () =>
 
 it('a connection pool can be closed even if its server does not respond', async () => {
   const url = new URL(await createPostgresDatabase());
-  const endpoint = await startEndpoint(Number(url.port));
+  await using endpoint = await startForwarder(Number(url.port));
   url.host = `127.0.0.1:${endpoint.port}`;
   const { db, close } = open(url.href, 500);
   await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(db)));
@@ -128,5 +126,4 @@ it('a connection pool can be closed even if its server does not respond', async 
     (await late).map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  endpoint.close();
 });
