@@ -1,34 +1,22 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
-import { freePort } from '#testing/free-port.ts';
+import { DEV, startDev, type Dev } from '#testing/start-dev.ts';
 import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect as quickly, hold, test } from './fixtures.ts';
 
-const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
 const READY_WITHIN_MS = 60_000;
 
 // Sources compile on request, and the API restarts whenever words are saved.
 test.describe.configure({ timeout: 180_000 });
 const expect = quickly.configure({ timeout: 40_000 });
 
-type Dev = AsyncDisposable & {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly output: () => string;
-  readonly campaign: string;
-};
-
-type DevOptions = { readonly command?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
-
 /** A parent process that, like npm, passes on npm_lifecycle_event and waits for its child. */
-const AS_NPM: DevOptions = {
+const AS_NPM = {
   command: [
     '-e',
     `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`,
@@ -36,49 +24,6 @@ const AS_NPM: DevOptions = {
   ],
   env: { npm_lifecycle_event: 'dev' },
 };
-
-async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise<Dev> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
-  const campaign = path.join(folder, 'words');
-  cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
-  const port = String(await freePort());
-  const child = spawn(process.execPath, command, {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      INSTANCE_FOLDER: folder,
-      CAMPAIGN_FOLDER: campaign,
-      ...KEPT_COMPILED,
-      ...env,
-      PORT: port,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'exit');
-  const end = async () => {
-    child.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    await expect
-      .poll(() => /^Ready on/m.test(output) || child.exitCode !== null, { timeout: READY_WITHIN_MS })
-      .toBe(true);
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return {
-    child,
-    url: `http://127.0.0.1:${port}`,
-    output: () => output,
-    campaign,
-    [Symbol.asyncDispose]: end,
-  };
-}
 
 const replaceIn = (file: string, from: RegExp, to: string) =>
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
@@ -121,7 +66,7 @@ test.describe('development server', () => {
     test.setTimeout(2 * READY_WITHIN_MS);
     mailed = site.inbox.mails.length;
     const env = { ...AS_NPM.env, ...siteSettings('file:./data/leads.db', site.inbox) };
-    dev = await startDev({ ...AS_NPM, env });
+    dev = await startDev(TEST_CAMPAIGN, { ...AS_NPM, env });
   });
   test.afterAll(() => dev?.[Symbol.asyncDispose]());
 
@@ -229,7 +174,7 @@ async function beginForm(url: string, email: string) {
 
 test('Ctrl-C or a crash ends npm run dev and every process it started', async () => {
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-    await using dev = await startDev();
+    await using dev = await startDev(TEST_CAMPAIGN);
     await endsWith(dev, signal);
   }
 });

@@ -1,8 +1,5 @@
 // Makes the pictures in README and docs, each in a light and a dark version. Usage: make-readme.ts [walk] [inbox] [report] [desk]
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,14 +13,14 @@ import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
-import { desk } from '#testing/desk.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
+import { desk, succeeded } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
-import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
+import { codeIn, smtpError, type InboxBehaviour } from '#testing/inbox.ts';
 import { createRandom } from '#testing/random.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { startSite } from '#testing/start-site.ts';
-import { until } from '#testing/until.ts';
+import { startDev } from '#testing/start-dev.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'docs', 'pictures');
@@ -32,7 +29,6 @@ type Theme = (typeof THEMES)[number];
 
 const MOST_BYTES = 600_000;
 const MOST_SECONDS = 8;
-const READY_WITHIN_MS = 60_000;
 
 const ELENA = {
   name: 'Elena Marsh',
@@ -44,10 +40,29 @@ type Person = typeof ELENA;
 
 type Frame = { readonly picture: Buffer; readonly milliseconds: number };
 
-async function openPage(browser: Browser, theme: Theme, options: BrowserContextOptions): Promise<Page> {
-  const context = await browser.newContext({ ...options, colorScheme: theme });
+async function inPage<Result>(
+  browser: Browser,
+  theme: Theme,
+  options: BrowserContextOptions,
+  work: (page: Page) => Promise<Result>,
+): Promise<Result> {
+  await using context = await browser.newContext({ ...options, colorScheme: theme });
   await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
-  return context.newPage();
+  return await work(await context.newPage());
+}
+
+async function inBothThemes(
+  browser: Browser,
+  options: BrowserContextOptions,
+  work: (page: Page, shoot: (name: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  for (const theme of THEMES)
+    await inPage(browser, theme, options, (page) =>
+      work(page, async (name) => {
+        const picture = await page.screenshot({ animations: 'disabled' });
+        await write(`${name}-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
+      }),
+    );
 }
 
 const noToast = (page: Page) => page.waitForFunction(() => document.querySelector('li[data-state]') === null);
@@ -75,21 +90,14 @@ async function fillForm(page: Page, person: Person, onStep: () => Promise<void> 
 
 async function makeWalk(browser: Browser): Promise<void> {
   for (const theme of THEMES) {
-    const site = await startSite({ campaign: DEFAULT_CAMPAIGN });
-    try {
-      const page = await openPage(browser, theme, {
-        viewport: { width: 1280, height: 832 },
-        deviceScaleFactor: 1.125,
-      });
-      await writeAnimation(`walk-${theme}`, await photographWalk(page, site));
-      await page.context().close();
-    } finally {
-      await site.close();
-    }
+    await using site = await startSite({ campaign: DEFAULT_CAMPAIGN });
+    const options = { viewport: { width: 1280, height: 832 }, deviceScaleFactor: 1.125 };
+    const frames = await inPage(browser, theme, options, (page) => photographWalk(page, site));
+    await writeAnimation(`walk-${theme}`, frames);
   }
 }
 
-async function photographWalk(page: Page, site: Awaited<ReturnType<typeof startSite>>): Promise<Frame[]> {
+async function photographWalk(page: Page, site: Site): Promise<Frame[]> {
   const frames: Frame[] = [];
   const shoot = async (milliseconds: number) => {
     const picture = await page.screenshot({ animations: 'disabled', caret: 'initial' });
@@ -149,61 +157,33 @@ async function write(name: string, picture: Sharp): Promise<void> {
 const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
 
 async function makeInbox(browser: Browser): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-readme-'));
-  const port = await freePort();
-  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'build', 'dev.ts')], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      INSTANCE_FOLDER: folder,
-      CAMPAIGN_FOLDER: DEFAULT_CAMPAIGN,
-      MAIL_FROM: 'Master AI-Powered Outreach <guide@example.com>',
-      PORT: String(port),
-      ...KEPT_COMPILED,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const env = { MAIL_FROM: 'Master AI-Powered Outreach <guide@example.com>' };
+  await using dev = await startDev(DEFAULT_CAMPAIGN, { env });
+  await askInDevelopment(browser, dev.url, ELENA, true);
+  await askInDevelopment(browser, dev.url, JONAS, false);
+  await inBothThemes(browser, OPERATORS, async (page, shoot) => {
+    await page.goto(`${dev.url}/inbox`, { waitUntil: 'load' });
+    await page.getByText(JONAS.email).first().waitFor();
+    await shoot('inbox');
   });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
-  try {
-    await until(() => /^Ready on/m.test(output) || child.exitCode !== null, READY_WITHIN_MS);
-    await askInDevelopment(browser, url, ELENA, true);
-    await askInDevelopment(browser, url, JONAS, false);
-    for (const theme of THEMES) {
-      const page = await openPage(browser, theme, OPERATORS);
-      await page.goto(`${url}/inbox`, { waitUntil: 'load' });
-      await page.getByText(JONAS.email).first().waitFor();
-      const picture = await page.screenshot({ animations: 'disabled' });
-      await write(`inbox-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
-      await page.context().close();
-    }
-  } finally {
-    child.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
-async function askInDevelopment(browser: Browser, url: string, person: Person, enters: boolean) {
-  const page = await openPage(browser, 'light', OPERATORS);
-  await openForm(page, url);
-  await fillForm(page, person);
-  await sendForm(page);
-  const inbox = await page.context().newPage();
-  await inbox.goto(`${url}/inbox`, { waitUntil: 'load' });
-  const heading = inbox.getByRole('heading', { name: / is your code/ });
-  await heading.waitFor();
-  const [code = ''] = /\d{6}/.exec(await heading.innerText()) ?? [];
-  if (enters) {
+const askInDevelopment = (browser: Browser, url: string, person: Person, enters: boolean) =>
+  inPage(browser, 'light', OPERATORS, async (page) => {
+    await openForm(page, url);
+    await fillForm(page, person);
+    await sendForm(page);
+    const inbox = await page.context().newPage();
+    await inbox.goto(`${url}/inbox`, { waitUntil: 'load' });
+    const heading = inbox.getByRole('heading', { name: / is your code/ });
+    await heading.waitFor();
+    if (!enters) return;
+    const [code = ''] = /\d{6}/.exec(await heading.innerText()) ?? [];
     await page.bringToFront();
     await page.keyboard.type(code);
     await page.getByRole('article').waitFor();
     await inbox.getByText('you@example.com').first().waitFor();
-  }
-  await page.context().close();
-}
+  });
 
 const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
@@ -212,56 +192,30 @@ const OPEN_SECONDS = 14 * 3600;
 const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-const NAMES = [
-  'Mara Lindgren',
-  'Tomás Ferreira',
-  'Priya Raman',
-  'Jonas Weber',
-  'Amélie Fournier',
-  'Kofi Mensah',
-  'Hanna Kowalska',
-  'Daniel Okafor',
-  'Sofia Rossi',
-  'Liam Byrne',
-];
-const COMPANIES = [
-  'Nordwind Logistik',
-  'Ferreira & Filhos',
-  'Lakeside Analytics',
-  'Weber & Partner',
-  'Brightwater Logistics',
-  'Harbour Software',
-  'Oak Street Media',
-];
-const pick = (from: readonly string[], random: () => number): string =>
-  from[Math.floor(random() * from.length)] ?? '';
+const NAMES =
+  'Mara Lindgren, Tomás Ferreira, Priya Raman, Jonas Weber, Amélie Fournier, Kofi Mensah, Hanna Kowalska, Daniel Okafor, Sofia Rossi, Liam Byrne';
+const COMPANIES =
+  'Nordwind Logistik, Ferreira & Filhos, Lakeside Analytics, Weber & Partner, Brightwater Logistics, Harbour Software, Oak Street Media';
+function pick(list: string, random: () => number): string {
+  const all = list.split(', ');
+  return all[Math.floor(random() * all.length)] ?? '';
+}
 
 const refusing: InboxBehaviour = {
-  onRecipient: (address) =>
-    address.startsWith('refused')
-      ? Object.assign(new Error('No such user here'), { responseCode: 550 })
-      : null,
+  onRecipient: (address) => (address.startsWith('refused') ? smtpError(550, 'No such user here') : null),
 };
 
 async function makeReport(browser: Browser): Promise<void> {
   await withServer({ engine: 'sqlite', inbox: refusing }, async (server) => {
     await walkTwoWeeks(server);
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-report-'));
-    try {
+    await inFolder(async (folder) => {
       const file = path.join(folder, 'report.html');
-      const answer = await desk(server.service, ['report', '--period', '7d', '--out', file, '--text']);
-      if (answer.exitCode !== 0) throw new Error(answer.notes);
-      process.stdout.write(answer.out);
-      for (const theme of THEMES) {
-        const page = await openPage(browser, theme, OPERATORS);
+      await succeeded(desk(server.service, ['report', '--period', '7d', '--out', file]));
+      await inBothThemes(browser, OPERATORS, async (page, shoot) => {
         await page.goto(pathToFileURL(file).href);
-        const picture = await page.screenshot({ animations: 'disabled' });
-        await write(`report-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
-        await page.context().close();
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+        await shoot('report');
+      });
+    });
   });
 }
 
@@ -283,32 +237,27 @@ async function makeDesk(browser: Browser): Promise<void> {
     });
     await app.listen({ host: '127.0.0.1', port });
     try {
-      const door = await openPage(browser, 'light', OPERATORS);
-      await door.clock.setFixedTime(server.now());
-      await door.goto(`${url}/enter#${link.token}`);
-      await door.getByRole('heading', { name: 'Today' }).waitFor();
-      const session = await door.evaluate(() => Object.entries(sessionStorage));
-      await door.context().close();
-      for (const theme of THEMES) {
-        const page = await openPage(browser, theme, AT_THE_DESK);
+      const session = await inPage(browser, 'light', OPERATORS, async (page) => {
+        await page.clock.setFixedTime(server.now());
+        await page.goto(`${url}/enter#${link.token}`);
+        await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
+        return page.evaluate(() => Object.entries(sessionStorage));
+      });
+      await inBothThemes(browser, AT_THE_DESK, async (page, shoot) => {
         await page.addInitScript((items) => {
           for (const [name, value] of items) sessionStorage.setItem(name, value);
         }, session);
         await page.clock.setFixedTime(server.now());
-        const shoot = async (name: string) => {
-          await page.waitForLoadState('networkidle');
-          const picture = await page.screenshot({ animations: 'disabled' });
-          await write(`desk-${name}-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
-        };
         await page.goto(`${url}/leads`);
         const lead = page.getByRole('table').getByRole('link').first();
         await lead.waitFor();
-        await shoot('leads');
+        await page.waitForLoadState('networkidle');
+        await shoot('desk-leads');
         await lead.click();
         await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-        await shoot('person');
-        await page.context().close();
-      }
+        await page.waitForLoadState('networkidle');
+        await shoot('desk-person');
+      });
     } finally {
       await app.close();
     }

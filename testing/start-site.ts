@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,6 +8,7 @@ import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { KEPT_COMPILED, keptCompiledIn } from '#testing/environment.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { ownEnvironment, startProgram, type Program } from '#testing/start-program.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
@@ -16,86 +16,49 @@ const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.j
 };
 /** Memory flags of `npm start` (decision 0019). */
 export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
-const READY_WITHIN_MS = 60_000;
 
-export type SiteProcess = {
-  readonly url: string;
-  readonly port: number;
-  readonly child: ChildProcess;
-  readonly output: () => string;
-  readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
-};
+export type SiteProcess = Program & { readonly url: string; readonly port: number };
 
 /**
  * @param env settings; those of this machine are removed, the rest of the environment stays. PORT undefined: use .env
  * @param folder working folder, with data/
  * @param project another copy of the project (project-copy.ts)
  */
+export async function startSiteProcess(
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string,
+  project = PROJECT_FOLDER,
+): Promise<SiteProcess> {
+  const { args, ...options } = siteProgram(env, folder, project);
+  const { found, ...program } = await startProgram(args, /"msg":"Ready on ([^"]+)"/, options);
+  const [, url = ''] = found;
+  return { ...program, url, port: Number(new URL(url).port) };
+}
+
+/** Starts a site as {@link startSiteProcess}, without waiting until it is ready. */
 export function spawnSite(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
   stdio: StdioOptions,
-  project = PROJECT_FOLDER,
 ): ChildProcess {
+  const { args, ...options } = siteProgram(env, folder, PROJECT_FOLDER);
+  return spawn(process.execPath, args, { ...options, env: { ...ownEnvironment(), ...options.env }, stdio });
+}
+
+function siteProgram(env: Readonly<Record<string, string | undefined>>, folder: string, project: string) {
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
-  return spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', 'start.js')], {
+  return {
+    args: [...SERVING_FLAGS, path.join(project, 'server', 'start.js')],
     cwd: folder,
     env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
       PORT: '0',
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
       ...(project !== PROJECT_FOLDER && keptCompiledIn(project)),
       ...campaign,
       ...env,
-    },
-    stdio,
-  });
-}
-
-/** Starts a site as {@link spawnSite}, and waits until it is ready. */
-export async function startSiteProcess(
-  env: Readonly<Record<string, string | undefined>>,
-  folder: string,
-  project?: string,
-): Promise<SiteProcess> {
-  const child = spawnSite(env, folder, ['ignore', 'pipe', 'pipe'], project);
-  let output = '';
-  const ready = new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      const url = /"msg":"Ready on ([^"]+)"/.exec(output)?.[1];
-      if (url) resolve(url);
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    child.once('exit', (code) =>
-      reject(new Error(`The server ended with ${code} before it was ready:\n${output}`)),
-    );
-    setTimeout(
-      () => reject(new Error(`The server was not ready in time:\n${output}`)),
-      READY_WITHIN_MS,
-    ).unref();
-  });
-  const url = await ready.catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw error;
-  });
-  return {
-    url,
-    port: Number(new URL(url).port),
-    child,
-    output: () => output,
-    stop: async (signal = 'SIGTERM') => {
-      if (child.exitCode === null && child.signalCode === null) {
-        const exited = once(child, 'exit');
-        child.kill(signal);
-        await exited;
-      }
-      return child.exitCode ?? child.signalCode;
     },
   };
 }

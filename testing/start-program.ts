@@ -1,0 +1,61 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+
+import { until } from '#testing/until.ts';
+
+const READY_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 10;
+
+export type Program = AsyncDisposable & {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+};
+
+/** What a program needs of this environment. */
+export const ownEnvironment = () => ({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
+
+/**
+ * Starts Node and waits until its output contains a text. Throws with the output if the program ends before, or needs too long.
+ * @returns also the groups of the text
+ */
+export async function startProgram(
+  args: readonly string[],
+  ready: RegExp,
+  options: Pick<SpawnOptions, 'cwd' | 'env'>,
+): Promise<Program & { readonly found: readonly string[] }> {
+  const { env, ...others } = options;
+  const child = spawn(process.execPath, args, {
+    ...others,
+    env: { ...ownEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = once(child, 'exit');
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (!hasEnded()) {
+      child.kill(signal);
+      await exited;
+    }
+    return child.exitCode ?? child.signalCode;
+  };
+  let found: RegExpExecArray | null = null;
+  try {
+    await until(
+      () => {
+        found = ready.exec(output);
+        return found !== null || hasEnded();
+      },
+      READY_WITHIN_MS,
+      LOOK_EVERY_MS,
+    );
+  } catch {
+    await stop('SIGKILL');
+  }
+  if (found === null)
+    throw new Error(`The program ended with ${child.exitCode}, or was not ready in time:\n${output}`);
+  return { child, output: () => output, stop, found, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
