@@ -1,5 +1,5 @@
 // The folder is removed however the tests end: success, failure, Ctrl-C or SIGKILL.
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
@@ -7,7 +7,7 @@ import path from 'node:path';
 
 export type PostgresFolder = {
   readonly path: string;
-  readonly runs: (...pids: readonly number[]) => void;
+  readonly runs: (child: ChildProcess) => void;
   readonly remove: () => Promise<void>;
 };
 
@@ -32,9 +32,20 @@ export function makePostgresFolder(prefix: string): PostgresFolder {
   });
   keeper.unref();
   keeper.stdin.on('error', () => {});
+  const running = new Set<number>();
+  const tell = () => keeper.stdin.write(`${[...running].join(' ')}\n`);
   return {
     path: folder,
-    runs: (...pids) => keeper.stdin.write(`${pids.join(' ')}\n`),
+    runs: (child) => {
+      const { pid } = child;
+      if (pid === undefined) return;
+      running.add(pid);
+      tell();
+      child.once('exit', () => {
+        running.delete(pid);
+        tell();
+      });
+    },
     remove: async () => {
       keeper.ref();
       const removed = once(keeper, 'exit');

@@ -2,29 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { freePort } from '#testing/free-port.ts';
-import { makePostgresFolder, type PostgresFolder } from '#testing/postgres-folder.ts';
 import {
-  binaries,
+  createNode,
   initialise,
-  launchPostgres,
+  installPostgres,
   onPostgres,
   PASSWORD,
-  unprivilegedOwner,
+  type PostgresInstallation,
+  type PostgresNode,
 } from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
-type PostgresNode = {
+type Replica = PostgresNode & {
   readonly name: string;
-  readonly port: number;
-  readonly url: string;
-  readonly start: () => Promise<void>;
-  /** SIGINT stops it cleanly, with everything replicated. SIGKILL imitates a crash of the machine. */
-  readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
   readonly promote: () => Promise<void>;
-  readonly copyFrom: (primary: PostgresNode) => Promise<void>;
+  readonly copyFrom: (primary: Replica) => Promise<void>;
   /** Restarts as a standby with its own data, after a clean stop. */
-  readonly follow: (primary: PostgresNode) => Promise<void>;
+  readonly follow: (primary: Replica) => Promise<void>;
   readonly waitForStandby: (waits: boolean) => Promise<void>;
   /** Resolves when a standby has caught up and commits wait for it. */
   readonly untilReplicated: () => Promise<void>;
@@ -32,8 +26,8 @@ type PostgresNode = {
 };
 
 export type PostgresPair = {
-  readonly a: PostgresNode;
-  readonly b: PostgresNode;
+  readonly a: Replica;
+  readonly b: Replica;
 } & AsyncDisposable;
 
 /**
@@ -43,23 +37,15 @@ export type PostgresPair = {
 export async function startPostgresPair({
   fsync = 'on',
 }: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
-  const folder = makePostgresFolder('lead-page-pair-');
-  const owner = unprivilegedOwner();
-  const native = binaries(folder.path, owner);
-  const running = new Map<string, number>();
-  const onRun = (name: string, pid: number | undefined) => {
-    if (pid === undefined) running.delete(name);
-    else running.set(name, pid);
-    folder.runs(...running.values());
-  };
-  const a = await createNode('a', { folder, native, owner, fsync, onRun });
-  const b = await createNode('b', { folder, native, owner, fsync, onRun });
+  const installation = installPostgres('lead-page-pair-');
+  const a = await createReplica(installation, 'a', fsync);
+  const b = await createReplica(installation, 'b', fsync);
   const close = async () => {
     await Promise.all([a.stop('SIGKILL'), b.stop('SIGKILL')]);
-    await folder.remove();
+    await installation.folder.remove();
   };
   try {
-    initialise(folder.path, native, path.join(folder.path, 'a'), owner);
+    initialise(installation, a.data);
     await a.start();
     await b.copyFrom(a);
     await a.waitForStandby(true);
@@ -71,51 +57,29 @@ export async function startPostgresPair({
   return { a, b, [Symbol.asyncDispose]: close };
 }
 
-async function createNode(
+async function createReplica(
+  installation: PostgresInstallation,
   name: string,
-  {
-    folder,
-    native,
-    owner,
-    fsync,
-    onRun,
-  }: {
-    folder: PostgresFolder;
-    native: string;
-    owner: { uid: number; gid: number } | null;
-    fsync: 'on' | 'off';
-    onRun: (name: string, pid: number | undefined) => void;
-  },
-): Promise<PostgresNode> {
-  const data = path.join(folder.path, name);
-  const port = await freePort();
-  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  const parameters = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    'unix_socket_directories=',
+  fsync: 'on' | 'off',
+): Promise<Replica> {
+  const { folder, owner } = installation;
+  const node = await createNode(installation, name, [
     'max_connections=200',
     'wal_keep_size=2GB',
     'wal_retrieve_retry_interval=200ms',
     'synchronous_commit=on',
     `fsync=${fsync}`,
-  ];
-  let stop: Awaited<ReturnType<typeof launchPostgres>> = async () => {};
-
+  ]);
+  const { data, url, start } = node;
   const ask = <Row extends object>(sql: string): Promise<readonly Row[]> =>
     onPostgres(url, async (client) => (await client.query<Row>(sql)).rows);
-  const start = async (): Promise<void> => {
-    stop = await launchPostgres({ folder, native, data, owner, url, parameters }, (...[pid]) =>
-      onRun(name, pid),
-    );
-  };
 
   const ownFile = (file: string, text: string): void => {
     writeFileSync(path.join(data, file), text);
     if (owner) chownSync(path.join(data, file), owner.uid, owner.gid);
   };
 
-  const becomeStandby = (primary: PostgresNode): void => {
+  const becomeStandby = (primary: Replica): void => {
     ownFile('standby.signal', '');
     const from = `host=127.0.0.1 port=${primary.port} user=postgres password=${PASSWORD} application_name=${name}`;
     // A promoted server has no standby, so its commits must not wait for one.
@@ -126,12 +90,9 @@ async function createNode(
   };
 
   return {
+    ...node,
     name,
-    port,
-    url,
     ask,
-    start,
-    stop: (signal) => stop(signal),
     promote: async () => {
       await ask('select pg_promote(true)');
     },

