@@ -93,35 +93,18 @@ async function received(folder: string): Promise<ShownMail[]> {
   );
 }
 
+/** An example has no envelope. */
+const SAMPLE = { isSample: true, at: null, to: '', from: '', headers: '', code: null } as const;
+
 function samples(folder: string): ShownMail[] {
   const words = readCampaign(folder);
-  if (words.type === 'mistakes')
-    return [
-      {
-        id: 'sample-none',
-        isSample: true,
-        kind: 'not yet',
-        at: null,
-        to: '',
-        from: '',
-        subject: 'The words are not valid yet',
-        text: words.mistakes.join('\n'),
-        html: '',
-        headers: '',
-        code: null,
-      },
-    ];
-  return sampleMails(words.campaign).map(({ kind, subject, text, html }) => ({
-    id: `sample-${kind.replaceAll(/\W+/g, '-')}`,
-    isSample: true,
-    kind,
-    at: null,
-    to: '',
-    from: '',
-    subject,
-    text,
-    html,
-    headers: '',
-    code: null,
+  if (words.type === 'mistakes') {
+    const [subject, text] = ['The words are not valid yet', words.mistakes.join('\n')];
+    return [{ ...SAMPLE, id: 'sample-none', kind: 'not yet', subject, text, html: '' }];
+  }
+  return sampleMails(words.campaign).map((mail) => ({
+    ...SAMPLE,
+    ...mail,
+    id: `sample-${mail.kind.replaceAll(/\W+/g, '-')}`,
   }));
 }

@@ -4,7 +4,7 @@ import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import type { doctor } from '#desk/endpoints/figures.ts';
 import { freePort } from '#testing/free-port.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -73,10 +73,8 @@ export const LOST = [
 
 function onRecipient(address: string): Error | null {
   if (address.endsWith('@refused.example'))
-    return Object.assign(new Error('5.1.1 Recipient address rejected: User unknown'), { responseCode: 550 });
-  if (address.endsWith('@later.example'))
-    return Object.assign(new Error('4.7.1 Greylisted, try again later'), { responseCode: 451 });
-  return null;
+    return smtpError(550, '5.1.1 Recipient address rejected: User unknown');
+  return address.endsWith('@later.example') ? smtpError(451, '4.7.1 Greylisted, try again later') : null;
 }
 
 const READY_WITHIN_MS = 60_000;

@@ -14,7 +14,7 @@ import {
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { API, CodeRequested } from '#shared/api.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 
 export { expect };
@@ -52,11 +52,8 @@ export type Visitor = {
 export const delayed = new Set<string>();
 
 function onRecipient(address: string): Error | null {
-  if (address.startsWith('nobody'))
-    return Object.assign(new Error('No such user here'), { responseCode: 550 });
-  return delayed.has(address)
-    ? Object.assign(new Error('Greylisted, come back later'), { responseCode: 451 })
-    : null;
+  if (address.startsWith('nobody')) return smtpError(550, 'No such user here');
+  return delayed.has(address) ? smtpError(451, 'Greylisted, come back later') : null;
 }
 
 let visitors = 0;

@@ -1,10 +1,10 @@
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { buildDeskApp, type DeskAppOptions } from '#desk/server/desk-app.ts';
 import type { Engine } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
 export const DESK_URL = 'https://desk.example.com';
 export const DESK_SETTINGS = {
@@ -58,47 +58,11 @@ export const atDesk = (
     withDesk(server, (app) => test(app, server), options),
   );
 
-type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
-  readonly cookies?: Readonly<Record<string, string>>;
-};
+export type DeskBrowser = Visitor;
 
-export type DeskBrowser = {
-  readonly cookies: Map<string, string>;
-  /** Sent as headers instead of cookies, because of plain http. */
-  readonly kept: Map<string, string>;
-  readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
-  readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
-};
-
-export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
-  const cookies = new Map<string, string>();
-  const kept = new Map<string, string>();
-  const request = async (options: Options): Promise<LightMyRequestResponse> => {
-    const response = await app.inject({
-      remoteAddress: address,
-      ...options,
-      cookies: { ...Object.fromEntries(cookies), ...options.cookies },
-      headers: { ...Object.fromEntries(kept), ...options.headers },
-    });
-    for (const name of Object.values(COOKIE_HEADERS)) {
-      const value = response.headers[name];
-      if (value === '') kept.delete(name);
-      else if (typeof value === 'string') kept.set(name, value);
-    }
-    for (const { name, value } of response.cookies) {
-      if (value === '') cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    return response;
-  };
-  return {
-    cookies,
-    kept,
-    get: (url, options) => request({ method: 'GET', url, ...options }),
-    post: (url, body = {}, options) =>
-      request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
-  };
-}
+/** Keeps its session in headers instead of cookies, because of plain http. */
+export const createDeskBrowser = (app: FastifyInstance, address?: string): DeskBrowser =>
+  createVisitor({ app }, address, Object.values(COOKIE_HEADERS));
 
 /** @param count number of the code's mail to this address, from 1 */
 export async function signInAtDesk(

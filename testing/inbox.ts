@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 
 import PostalMime, { type Email } from 'postal-mime';
@@ -42,7 +42,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
   const byRecipient = new Map<string, ReceivedMail[]>();
-  const waiting = new Map<string, Set<() => void>>();
+  const arrivals = new EventEmitter().setMaxListeners(0);
   const mailsTo = (recipient: string) => byRecipient.get(recipient.toLowerCase()) ?? [];
 
   const receive = async (
@@ -59,7 +59,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
     mails.push(mail);
     byRecipient.set(to.toLowerCase(), [...mailsTo(to), mail]);
     if (refusal === 'cut off') cutOff();
-    for (const check of waiting.get(to.toLowerCase()) ?? []) check();
+    arrivals.emit(to.toLowerCase());
   };
 
   const cutOff = (sessionId: string) => {
@@ -114,29 +114,18 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
     mails,
     recipientCommands,
     mailsTo,
-    waitForMail: (recipient, count = 1, patienceMs = PATIENCE_MS) =>
-      new Promise((resolve, reject) => {
-        const key = recipient.toLowerCase();
-        const checks = waiting.get(key) ?? new Set();
-        waiting.set(key, checks);
-        const end = () => {
-          clearTimeout(timer);
-          checks.delete(check);
-          if (checks.size === 0) waiting.delete(key);
-        };
-        const check = () => {
-          const newest = mailsTo(recipient)[count - 1];
-          if (newest === undefined) return;
-          end();
-          resolve(newest);
-        };
-        const timer = setTimeout(() => {
-          end();
-          reject(new Error(`Mail ${count} to ${recipient} did not arrive within ${patienceMs} ms.`));
-        }, patienceMs);
-        checks.add(check);
-        check();
-      }),
+    waitForMail: async (recipient, count = 1, patienceMs = PATIENCE_MS) => {
+      const signal = AbortSignal.timeout(patienceMs);
+      for (;;) {
+        const newest = mailsTo(recipient)[count - 1];
+        if (newest !== undefined) return newest;
+        await once(arrivals, recipient.toLowerCase(), { signal }).catch((error: unknown) => {
+          throw new Error(`Mail ${count} to ${recipient} did not arrive within ${patienceMs} ms.`, {
+            cause: error,
+          });
+        });
+      }
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

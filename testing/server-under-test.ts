@@ -242,33 +242,47 @@ function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
   assert.deepEqual(answeredTwice, [], 'every request is answered once');
 }
 
-export type Visitor = {
-  readonly cookies: Map<string, string>;
-  readonly post: (
-    url: string,
-    body: unknown,
-    options?: Partial<InjectOptions>,
-  ) => Promise<LightMyRequestResponse>;
-  readonly get: (url: string, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
+type RequestOptions = Partial<Omit<InjectOptions, 'cookies'>> & {
+  readonly cookies?: Readonly<Record<string, string>>;
 };
 
-export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '127.0.0.1'): Visitor {
+export type Visitor = {
+  readonly cookies: Map<string, string>;
+  /** Values of the kept headers. */
+  readonly kept: Map<string, string>;
+  readonly get: (url: string, options?: RequestOptions) => Promise<LightMyRequestResponse>;
+  readonly post: (url: string, body?: unknown, options?: RequestOptions) => Promise<LightMyRequestResponse>;
+};
+
+const keep = (values: Map<string, string>, name: string, value: string) =>
+  value === '' ? values.delete(name) : values.set(name, value);
+
+/** @param keptHeaders headers that this visitor sends back, like cookies */
+export function createVisitor(
+  { app }: Pick<ServerUnderTest, 'app'>,
+  address = '127.0.0.1',
+  keptHeaders: readonly string[] = [],
+): Visitor {
   const cookies = new Map<string, string>();
-  const request = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+  const kept = new Map<string, string>();
+  const request = async (options: RequestOptions): Promise<LightMyRequestResponse> => {
     const response = await app.inject({
       remoteAddress: address,
       ...options,
-      cookies: Object.fromEntries(cookies),
+      cookies: { ...Object.fromEntries(cookies), ...options.cookies },
+      headers: { ...Object.fromEntries(kept), ...options.headers },
     });
-    for (const { name, value } of response.cookies) {
-      if (value === '') cookies.delete(name);
-      else cookies.set(name, value);
+    for (const { name, value } of response.cookies) keep(cookies, name, value);
+    for (const name of keptHeaders) {
+      const value = response.headers[name];
+      if (typeof value === 'string') keep(kept, name, value);
     }
     return response;
   };
   return {
     cookies,
-    post: (url, body, options) =>
+    kept,
+    post: (url, body = {}, options) =>
       request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
     get: (url, options) => request({ method: 'GET', url, ...options }),
   };
