@@ -1,5 +1,5 @@
 // Runs every check, plus the npm scripts given as arguments, the longest first.
-import { runSteps } from '#checks/run-steps.ts';
+import { spawn } from 'node:child_process';
 
 const CHECKS = [
   ['check:format'],
@@ -12,8 +12,45 @@ const CHECKS = [
 ];
 
 const named = process.argv.slice(2).map((script) => [script]);
-const failed = await runSteps([...named, ...CHECKS], 3);
-if (failed.length > 0) {
-  process.stderr.write(`\nFailed: ${failed.join(', ')}\n`);
+const failedScripts = await runSteps([...named, ...CHECKS], 3);
+if (failedScripts.length > 0) {
+  process.stderr.write(`\nFailed: ${failedScripts.join(', ')}\n`);
   process.exitCode = 1;
+}
+
+/**
+ * Runs rows of scripts. If a script fails, the rest of its row is skipped.
+ * @param rows script names; those in one row depend on each other
+ */
+async function runSteps(rows: readonly (readonly string[])[], atOnce: number): Promise<readonly string[]> {
+  const failed: string[] = [];
+  const last = rows.at(-1)?.at(-1);
+  let lastWords = '';
+  const queue = rows.values();
+  const work = async () => {
+    for (const row of queue) {
+      for (const script of row) {
+        const { passed, said } = await run(script);
+        const words = `\n> ${script}${passed ? '' : ' FAILED'}\n${said}`;
+        if (script === last) lastWords = words;
+        else process.stdout.write(words);
+        if (passed) continue;
+        failed.push(script);
+        break;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  process.stdout.write(lastWords);
+  return failed;
+}
+
+function run(script: string): Promise<{ passed: boolean; said: string }> {
+  const child = spawn(process.execPath, ['--run', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ passed: code === 0, said }));
+  });
 }

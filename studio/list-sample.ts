@@ -20,52 +20,7 @@ const NOT_OURS = 'consent.yaml';
 const NEUTRAL: ReadonlySet<string> = new Set([
   ...SAMPLE.figures.map((figure) => figure.replace(/^>/, '')),
   ...SAMPLE.people,
-  ...`All rights reserved.
-Available now
-Get the guide
-Get Your Free Copy
-Get Your Free Copy Now
-It has five parts.
-Look inside
-Play video
-Privacy Policy
-Real Case Studies
-See How It Works
-See How It Works, the film
-Terms of Service
-The guide is free.
-The Solution
-What You Will Have
-What You'll Learn
-31 %
-Alle Rechte vorbehalten.
-Die Lösung
-Ergebnisse aus echten Teams
-Fälle aus der Praxis
-Jetzt kostenlos lesen
-Kostenlos zu lesen
-Leitfaden kostenlos holen
-Sie hat fünf Teile.
-So funktioniert es
-Was Sie in der Hand haben
-Was Sie lernen
-Zum Leitfaden
-A film without sound, with captions
-The film cannot be played here.
-The numbered points say the same.
-Proven Results From Real Teams
-Free, practical, and short enough for one sitting.
-Tell us where to send your code.
-You will be reading two minutes from now.
-No credit card required • Instant access • Unsubscribe anytime
-The form that unlocks the guide needs JavaScript.
-Please allow it for this page, or open the page in another browser.
-Kostenlos, praktisch und kurz genug für eine Bahnfahrt.
-Sagen Sie uns, wohin der Code gehen soll.
-In zwei Minuten können Sie lesen.
-Keine Kreditkarte • Sofort lesbar • Jederzeit abbestellbar
-Das Formular, das den Leitfaden öffnet, braucht JavaScript.
-Bitte erlauben Sie es für diese Seite, oder öffnen Sie sie in einem anderen Browser.`.split('\n'),
+  ...readFileSync(path.join(import.meta.dirname, 'neutral-sentences.txt'), 'utf8').split('\n'),
 ]);
 
 function contentsOf(folder: string, file: string): (string | Buffer)[] {

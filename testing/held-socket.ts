@@ -1,13 +1,12 @@
 // Listens like a systemd socket unit, and passes the socket to one server process after another.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
-import { SERVING_FLAGS } from '#testing/start-site.ts';
+import { startProgram } from '#testing/start-program.ts';
+import { READY, SERVING_FLAGS } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
 const PATIENCE_MS = 60_000;
@@ -37,21 +36,19 @@ export async function startOnHeldSocket(
       const command = ['-c', serve, process.execPath, ...process.argv.slice(1)];
       for (;;) spawnSync('/bin/sh', command, { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
     });`;
-  const child = spawn(process.execPath, ['-e', holder, '--', ...SERVING_FLAGS, start], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      INSTANCE_FOLDER: folder,
-      ...(isOwn && { CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED }),
-      ...env,
+  const { child, output, ...program } = await startProgram(
+    ['-e', holder, '--', ...SERVING_FLAGS, start],
+    READY,
+    {
+      env: {
+        INSTANCE_FOLDER: folder,
+        ...(isOwn && { CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED }),
+        ...env,
+      },
     },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const closed = once(child, 'close');
-  const urls = () => Array.from(output.matchAll(/"msg":"Ready on ([^"]+)"/g), ([, url = '']) => url);
-  const processes = () => Array.from(output.matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
+  );
+  const countReady = () => output().match(new RegExp(READY, 'g'))?.length ?? 0;
+  const processes = () => Array.from(output().matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
   const signalNewest = (signal: NodeJS.Signals) => {
     const pid = processes().at(-1);
     if (pid !== undefined) process.kill(pid, signal);
@@ -60,33 +57,24 @@ export async function startOnHeldSocket(
     child.kill('SIGKILL');
     signalNewest('SIGKILL');
   };
-  const untilServing = (count: number) =>
-    until(() => {
-      if (processes().length > count) throw new Error(`A server process ended:\n${output}`);
-      return urls().length === count;
-    }, PATIENCE_MS);
-  const stop = async () => {
-    process.off('exit', abandon);
-    child.kill('SIGKILL');
-    signalNewest('SIGTERM');
-    await closed;
-  };
   process.once('exit', abandon);
-  try {
-    await untilServing(1);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   return {
-    url: urls()[0] ?? '',
+    url: program.found[1] ?? '',
     processes,
     restart: async () => {
-      const before = urls().length;
+      const count = countReady() + 1;
       signalNewest('SIGTERM');
-      await untilServing(before + 1);
+      await until(() => {
+        if (processes().length > count) throw new Error(`A server process ended:\n${output()}`);
+        return countReady() === count;
+      }, PATIENCE_MS);
     },
-    stop,
+    stop: async () => {
+      process.off('exit', abandon);
+      const stopped = program.stop('SIGKILL');
+      signalNewest('SIGTERM');
+      await stopped;
+    },
   };
 }
 

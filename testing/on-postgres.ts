@@ -1,7 +1,7 @@
 // Test files that also run on PostgreSQL: db/, one journey per route and command, races, and differing types (big numbers, order, search).
 // testing/compare-engines.ts finds statements that these miss.
 
-const DATABASE = [
+export const ON_POSTGRES: readonly string[] = [
   'server/db/queries/personal-data',
   'server/db/engine/page-through-table',
   'server/db/engine/statements',
@@ -10,9 +10,6 @@ const DATABASE = [
   'server/db/contacts/people',
   'server/http/api-walk',
   'server/housekeeping/housekeeping',
-];
-
-const VISITORS = [
   'server/leads/article',
   'server/funnel/funnel',
   'server/leads/leads',
@@ -21,9 +18,6 @@ const VISITORS = [
   'server/leads/attempts',
   'server/leads/variants',
   'server/leads/unsubscribe',
-];
-
-const MAIL_AND_EVENTS = [
   'server/consent/chain',
   'server/consent/sealer',
   'server/stats/mail-platforms',
@@ -36,9 +30,6 @@ const MAIL_AND_EVENTS = [
   'server/webhooks/bounced-leads',
   'server/webhooks/webhook-worker',
   'server/webhooks/webhooks',
-];
-
-const DESK = [
   'desk/commands/backup',
   'desk/commands/erase',
   'desk/commands/import',
@@ -59,8 +50,4 @@ const DESK = [
   'desk/server/auth/auth',
   'desk/server/auth/passkeys',
   'desk/audit-log/audit-log',
-];
-
-export const ON_POSTGRES: readonly string[] = [...DATABASE, ...VISITORS, ...MAIL_AND_EVENTS, ...DESK].map(
-  (name) => `${name}.test.ts`,
-);
+].map((name) => `${name}.test.ts`);

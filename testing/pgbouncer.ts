@@ -1,13 +1,13 @@
 // A real PgBouncer in transaction mode (Debian: apt install pgbouncer).
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
 
 import { freePort } from '#testing/free-port.ts';
 import { unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
+import { endProcess } from '#testing/start-program.ts';
 
 const SERVER_CONNECTIONS = 4;
 
@@ -49,7 +49,6 @@ export async function startPgBouncer(server: string, settings: readonly string[]
   chmodSync(folder, 0o755);
   if (owner) for (const file of [folder, users, configuration]) chownSync(file, owner.uid, owner.gid);
   const child = spawn(program, ['-q', configuration], { cwd: folder, ...owner, stdio: 'ignore' });
-  const exited = once(child, 'exit');
   const through = (databaseUrl: string): string => {
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${port}`;
@@ -59,8 +58,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
   return {
     through,
     stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
+      await endProcess(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };

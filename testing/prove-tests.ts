@@ -1,14 +1,15 @@
 // `npm run prove:tests [text]` plants each fault in a copy of the project; its tests must fail. A text selects faults by
 // promise or file.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 
 import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { FAULTS, plantedSource, type PlantedFault } from '#testing/planted-faults.ts';
+import { copyProject, type ProjectCopy } from '#testing/project-copy.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -46,7 +47,7 @@ async function proveAll(): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   await Promise.all(
     Array.from({ length: Math.min(availableParallelism(), queue.length) }, async () => {
-      const copy = copyWorkingTree();
+      const { folder: copy, remove } = copyWorkingTree();
       try {
         for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
           const outcome = await proveOne(copy, fault);
@@ -58,7 +59,7 @@ async function proveAll(): Promise<readonly Outcome[]> {
           if (title !== undefined) process.stdout.write(`        by: ${title}\n`);
         }
       } finally {
-        rmSync(copy, { recursive: true });
+        remove();
       }
     }),
   );
@@ -121,19 +122,16 @@ function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   );
 }
 
-function copyWorkingTree(): string {
-  const copy = mkdtempSync(path.join(tmpdir(), 'planted-'));
+function copyWorkingTree(): ProjectCopy {
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: PROJECT_FOLDER,
     encoding: 'utf8',
   });
-  for (const name of stdout.split('\0').filter(Boolean))
-    cpSync(path.join(PROJECT_FOLDER, name), path.join(copy, name), { recursive: true });
-  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(copy, 'node_modules'));
-  const build = spawnSync(process.execPath, [path.join(copy, 'build', 'build.ts')], {
-    cwd: copy,
+  const copy = copyProject(stdout.split('\0').filter(Boolean));
+  const build = spawnSync(process.execPath, ['build/build.ts'], {
+    cwd: copy.folder,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, CAMPAIGN_FOLDER: path.join(copy, 'testing', 'campaign') },
+    env: { ...process.env, CAMPAIGN_FOLDER: path.join(copy.folder, 'testing', 'campaign') },
   });
   if (build.status !== 0) throw new Error('The site of the copy could not be built.');
   return copy;

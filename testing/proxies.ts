@@ -1,6 +1,5 @@
 // nginx and Caddy use the files in deploy/, with other names, ports and certificates.
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import os from 'node:os';
@@ -9,6 +8,7 @@ import { connect as connectTls } from 'node:tls';
 
 import { certificateFile } from '#testing/certificate.ts';
 import { findProgram } from '#testing/programs.ts';
+import { endProcess } from '#testing/start-program.ts';
 import { until } from '#testing/until.ts';
 
 const DEPLOY = path.resolve(import.meta.dirname, '..', 'deploy');
@@ -60,7 +60,7 @@ const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: stri
 
 function configureNginx(folder: string, ports: ProxyPorts): string[] {
   const place = '/etc/letsencrypt/live/guide.example.com';
-  const site = readDeployed('nginx.conf', [
+  const servers = readDeployed('nginx.conf', [
     [`${place}/fullchain.pem`, CERTIFICATE],
     [`${place}/privkey.pem`, KEY],
     ['https://guide.example.com', `https://localhost:${ports.https}`],
@@ -71,9 +71,7 @@ function configureNginx(folder: string, ports: ProxyPorts): string[] {
     ],
     ...listenHere(ports),
   ]);
-  const file = path.join(folder, 'site.conf');
-  writeFileSync(file, site);
-  return nginxWith(folder, `include ${file};`);
+  return nginxWith(folder, servers);
 }
 
 export const MAIN_SITE = 'This is the main site.';
@@ -108,9 +106,8 @@ server {
 
 function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   const place = '/etc/letsencrypt/live/guides';
-  const file = path.join(folder, 'guides.conf');
-  writeFileSync(
-    file,
+  return nginxWith(
+    folder,
     readDeployed('nginx-guides.conf', [
       [`${place}/fullchain.pem`, CERTIFICATE],
       [`${place}/privkey.pem`, KEY],
@@ -120,7 +117,6 @@ function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
       ...listenHere(ports),
     ]),
   );
-  return nginxWith(folder, `include ${file};`);
 }
 
 function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
@@ -198,7 +194,7 @@ export async function startProxy(
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const close = async () => {
-    await end(child);
+    await endProcess(child);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -211,13 +207,6 @@ export async function startProxy(
     throw error;
   }
   return { close };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exited;
 }
 
 /** Caddy listens before it has a certificate, and refuses visitors until then. */

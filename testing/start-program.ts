@@ -12,6 +12,18 @@ export type Program = AsyncDisposable & {
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 };
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+/** Also waits for processes that it started, if they have its output. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM') {
+  if (!hasEnded(child)) {
+    const closed = once(child, 'close');
+    child.kill(signal);
+    await closed;
+  }
+  return child.exitCode ?? child.signalCode;
+}
+
 /** What a program needs of this environment. */
 export const ownEnvironment = () => ({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
@@ -33,21 +45,13 @@ export async function startProgram(
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const exited = once(child, 'exit');
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    if (!hasEnded()) {
-      child.kill(signal);
-      await exited;
-    }
-    return child.exitCode ?? child.signalCode;
-  };
+  const stop = (signal?: NodeJS.Signals) => endProcess(child, signal);
   let found: RegExpExecArray | null = null;
   try {
     await until(
       () => {
         found = ready.exec(output);
-        return found !== null || hasEnded();
+        return found !== null || hasEnded(child);
       },
       READY_WITHIN_MS,
       LOOK_EVERY_MS,

@@ -17,6 +17,9 @@ const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.j
 /** Memory flags of `npm start` (decision 0019). */
 export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
+/** The log's line with the server's URL. */
+export const READY = /"msg":"Ready on ([^"]+)"/;
+
 export type SiteProcess = Program & { readonly url: string; readonly port: number };
 
 /**
@@ -30,7 +33,7 @@ export async function startSiteProcess(
   project = PROJECT_FOLDER,
 ): Promise<SiteProcess> {
   const { args, ...options } = siteProgram(env, folder, project);
-  const { found, ...program } = await startProgram(args, /"msg":"Ready on ([^"]+)"/, options);
+  const { found, ...program } = await startProgram(args, READY, options);
   const [, url = ''] = found;
   return { ...program, url, port: Number(new URL(url).port) };
 }

@@ -26,9 +26,11 @@ type Page = {
   /** Visitors per hour on previous days. */
   readonly usually: number;
   readonly now?: number;
-  readonly forgetful: number;
+  /** Share of visitors who do not enter their code. */
+  readonly forgetful?: number;
   readonly forgetfulNow?: number;
-  readonly freeMail: number;
+  /** Share of addresses at free-mail providers. */
+  readonly freeMail?: number;
   /** Share of visitors whose provider hides most of our mail. */
   readonly hiddenAt?: number;
   readonly addresses?: number;
@@ -37,9 +39,9 @@ type Page = {
   readonly noPast?: true;
 };
 
-const QUIET: Page = { usually: 20, forgetful: 0.4, freeMail: 0.5 };
-const BUSY: Page = { usually: 600, forgetful: 0.4, freeMail: 0.5 };
-const FORGETFUL: Page = { usually: 300, forgetful: 0.75, freeMail: 0.5 };
+const QUIET: Page = { usually: 20 };
+const BUSY: Page = { usually: 600 };
+const FORGETFUL: Page = { usually: 300, forgetful: 0.75 };
 const PAGES = { quiet: QUIET, busy: BUSY, forgetful: FORGETFUL } as const;
 
 type Attack = {
@@ -94,31 +96,22 @@ const HONEST_HOURS: Readonly<Record<string, Page & { readonly mayPay?: true }>> 
   'a quiet page': QUIET,
   'a busy page': BUSY,
   'three of four visitors forget, as usual': FORGETFUL,
-  'a page without a past': { usually: 300, forgetful: 0.4, freeMail: 0.5, noPast: true },
-  'a campaign: 20 times as many as usual': { usually: 60, now: 1_200, forgetful: 0.4, freeMail: 0.5 },
-  'a campaign whose visitors forget more': {
-    usually: 60,
-    now: 1_200,
-    forgetful: 0.4,
-    forgetfulNow: 0.6,
-    freeMail: 0.5,
-  },
-  'nine of ten at free-mail providers': { usually: 400, forgetful: 0.4, freeMail: 0.9 },
-  'a provider that hides most of our mail': { usually: 600, forgetful: 0.4, freeMail: 0.5, hiddenAt: 0.3 },
+  'a page without a past': { usually: 300, noPast: true },
+  'a campaign: 20 times as many as usual': { usually: 60, now: 1_200 },
+  'a campaign whose visitors forget more': { usually: 60, now: 1_200, forgetfulNow: 0.6 },
+  'nine of ten at free-mail providers': { usually: 400, freeMail: 0.9 },
+  'a provider that hides most of our mail': { usually: 600, hiddenAt: 0.3 },
   'an all-hands: 90 people of one company, one IP address, in 10 minutes': {
     usually: 20,
     now: 90,
     within: 10,
-    forgetful: 0.4,
     forgetfulNow: 0.15,
-    freeMail: 0.5,
     addresses: 1,
     sameCompany: true,
     mayPay: true,
   },
   'a phone network: 300 people, six IP addresses': {
     usually: 300,
-    forgetful: 0.4,
     freeMail: 0.8,
     addresses: 6,
     mayPay: true,
@@ -249,16 +242,17 @@ const HIDING_SHARE = 0.8;
 type Person = { readonly email: string; readonly address: string; readonly enters: boolean };
 
 function createPeople(page: Page, random: () => number) {
+  const { forgetful = 0.4, freeMail: freeMailShare = 0.5 } = page;
   let people = 0;
   return (usual: boolean): Person => {
     people += 1;
     const hidden = random() < (page.hiddenAt ?? 0);
     const freeMail = FREE_MAIL[Math.floor(random() * FREE_MAIL.length)] ?? FREE_MAIL[0];
     const company = random() < 0.3 ? `company-${Math.floor(random() * 40)}.com` : `company-${people}.co.uk`;
-    let domain: string = random() < page.freeMail ? freeMail : company;
+    let domain: string = random() < freeMailShare ? freeMail : company;
     if (hidden) domain = 'outlook.com';
     if (page.sameCompany && !usual) domain = 'all-hands.com';
-    const forgets = hidden ? HIDING_SHARE : usual ? page.forgetful : (page.forgetfulNow ?? page.forgetful);
+    const forgets = hidden ? HIDING_SHARE : usual ? forgetful : (page.forgetfulNow ?? forgetful);
     const shared = !usual && page.addresses !== undefined;
     return {
       email: `visitor-${people}@${domain}`,

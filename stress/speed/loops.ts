@@ -53,17 +53,12 @@ export async function openLoop(
   const start = performance.now();
   const underWay: Promise<boolean>[] = [];
   const total = Math.round((perSecond * ms) / 1000);
-  await new Promise<void>((resolve) => {
-    let begun = 0;
-    const tick = setInterval(() => {
-      const now = performance.now() - start;
-      for (; begun < total && (begun * 1000) / perSecond <= now; begun += 1)
-        underWay.push(tally.add(visitors.flow(), now - (begun * 1000) / perSecond));
-      if (begun < total) return;
-      clearInterval(tick);
-      resolve();
-    }, 2);
-  });
+  for (let begun = 0; begun < total; begun += 1) {
+    const dueMs = (begun * 1000) / perSecond;
+    const nowMs = performance.now() - start;
+    if (nowMs < dueMs) await setTimeout(dueMs - nowMs);
+    underWay.push(tally.add(visitors.flow(), performance.now() - start - dueMs));
+  }
   const deadline = performance.now() + PATIENCE_MS;
   await endOf(underWay, visitors, () => performance.now() > deadline);
   return tally.result();

@@ -59,6 +59,20 @@ export function candidates(selector: string, name: string): HTMLElement[] {
   );
 }
 
+export const VIEWPORT = { width: 1280, height: 800 };
+
+export async function findSoon<Found>(
+  role: Role,
+  name: string,
+  findNow: () => Promise<Found | undefined>,
+): Promise<Found> {
+  let found: Found | undefined;
+  await until(async () => (found = await findNow()) !== undefined).catch((error: unknown) => {
+    throw new Error(`Found no ${role} "${name}".`, { cause: error });
+  });
+  return found!;
+}
+
 export async function waitFor<Argument>(
   page: EnginePage,
   sentence: string,

@@ -4,10 +4,15 @@ import path from 'node:path';
 
 import { launch, type ElementHandle, type KeyInput, type Page } from 'puppeteer-core';
 
-import { candidates, selectorOf, type Engine, type EnginePage, type Role } from '#testing/engines/engine.ts';
-import { until } from '#testing/until.ts';
-
-const VIEWPORT = { width: 1280, height: 800 };
+import {
+  candidates,
+  findSoon,
+  selectorOf,
+  VIEWPORT,
+  type Engine,
+  type EnginePage,
+  type Role,
+} from '#testing/engines/engine.ts';
 
 export async function startFirefox(executablePath: string): Promise<Engine> {
   // Firefox's sandbox only reads the system's font folders.
@@ -35,16 +40,7 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
     });
     page.on('pageerror', (error) => pageErrors.push(error instanceof Error ? error.message : String(error)));
 
-    const find = async (role: Role, name: string): Promise<ElementHandle> => {
-      let found: ElementHandle | undefined;
-      await until(async () => {
-        found = await findNow(page, role, name);
-        return found !== undefined;
-      }).catch((error: unknown) => {
-        throw new Error(`Found no ${role} "${name}".`, { cause: error });
-      });
-      return found!;
-    };
+    const find = (role: Role, name: string) => findSoon(role, name, () => findNow(page, role, name));
     return {
       open: async (url) => {
         await page.goto(url);

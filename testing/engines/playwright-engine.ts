@@ -1,8 +1,12 @@
 import type { BrowserType, LaunchOptions } from '@playwright/test';
 
-import type { Engine, EngineName, EnginePage, Role } from '#testing/engines/engine.ts';
-
-const VIEWPORT = { width: 1280, height: 800 };
+import {
+  VIEWPORT,
+  type Engine,
+  type EngineName,
+  type EnginePage,
+  type Role,
+} from '#testing/engines/engine.ts';
 
 export async function startWithPlaywright(browserType: BrowserType, options: LaunchOptions): Promise<Engine> {
   const browser = await browserType.launch(options);

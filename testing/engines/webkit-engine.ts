@@ -8,11 +8,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
 
-import { candidates, selectorOf, type Engine, type EnginePage, type Role } from '#testing/engines/engine.ts';
+import {
+  candidates,
+  findSoon,
+  selectorOf,
+  VIEWPORT,
+  type Engine,
+  type EnginePage,
+  type Role,
+} from '#testing/engines/engine.ts';
 import { freePort } from '#testing/free-port.ts';
+import { endProcess } from '#testing/start-program.ts';
 import { until } from '#testing/until.ts';
 
-const VIEWPORT = { width: 1280, height: 800 };
 const SCREEN = '2000x12000x24';
 /** Otherwise the window's buttons keep it at least 447 pixels wide. */
 const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
@@ -68,7 +76,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
       const driver = await Promise.race([starting, sleep(BROWSER_START_MS, null, { ref: false })]);
       if (driver !== null) return driver;
       if (tries === TRIES_MAX) throw new Error(`WebKit did not start in ${tries} × ${BROWSER_START_MS} ms.`);
-      await end(webdriver.process);
+      await endProcess(webdriver.process);
       webdriver = await startDriver(programs.driver, env);
     }
   };
@@ -137,8 +145,8 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     },
     newPage,
     close: async () => {
-      await end(webdriver.process);
-      await end(screen);
+      await endProcess(webdriver.process);
+      await endProcess(screen);
       rmSync(home, { recursive: true, force: true });
     },
   };
@@ -191,16 +199,8 @@ const NOTE_MISSES = `
   window.wasMissed = false;
   addEventListener('pointerdown', note, { capture: true, once: true });`;
 
-async function find(driver: WebDriver, role: Role, name: string): Promise<WebElement> {
-  let found: WebElement | undefined;
-  await until(async () => {
-    found = await findNow(driver, role, name);
-    return found !== undefined;
-  }).catch((error: unknown) => {
-    throw new Error(`Found no ${role} "${name}".`, { cause: error });
-  });
-  return found!;
-}
+const find = (driver: WebDriver, role: Role, name: string): Promise<WebElement> =>
+  findSoon(role, name, () => findNow(driver, role, name));
 
 /** The driver fails for unrendered elements. */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
@@ -228,11 +228,4 @@ async function resize(driver: WebDriver, width: number, height: number): Promise
   const lost = height - (await inner()).height;
   await window.setRect({ x: 0, y: 0, width, height: height + lost });
   await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  await ended;
 }
