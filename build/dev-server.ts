@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import mime from 'mime';
-import { createServer, type Plugin, type ViteDevServer } from 'vite';
+import { createServer, type Connect, type Plugin, type ViteDevServer } from 'vite';
 
 import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
@@ -99,29 +99,23 @@ async function render(server: ViteDevServer, pathname: string): Promise<string> 
   return module.prerender(pathname);
 }
 
-const serveMedia: Plugin = {
-  name: 'media',
-  configureServer: (server) => {
-    server.middlewares.use('/media', (request, response, next) => {
-      const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname);
-      try {
-        const content = readFileSync(path.join(CAMPAIGN_FOLDER, 'media', name));
-        response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream').end(content);
-      } catch {
-        next();
-      }
-    });
-  },
-};
-
-const awaitApi = (api: Api): Plugin => ({
-  name: 'await-api',
-  configureServer: (server) => {
-    server.middlewares.use('/api/', (_request, _response, next) => {
-      void api.ready().then(() => next());
-    });
-  },
+const middleware = (name: string, route: string, handle: Connect.NextHandleFunction): Plugin => ({
+  name,
+  configureServer: (server) => void server.middlewares.use(route, handle),
 });
+
+const serveMedia = middleware('media', '/media', (request, response, next) => {
+  const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname);
+  try {
+    const content = readFileSync(path.join(CAMPAIGN_FOLDER, 'media', name));
+    response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream').end(content);
+  } catch {
+    next();
+  }
+});
+
+const awaitApi = (api: Api): Plugin =>
+  middleware('await-api', '/api/', (_request, _response, next) => void api.ready().then(() => next()));
 
 function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   const changed = new Set<string>();

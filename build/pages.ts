@@ -7,9 +7,8 @@ import { makeHeadlineFont, textWidth } from '#build/headline-font.ts';
 import {
   bundleApp,
   bundleBootScript,
-  bundleCounter,
   bundlePrerenderer,
-  bundleProofOfWork,
+  bundleScript,
   bundleStyles,
   type AppUrls,
 } from '#build/vite-bundles.ts';
@@ -45,8 +44,11 @@ export async function buildPages(files: string, prerenderers: string): Promise<B
   for (const variant of variants)
     homes.push({ ...(await build(variant)), variant, file: variantPage(variant) });
   takeCampaignFiles(files, site);
-  await bundleProofOfWork(files);
-  const counterUrl = site.analytics ? await bundleCounter(files) : null;
+  // Loaded only while the breaker is open. Its name has no hash, so browsers revalidate it.
+  await bundleScript(files, 'proof-of-work.ts', 'proof-of-work.js');
+  const counterUrl = site.analytics
+    ? await bundleScript(files, 'analytics/analytics.ts', 'analytics-[hash].js')
+    : null;
   const notFoundCss =
     (await buildHeadlineFont([words.notFound.title, site.title])) + styles.critical + styles.notFound;
   const bootScript = await bundleBootScript();

@@ -143,28 +143,19 @@ export async function bundlePrerenderer(folder: string, variant: string | null):
   return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
-/** Loaded only while the breaker is open. Its name has no hash, so browsers revalidate it. */
-export async function bundleProofOfWork(files: string): Promise<void> {
-  await bundle({
-    build: {
-      outDir: files,
-      rolldownOptions: {
-        input: path.join(WEB, 'proof-of-work.ts'),
-        preserveEntrySignatures: 'strict',
-        output: { entryFileNames: 'proof-of-work.js' },
-      },
-    },
-  });
-}
-
-/** @returns the URL of the script that counts visits */
-export async function bundleCounter(files: string): Promise<string> {
+/**
+ * Bundles a script of the page that is not part of the application.
+ * @param entry its source in web/
+ * @returns its URL
+ */
+export async function bundleScript(files: string, entry: string, entryFileNames: string): Promise<string> {
   const [{ fileName }] = await bundle({
     build: {
       outDir: files,
       rolldownOptions: {
-        input: path.join(WEB, 'analytics', 'analytics.ts'),
-        output: { entryFileNames: 'analytics-[hash].js' },
+        input: path.join(WEB, entry),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames },
       },
     },
   });

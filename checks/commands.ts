@@ -1,15 +1,15 @@
 // Compares docs/commands.md with the help of every command, without single examples, which mostly repeat the usage line. Usage:
 // commands.ts [--write] (updates the page)
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { expectCurrent } from '#checks/generated.ts';
 import { createProgram } from '#desk/commands/all-commands.ts';
 
-const PAGE = path.join(PROJECT_FOLDER, 'docs/commands.md');
+const PAGE = 'docs/commands.md';
 const MARK = '<!-- The rest is the help of every command: node checks/commands.ts --write -->\n';
 const HELP_WIDTH = 110;
 /** Descriptions of options that the beginning of the page explains. */
@@ -75,13 +75,7 @@ function section([name, command]: readonly [string, CommandUnknownOpts]): string
   return `\n## ${name}\n\n\`${name}${takes}${needs}${common}\`: ${sentence}\n${details === '' ? '' : `\n\`\`\`text\n${details}\n\`\`\`\n`}`;
 }
 
-const page = readFileSync(PAGE, 'utf8');
+const page = readFileSync(path.join(PROJECT_FOLDER, PAGE), 'utf8');
 const [intro = ''] = page.split(MARK, 1);
 const current = `${intro}${MARK}${leaves(program, '').map(section).join('')}`;
-if (process.argv.includes('--write')) writeFileSync(PAGE, current);
-else if (page !== current) {
-  process.stderr.write(
-    'docs/commands.md differs from the help of the commands. Run node checks/commands.ts --write.\n',
-  );
-  process.exit(1);
-}
+expectCurrent(PAGE, current, 'the help of the commands', 'commands.ts');

@@ -1,15 +1,14 @@
 // Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write] (updates both)
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 
 import { format, resolveConfig } from 'prettier';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { expectCurrent } from '#checks/generated.ts';
 import { SETTINGS, type Setting } from '#server/settings/settings-table.ts';
 
-const EXAMPLE = path.join(PROJECT_FOLDER, '.env.example');
-const PAGE = path.join(PROJECT_FOLDER, 'docs/running.md');
+const PAGE = 'docs/running.md';
 const HEAD =
   'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Quote a value that contains #. Environment variables override this file.';
 const COMMENT_WIDTH = 110;
@@ -42,23 +41,13 @@ const table = [
     return `| ${name} | ${fallback === undefined ? otherwise : `\`${fallback}\``} | ${linked} |\n`;
   }),
 ].join('');
-const page = readFileSync(PAGE, 'utf8');
+const page = readFileSync(path.join(PROJECT_FOLDER, PAGE), 'utf8');
 const inPage = /^\| setting +\| default +\|.*\n(?:\|.*\n)+/m;
-const style = { ...(await resolveConfig(PAGE)), parser: 'markdown' };
+const style = { ...(await resolveConfig(path.join(PROJECT_FOLDER, PAGE))), parser: 'markdown' };
 const current = page.replace(inPage, await format(table, style));
 
-let isStale = false;
 for (const [file, text] of [
-  [EXAMPLE, example],
+  ['.env.example', example],
   [PAGE, current],
-] as const) {
-  if (readFileSync(file, 'utf8') === text) continue;
-  if (process.argv.includes('--write')) writeFileSync(file, text);
-  else {
-    process.stderr.write(
-      `${path.relative(PROJECT_FOLDER, file)} differs from server/settings/settings-table.ts: run node checks/settings.ts --write.\n`,
-    );
-    isStale = true;
-  }
-}
-if (isStale) process.exit(1);
+] as const)
+  expectCurrent(file, text, 'server/settings/settings-table.ts', 'settings.ts');

@@ -3,6 +3,7 @@ import { API } from '#shared/api.ts';
 import { LeadForm } from '#shared/lead.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { createRandom } from '#testing/random.ts';
+import { words } from '#testing/words.ts';
 
 export type Fuzzer = {
   readonly random: () => number;
@@ -29,20 +30,12 @@ const NASTY: readonly unknown[] = [
   [[]],
   { toString: 'x' },
   { $ne: null },
-  '__proto__',
-  'constructor',
-  '%00',
-  '../../etc/passwd',
+  ...words(
+    '__proto__ constructor %00 ../../etc/passwd ${7*7} <script> ｆｕｌｌ 👩‍👩‍👧 ada@example.com 123456 12345６',
+  ),
   "' or 1=1 --",
-  '${7*7}',
-  '<script>',
   'a'.repeat(300),
   '9'.repeat(400),
-  'ｆｕｌｌ',
-  '👩‍👩‍👧',
-  'ada@example.com',
-  '123456',
-  '12345６',
   `${'a'.repeat(60)}@${'b.'.repeat(90)}example`,
   `a@${'a-'.repeat(60)}.com`,
   'a@'.repeat(100),
@@ -65,35 +58,15 @@ const TYPES = [
 const PATHS = [
   ...Object.values(API),
   ...Object.values(API),
-  '/',
-  '/404',
-  '/assets/',
-  '/media/film.mp4',
-  '/fonts/newsreader.woff2',
-  '/fonts/hanken-grotesk.woff2',
-  '/robots.txt',
-  '/../../etc/passwd',
-  '/%2e%2e/%2e%2e/etc/passwd',
-  '/assets/..%2f..%2fserver/main.ts',
-  '/media/%00',
-  '/%ff%fe',
-  '/media/%c0%ae%c0%ae/',
-  '//example.com/',
-  '/api',
-  '/api//leads',
-  '/api/leads/',
-  '/API/LEADS',
-  '/api/article?x=1',
-  '/.env',
-  '/data/leads.db',
-  '/%',
-  '/?%',
-  '/api/challenge?id=%E0%A4%A',
+  ...words(`
+    / /404 /assets/ /media/film.mp4 /fonts/newsreader.woff2 /fonts/hanken-grotesk.woff2 /robots.txt
+    /../../etc/passwd /%2e%2e/%2e%2e/etc/passwd /assets/..%2f..%2fserver/main.ts /media/%00 /%ff%fe
+    /media/%c0%ae%c0%ae/ //example.com/ /api /api//leads /api/leads/ /API/LEADS /api/article?x=1
+    /.env /data/leads.db /% /?% /api/challenge?id=%E0%A4%A /api/challenge?id[]=1&id[]=2
+    /api/challenge?__proto__[x]=1`),
   `/${'a/'.repeat(900)}`,
-  '/api/challenge?id[]=1&id[]=2',
-  '/api/challenge?__proto__[x]=1',
 ];
-const METHODS = 'GET GET GET HEAD POST POST POST POST PUT DELETE PATCH OPTIONS'.split(' ');
+const METHODS = words('GET GET GET HEAD POST POST POST POST PUT DELETE PATCH OPTIONS');
 
 export const POST = `POST ${API.leads} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n`;
 export function createFuzzer(seed: number): Fuzzer {

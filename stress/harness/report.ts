@@ -10,11 +10,11 @@ import { PROJECT_FOLDER } from '#build/vite-config.ts';
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-/** The median of each fifth of a run; NaN without values. */
-export const fifthsOf = (values: readonly number[]): number[] =>
-  Array.from({ length: 5 }, (_, fifth) =>
-    median(values.slice((fifth * values.length) / 5, ((fifth + 1) * values.length) / 5)),
-  );
+/** The median of each fifth of a run; NaN without values, as in the last fifth of a short run. */
+export function fifthsOf(values: readonly number[]): number[] {
+  const length = Math.ceil(values.length / 5);
+  return Array.from({ length: 5 }, (_, fifth) => median(values.slice(fifth * length, (fifth + 1) * length)));
+}
 
 /** Cells by column, the same columns in every row of a table. */
 type Row = Readonly<Record<string, string | number>>;
