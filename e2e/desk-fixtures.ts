@@ -1,13 +1,12 @@
 import { request, type Page } from '@playwright/test';
 
 import type { Answer } from '#desk/endpoints/endpoint.ts';
-import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import type { doctor } from '#desk/endpoints/figures.ts';
+import { signInOverHttp, untilDeskAnswers, type SessionHeader } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
-import { until } from '#testing/until.ts';
 import { startReceiver, type Receiver } from '#testing/webhook-receiver.ts';
 import { expect, test as base } from './fixtures.ts';
 
@@ -20,9 +19,6 @@ export const PEOPLE = {
   door: 'eve@example.com',
   passkey: 'kay@example.com',
 } as const;
-
-/** Over plain http, the tests' desk accepts a header instead of a cookie. */
-type SessionHeader = { readonly [COOKIE_HEADERS.session]: string };
 
 export type DeskSite = {
   readonly site: Site;
@@ -99,12 +95,6 @@ export async function becomeLead(
   await visitor.dispose();
 }
 
-const isThere = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-
 type DeskOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly leads: readonly Person[];
@@ -128,7 +118,7 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
   });
   const madeOn = new Date().toISOString().slice(0, 10);
   try {
-    await until(() => isThere(url), READY_WITHIN_MS);
+    await untilDeskAnswers(url);
     for (const person of lost) await becomeLead(site, person, false);
     for (const person of leads) await becomeLead(site, person);
   } catch (error) {
@@ -142,25 +132,16 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
     return codeIn(await site.inbox.waitForMail(email, count));
   };
   const states = new Map<string, Promise<SessionHeader>>();
-  const signIn = async (email: string, userAgent = 'e2e') => {
-    const browser = await request.newContext({
-      baseURL: url,
+  const signIn = (email: string, userAgent = 'e2e') =>
+    signInOverHttp(
+      url,
+      email,
+      () =>
+        newestCode(email).catch((error: unknown) => {
+          throw new Error(`${String(error)} The log of the site:\n${site.output()}`);
+        }),
       userAgent,
-      extraHTTPHeaders: { origin: url },
-    });
-    const asked = await browser.post('/api/sign-in', { data: { email } });
-    if (!asked.ok()) throw new Error(`${email} could not ask for a code: ${await asked.text()}`);
-    const code = await newestCode(email).catch((error: unknown) => {
-      throw new Error(`${String(error)} The log of the site:\n${site.output()}`);
-    });
-    const { signIn: name, session } = COOKIE_HEADERS;
-    const headers = { [name]: asked.headers()[name] ?? '' };
-    const entered = await browser.post('/api/sign-in/code', { data: { code }, headers });
-    if (!entered.ok()) throw new Error(`${email} could not sign in: ${await entered.text()}`);
-    const token = entered.headers()[session] ?? '';
-    await browser.dispose();
-    return { [session]: token };
-  };
+    );
   return {
     site,
     url,

@@ -35,11 +35,10 @@ export const settingsBehind = ({ pages, https }: ProxyPorts) => ({
   TRUST_PROXY: '1',
 });
 
-export const freePorts = async (): Promise<ProxyPorts> => ({
-  http: await freePort(),
-  https: await freePort(),
-  pages: [await freePort()],
-});
+export async function freePorts(pages = 1): Promise<ProxyPorts> {
+  const [http = 0, https = 0, ...others] = await Promise.all(Array.from({ length: pages + 2 }, freePort));
+  return { http, https, pages: others };
+}
 
 type Guide = {
   /** @example https://localhost:8443/guide, with the proxy's port */
@@ -60,12 +59,11 @@ export async function startBehind(
   place: 'root' | 'path' | 'guides',
   guides: readonly Guide[],
 ): Promise<Guides> {
-  const pages = await Promise.all(guides.map(() => freePort()));
-  const ports = { http: await freePort(), https: await freePort(), pages };
+  const ports = await freePorts(guides.length);
   const sites = await Promise.all(
     guides.map(async ({ urlAt, env, ...options }, index): Promise<Site> => {
       const url = urlAt(ports.https);
-      const settings = { ...settingsBehind(ports), PORT: String(pages[index]), PUBLIC_URL: url };
+      const settings = { ...settingsBehind(ports), PORT: String(ports.pages[index]), PUBLIC_URL: url };
       return { ...(await startSite({ ...options, env: { ...settings, ...env } })), url };
     }),
   );

@@ -15,8 +15,8 @@ export const postJson = (
     body: JSON.stringify(body),
   });
 
-const cookieOf = (response: Response): string =>
-  response.headers
+export const cookieOf = ({ headers }: Response): string =>
+  headers
     .getSetCookie()
     .map((line) => line.split(';', 1)[0])
     .join('; ');

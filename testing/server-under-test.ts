@@ -10,6 +10,7 @@ import { buildApp, type AppOptions } from '#server/startup/app.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
@@ -151,13 +152,7 @@ async function startServer({
       now = to;
     },
     wakeWorker: service.mail.wake,
-    countRows: async (table) => {
-      const row = await database.db
-        .selectFrom(table)
-        .select((eb) => eb.fn.countAll().as('count'))
-        .executeTakeFirstOrThrow();
-      return Number(row.count);
-    },
+    countRows: (table) => countRows(database.db.selectFrom(table)),
     metric: async (name) => {
       const { body } = await metrics.render();
       const line = body.split('\n').find((one) => one.startsWith(`${name} `)) ?? '';
@@ -178,41 +173,39 @@ async function startServer({
 }
 
 /** True for due or leased mail, because its delivery time would be random. */
-async function mailInHand(db: Db, now: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('outbox')
-    .select('id')
-    .where('state', '=', 'queued')
-    .where('due_at', '<=', now)
-    .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)]))
-    .executeTakeFirst();
-  return row !== undefined;
-}
+const mailInHand = (db: Db, now: number): Promise<boolean> =>
+  hasRow(
+    db
+      .selectFrom('outbox')
+      .select('id')
+      .where('state', '=', 'queued')
+      .where('due_at', '<=', now)
+      .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)])),
+  );
 
 /** True for the first waiting event of a lead, if due or leased. */
-async function eventInHand(db: Db, now: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('webhook_events as e')
-    .select('e.id')
-    .where('e.state', '=', 'queued')
-    .where('e.due_at', '<=', now)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('webhook_events as earlier')
-            .select('earlier.id')
-            .where('earlier.state', '=', 'queued')
-            .where('earlier.due_at', '>', now)
-            .whereRef('earlier.lead_id', '=', 'e.lead_id')
-            .whereRef('earlier.endpoint', '=', 'e.endpoint')
-            .whereRef('earlier.position', '<', 'e.position'),
+const eventInHand = (db: Db, now: number): Promise<boolean> =>
+  hasRow(
+    db
+      .selectFrom('webhook_events as e')
+      .select('e.id')
+      .where('e.state', '=', 'queued')
+      .where('e.due_at', '<=', now)
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('webhook_events as earlier')
+              .select('earlier.id')
+              .where('earlier.state', '=', 'queued')
+              .where('earlier.due_at', '>', now)
+              .whereRef('earlier.lead_id', '=', 'e.lead_id')
+              .whereRef('earlier.endpoint', '=', 'e.endpoint')
+              .whereRef('earlier.position', '<', 'e.position'),
+          ),
         ),
       ),
-    )
-    .executeTakeFirst();
-  return row !== undefined;
-}
+  );
 
 export async function withServer<Result>(
   options: ServerOptions,

@@ -67,7 +67,7 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
   for (const error of tally.serverErrors) expect(false, error);
   expect(child.exitCode === null, `the server ended with ${child.exitCode}`);
   expect(ledger.verified.size === 1, 'no visitor succeeded afterwards');
-  // NaN in a short run, which has no samples in a fifth.
+  // NaN in a short run.
   expect(!(late > middle * MEMORY_LIMIT), `memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
   expect(worstLoop <= LOOP_BLOCK_LIMIT_MS, `the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
 

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { codeIn, type Inbox } from '#testing/inbox.ts';
+import { cookieOf } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 
 export type Answer = {
@@ -26,11 +27,7 @@ export const post = (url: string, body: object, cookie = '', clientAddress = '')
 export async function send(url: string, request: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(30_000) });
   const { status, headers } = response;
-  const cookie = headers
-    .getSetCookie()
-    .map((line) => line.split(';', 1)[0])
-    .join('; ');
-  return { status, body: await response.text(), cookie, headers };
+  return { status, body: await response.text(), cookie: cookieOf(response), headers };
 }
 
 export type Ledger = {

@@ -1,7 +1,6 @@
 // Our server runs with production's Node flags, and the floor (floor.ts) without them. Both log to files, because a pipe would load the
 // visitors' process.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,6 +10,7 @@ import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import { endProcess } from '#testing/start-program.ts';
 import { until } from '#testing/until.ts';
 import type { Trial } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
@@ -92,7 +92,6 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  const ended = once(child, 'exit');
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   try {
@@ -112,8 +111,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
     stop: async () => {
       client.close();
       // Not SIGTERM: our server would wait for visitors who may still arrive.
-      child.kill('SIGINT');
-      await ended;
+      await endProcess(child, 'SIGINT');
       process.off('exit', kill);
     },
   };

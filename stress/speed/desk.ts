@@ -20,10 +20,10 @@ import { closedLoop, forMs } from '#stress/speed/loops.ts';
 import { startSink, type Sink } from '#stress/speed/sink.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
+import { signInOverHttp, untilDeskAnswers } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import type { PreparedSite } from '#testing/start-site.ts';
-import { until } from '#testing/until.ts';
 
 const MOST_MEMORY = 150e6;
 const TURNS = 3;
@@ -41,7 +41,6 @@ const DAY_MS = 86_400_000;
 const ROUNDS = 7;
 const TURN_MS = 6_000;
 const VISITORS = 16;
-const READY_WITHIN_MS = 60_000;
 /** Promised share of the speed without an export. */
 const LEAST_RATIO = 0.9;
 const ADA = 'ada@example.com';
@@ -252,27 +251,8 @@ async function measureScreens({ trial, rows, engine, site }: Measuring): Promise
 async function measureBesideExport({ trial, rows, engine, site }: Measuring, sink: Sink): Promise<void> {
   const { url } = await site.start();
   const deskUrl = site.env['DESK_URL'] ?? '';
-  await until(
-    () =>
-      fetch(deskUrl).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    READY_WITHIN_MS,
-  );
-  const send = (endpoint: string, body: object, headers = {}) =>
-    fetch(deskUrl + endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-  const { signIn } = COOKIE_HEADERS;
-  const asked = await send('/api/sign-in', { email: ADA });
-  const code = await sink.codeFor(ADA);
-  const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
-  trial.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
-  const session = entered.headers.get(COOKIE_HEADERS.session) ?? '';
-
+  await untilDeskAnswers(deskUrl);
+  const session = (await signInOverHttp(deskUrl, ADA, () => sink.codeFor(ADA)))[COOKIE_HEADERS.session];
   const client = createClient(url, sink);
   const { flow, abandon } = client;
   const turn = async (): Promise<number> => {
