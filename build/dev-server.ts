@@ -8,7 +8,7 @@ import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
 import { mistakesPage } from '#build/dev-mistakes-page.ts';
 import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
-import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { asSeenFromHere } from '#server/startup/service.ts';
@@ -17,6 +17,7 @@ import { languageAttributes } from '#shared/words.ts';
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
 const STATIC = path.join(WEB, 'landing') + path.sep;
+const STYLES = ['critical.ts', ...OPTIONAL_STYLES, 'critical-not-found.ts'];
 const WORDS = CAMPAIGN_FOLDER + path.sep;
 const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room) + path.sep);
 /** Campaign files that the API does not read. */
@@ -44,12 +45,7 @@ function page(markup: string): string {
 <div id="root">${markup}</div>
 <script type="module">
 import { start } from '/entry-client.tsx';
-import '/styles/critical.ts';
-import '/styles/critical-letter.ts';
-import '/styles/critical-shapes.ts';
-import '/styles/critical-logos.ts';
-import '/styles/critical-questions.ts';
-import '/styles/critical-not-found.ts';
+${STYLES.map((list) => `import '/styles/${list}';`).join('\n')}
 document.querySelector('style').remove();
 for (const [family, file] of [['Newsreader', 'newsreader'], ['Hanken Grotesk', 'hanken-grotesk']])
   document.fonts.add(

@@ -13,7 +13,7 @@ import {
   type AppUrls,
 } from '#build/vite-bundles.ts';
 import { readPageWords, type PageWords } from '#build/vite-campaign.ts';
-import { CAMPAIGN_FOLDER, PROJECT_FOLDER, SITE_PATH } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, SITE_PATH } from '#build/vite-config.ts';
 import { copyFiles, OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { variantPage } from '#server/http/releases.ts';
 import type { Site } from '#shared/campaign-schema.ts';
@@ -94,13 +94,6 @@ type Styles = {
   readonly optional: readonly string[];
   readonly notFound: string;
 };
-
-const OPTIONAL_STYLES = [
-  'critical-letter.ts',
-  'critical-shapes.ts',
-  'critical-logos.ts',
-  'critical-questions.ts',
-];
 
 async function buildStyles(site: Site): Promise<Styles> {
   const critical = (await bundleStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');

@@ -15,6 +15,11 @@ export const SITE_PATH = readSitePath();
 const WEB = path.join(PROJECT_FOLDER, 'web');
 export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
 
+/** Lists in web/styles/ of parts that a campaign may lack. */
+export const OPTIONAL_STYLES = ['letter', 'shapes', 'logos', 'questions'].map(
+  (part) => `critical-${part}.ts`,
+);
+
 /** `place:name`, in an order that depends only on these files. */
 const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   .toSorted()

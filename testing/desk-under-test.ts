@@ -18,10 +18,11 @@ function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOpti
   return { kind: 'people', ...desk };
 }
 
-async function openTestDesk(
+export async function withDesk(
   { service }: Pick<ServerUnderTest, 'service'>,
+  test: (app: FastifyInstance) => Promise<void>,
   options: Partial<DeskAppOptions> = {},
-): Promise<FastifyInstance> {
+): Promise<void> {
   const app = await buildDeskApp(service, {
     access: options.access ?? peopleOf(service),
     files: null,
@@ -31,17 +32,8 @@ async function openTestDesk(
     loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0 },
     ...options,
   });
-  await app.ready();
-  return app;
-}
-
-export async function withDesk(
-  server: Pick<ServerUnderTest, 'service'>,
-  test: (app: FastifyInstance) => Promise<void>,
-  options: Partial<DeskAppOptions> = {},
-): Promise<void> {
-  const app = await openTestDesk(server, options);
   try {
+    await app.ready();
     await test(app);
   } finally {
     await app.close();

@@ -29,7 +29,7 @@ export function whyNoDisk(): string | false {
 }
 
 /** The caller must unmount it. */
-export function mountSmallDisk(
+function mountSmallDisk(
   folder: string,
   { size, uid = 0, gid = 0 }: DiskOptions,
 ): { readonly unmount: () => void } {

@@ -1,15 +1,15 @@
 // Forms on a full disk, in read-only files and in a read-only PostgreSQL, and afterwards. Needs root on Linux.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import type { Engine } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { fillDisk, mountSmallDisk, whyNoDisk } from '#testing/small-disk.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import type { Rows } from '#stress/harness/report.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
@@ -30,24 +30,18 @@ type Fault = {
 
 export const disk = defineCase({}, async (trial) => {
   const rows = trial.rows();
-  const withFolder = async (work: (folder: string) => Promise<void>) => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
-    await work(folder);
-    rmSync(folder, { recursive: true });
-  };
   if (whyNoDisk()) process.stdout.write(`SQLite, disk full: skipped, because ${whyNoDisk()}\n`);
   else
-    await withFolder(async (folder) => {
-      const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
+    await withSmallDisk({ size: SMALL_DISK }, async (folder) => {
       let filler = '';
       await suffer(trial, rows, folder, {
         name: 'SQLite, disk full',
         engine: 'sqlite',
         begin: () => (filler = fillDisk(folder)),
         end: () => rmSync(filler),
-      }).finally(unmount);
+      });
     });
-  await withFolder((folder) => {
+  await inFolder((folder) => {
     const change = (flag: string) => {
       const data = path.join(folder, 'data');
       const files = readdirSync(data).filter((name) => /\.db(-wal)?$/.test(name));
@@ -67,7 +61,7 @@ export const disk = defineCase({}, async (trial) => {
       await client.query('select pg_reload_conf()');
       await setTimeout(500);
     });
-  await withFolder((folder) =>
+  await inFolder((folder) =>
     suffer(trial, rows, folder, {
       name: 'PostgreSQL, read-only',
       engine: 'postgres',
