@@ -64,6 +64,10 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
   const about = { title, language, timeZone: 'UTC', accent, host: HOST, deskUrl: DESK_URL };
   const guide = { ...about, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
+  const digest = (kind: string, days: number) => {
+    const figures = { ...FIGURES, to: FIGURES.from + days * DAY_MS, days };
+    return { kind, ...composeDigestEmail(newLeadEmail, { ...about, leads, count: leads.length, figures }) };
+  };
   return [
     {
       kind: 'code',
@@ -80,28 +84,8 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
     },
     { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
     { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada, leadId: 'sample' }) },
-    {
-      kind: 'leads of a day',
-      ...composeDigestEmail(newLeadEmail, {
-        ...about,
-        leads,
-        count: leads.length,
-        figures: { ...FIGURES, to: FIGURES.from + DAY_MS, days: 1 },
-      }),
-    },
-    ...(newLeadEmail.week === undefined
-      ? []
-      : [
-          {
-            kind: 'leads of a week',
-            ...composeDigestEmail(newLeadEmail, {
-              ...about,
-              leads,
-              count: leads.length,
-              figures: { ...FIGURES, to: FIGURES.from + 7 * DAY_MS, days: 7 },
-            }),
-          },
-        ]),
+    digest('leads of a day', 1),
+    ...(newLeadEmail.week === undefined ? [] : [digest('leads of a week', 7)]),
     { kind: 'breaker', ...composeNoticeEmail(about, notice) },
   ];
 }
