@@ -18,7 +18,6 @@ import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session>[] => [
   {
-    id: 'browser',
     heading: 'Browser',
     isMain: true,
     cell: ({ browser, isThis }) => (
@@ -28,11 +27,10 @@ const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session
       </>
     ),
   },
-  { id: 'from', heading: 'From', cell: ({ from }) => from },
-  { id: 'begun', heading: 'Signed in', cell: ({ begunAt }) => <DateTime at={begunAt} /> },
-  { id: 'ends', heading: 'Ends', cell: ({ endsAt }) => <DateTime at={endsAt} /> },
+  { heading: 'From', cell: ({ from }) => from },
+  { heading: 'Signed in', cell: ({ begunAt }) => <DateTime at={begunAt} /> },
+  { heading: 'Ends', cell: ({ endsAt }) => <DateTime at={endsAt} /> },
   {
-    id: 'end',
     heading: 'End session',
     isAction: true,
     cell: (session) => (

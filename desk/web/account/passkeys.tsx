@@ -6,7 +6,7 @@ import { browserName } from '#desk/web/account/browser-name.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useAddPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Confirm, Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -19,15 +19,13 @@ import { Table, type Column } from '#desk/web/ui/table.tsx';
 const NAME_LENGTH = 100;
 
 const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [
-  { id: 'name', heading: 'Passkey', isMain: true, cell: ({ name }) => name },
-  { id: 'added', heading: 'Added', cell: ({ addedAt }) => <DateTime at={addedAt} /> },
+  { heading: 'Passkey', isMain: true, cell: ({ name }) => name },
+  { heading: 'Added', cell: ({ addedAt }) => <DateTime at={addedAt} /> },
   {
-    id: 'used',
     heading: 'Last used',
     cell: ({ usedAt }) => (usedAt === null ? 'Not yet' : <DateTime at={usedAt} />),
   },
   {
-    id: 'remove',
     heading: 'Remove',
     isAction: true,
     cell: (passkey) => (
@@ -54,18 +52,15 @@ export function Passkeys() {
       actions={canAdd && <Button onClick={() => setAdding(true)}>Add a passkey</Button>}
     >
       <Answered of={answer} lines={2}>
-        {(data) =>
-          data.passkeys.length === 0 ? (
-            <EmptyState text="You have no passkey yet." />
-          ) : (
-            <Table
-              caption="Passkeys"
-              columns={columnsWith(setRemoving)}
-              rows={data.passkeys}
-              rowKey={({ id }) => id}
-            />
-          )
-        }
+        {(data) => (
+          <Table
+            caption="Passkeys"
+            columns={columnsWith(setRemoving)}
+            rows={data.passkeys}
+            rowKey={({ id }) => id}
+            empty="You have no passkey yet."
+          />
+        )}
       </Answered>
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
       {removing && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} />}

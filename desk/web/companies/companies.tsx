@@ -7,7 +7,7 @@ import { Link } from '#desk/web/router.tsx';
 import { retry, usePagesOf } from '#desk/web/queries.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
@@ -40,7 +40,7 @@ export function Companies() {
         {error && <FailedState error={error} onRetry={() => retry(asked)} />}
         {data === undefined && !error && <Skeleton lines={10} />}
         {data !== undefined && !isCounting && all.length === 0 && (
-          <EmptyState text="The first company appears here with the first lead." />
+          <p className="quiet">The first company appears here with the first lead.</p>
         )}
         {all.length > 0 && (
           <>
@@ -59,17 +59,14 @@ export function Companies() {
                 ? `Counting: ${counted(leads, 'lead')} so far …`
                 : `${counted(found.length, 'domain')}.`}
             </p>
-            {found.length === 0 ? (
-              <EmptyState text="No lead has an address at a matching domain." />
-            ) : (
-              <Table
-                caption="Companies"
-                columns={columnsWith(most)}
-                rows={found.slice(0, shown)}
-                rowKey={({ domain }) => domain}
-                isStale={isCounting}
-              />
-            )}
+            <Table
+              caption="Companies"
+              columns={columnsWith(most)}
+              rows={found.slice(0, shown)}
+              rowKey={({ domain }) => domain}
+              empty="No lead has an address at a matching domain."
+              isStale={isCounting}
+            />
             {found.length > shown && (
               <div className={styles.end}>
                 <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
@@ -84,14 +81,12 @@ export function Companies() {
 
 const columnsWith = (most: number): readonly Column<Company>[] => [
   {
-    id: 'domain',
     heading: 'Domain',
     isMain: true,
     cell: ({ domain }) => <Link href={listAddress({ domain })}>{domain}</Link>,
   },
-  { id: 'people', heading: 'Leads', isNumber: true, cell: ({ people }) => number(people) },
+  { heading: 'Leads', isNumber: true, cell: ({ people }) => number(people) },
   {
-    id: 'share',
     heading: 'Compared with the largest',
     isDecoration: true,
     cell: ({ people }) => (

@@ -7,7 +7,12 @@ import { chosenParts, filterIn, isCountable, listAddress, rememberList } from '#
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
 import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
-import { PersonBlock, personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
+import {
+  PersonBlock,
+  personColumns,
+  usuallyHidden,
+  type PersonColumn,
+} from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
 import { useAsk, useMayChange, usePerson, useTimeZone } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.tsx';
@@ -15,7 +20,7 @@ import { Button } from '#desk/web/ui/button.tsx';
 import { counted, dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
 import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
-import { Table, type Column } from '#desk/web/ui/table.tsx';
+import { Table } from '#desk/web/ui/table.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 import { ColumnsIcon } from '#desk/web/ui/icons.tsx';
@@ -64,10 +69,9 @@ export function Leads() {
         {list.people.length > 0 && (
           <Table
             caption={PEOPLE_IN_STATE[filter.state]}
-            columns={columns}
+            columns={columns.filter(({ id }) => !hidden.has(id))}
             rows={list.people}
             rowKey={({ id }) => id}
-            hidden={hidden}
             renderBlock={(person) => <PersonBlock person={person} />}
             isStale={list.isStale}
           />
@@ -174,7 +178,7 @@ const NO_PEOPLE = {
 } as const;
 
 function NoMatch({ filter }: { readonly filter: Filter }) {
-  if (chosenParts(filter) === 0) return <EmptyState text={NO_PEOPLE[filter.state]} />;
+  if (chosenParts(filter) === 0) return <p className="quiet">{NO_PEOPLE[filter.state]}</p>;
   return (
     <EmptyState
       title="Nobody matches this filter"
@@ -185,7 +189,7 @@ function NoMatch({ filter }: { readonly filter: Filter }) {
 
 type MenuProps = {
   /** All columns that can be hidden; the one that names the person is missing. */
-  readonly columns: readonly Pick<Column<never>, 'id' | 'heading'>[];
+  readonly columns: readonly PersonColumn[];
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;
 };

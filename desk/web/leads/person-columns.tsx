@@ -28,10 +28,12 @@ const SINCE = {
   imported: 'Imported',
 } as const;
 
+export type PersonColumn = Column<Person> & { readonly id: string };
+
 export const personColumns = (
   state: State,
   { fields, variants }: Pick<Me, 'fields' | 'variants'>,
-): readonly Column<Person>[] => [
+): readonly PersonColumn[] => [
   {
     id: 'name',
     heading: 'Name',

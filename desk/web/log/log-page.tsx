@@ -1,7 +1,7 @@
 import { log, type DeskAction, type LogEntry } from '#desk/endpoints/auth.ts';
 import { usePagesOf } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState, More } from '#desk/web/ui/states.tsx';
+import { More } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Pill, type Tone } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
@@ -32,26 +32,23 @@ const ACTIONS: Readonly<Record<DeskAction, string>> = {
 };
 
 const COLUMNS: readonly Column<LogEntry>[] = [
-  { id: 'at', heading: 'When', cell: ({ at }) => <DateTime at={at} isShort /> },
-  { id: 'who', heading: 'Who', cell: ({ who }) => <span className="breakable">{who}</span> },
+  { heading: 'When', cell: ({ at }) => <DateTime at={at} isShort /> },
+  { heading: 'Who', cell: ({ who }) => <span className="breakable">{who}</span> },
   {
-    id: 'deed',
     heading: 'What',
     isMain: true,
     cell: ({ deed }) => <Pill tone={TONES[deed] ?? 'plain'}>{ACTIONS[deed]}</Pill>,
   },
   {
-    id: 'about',
     heading: 'About',
     cell: ({ about }) => <span className="breakable">{about ?? NONE}</span>,
   },
   {
-    id: 'details',
     heading: 'Details',
     isLong: true,
     cell: ({ details }) => details || NONE,
   },
-  { id: 'from', heading: 'From', cell: ({ from }) => from || NONE },
+  { heading: 'From', cell: ({ from }) => from || NONE },
 ];
 
 export function LogPage() {
@@ -62,17 +59,14 @@ export function LogPage() {
       lead="Actions taken in the desk and by its commands. Entries are kept for as long as personal data."
     >
       <More of={asked}>
-        {(pages) => {
-          const entries = pages.flatMap((page) => page.entries);
-          return entries.length === 0 ? (
-            <EmptyState
-              title="Nothing yet"
-              text="Nobody has signed in, and no command has changed anything."
-            />
-          ) : (
-            <Table caption="Audit log" columns={COLUMNS} rows={entries} rowKey={({ id }) => id} />
-          );
-        }}
+        {(pages) => (
+          <Table
+            caption="Audit log"
+            columns={COLUMNS}
+            rows={pages.flatMap((page) => page.entries)}
+            rowKey={({ id }) => id}
+          />
+        )}
       </More>
     </Page>
   );

@@ -166,27 +166,27 @@ const countInWords = (shown: number, all: number, isComplete: boolean): string =
   `${shown === all ? '' : `${number(shown)} of `}${countPeople(all)}${isComplete ? '' : ' so far'}.`;
 
 const COLUMNS: readonly Column<Lost>[] = [
-  { id: 'asked', heading: 'Asked', cell: ({ asked_at: at }) => <DateTime at={at} isShort /> },
-  { id: 'person', heading: 'Person', isMain: true, cell: (one) => <Who lost={one} /> },
-  { id: 'why', heading: 'Why', isLong: true, cell: (one) => <Why lost={one} /> },
-  { id: 'platform', heading: 'Platform', cell: ({ platform }) => platform },
+  { heading: 'Asked', cell: ({ asked_at: at }) => <DateTime at={at} isShort /> },
+  { heading: 'Person', isMain: true, cell: (one) => <Who lost={one} /> },
+  { heading: 'Why', isLong: true, cell: (one) => <Why lost={one} /> },
+  { heading: 'Platform', cell: ({ platform }) => platform },
   {
-    id: 'source',
     heading: 'Source',
     cell: ({ source }) => <span className={styles.source}>{source || NONE}</span>,
     isFilled: ({ source }) => source !== '',
   },
 ];
 
+const WITHOUT_PLATFORM = COLUMNS.filter(({ heading }) => heading !== 'Platform');
+
 const LostTable = ({ people }: { readonly people: readonly Lost[] }) => {
   const platforms = new Set(people.map(({ platform }) => platform));
   return (
     <Table
       caption="People who entered no code"
-      columns={COLUMNS}
+      columns={people.length > 1 && platforms.size === 1 ? WITHOUT_PLATFORM : COLUMNS}
       rows={people}
       rowKey={({ id, email }) => id ?? email}
-      hidden={new Set(people.length > 1 && platforms.size === 1 ? ['platform'] : [])}
     />
   );
 };

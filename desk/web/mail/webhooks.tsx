@@ -3,7 +3,7 @@ import { log } from '#desk/endpoints/auth.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import styles from '#desk/web/mail/mail-page.module.css';
 import { useMayChange, usePerson, useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
@@ -20,7 +20,9 @@ export function Webhooks() {
     <Events />
   ) : (
     <Section title="Webhooks">
-      <EmptyState text="No webhooks are set up. Set WEBHOOK_URLS to send each lead to other programs immediately." />
+      <p className="quiet">
+        No webhooks are set up. Set WEBHOOK_URLS to send each lead to other programs immediately.
+      </p>
     </Section>
   );
 }
@@ -61,29 +63,25 @@ function Events() {
       }
     >
       <Answered of={asked}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <EmptyState text="All events have been delivered." />
-          ) : (
-            <Table
-              caption="Webhook events"
-              columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
-              rows={events}
-              rowKey={({ id }) => id}
-            />
-          )
-        }
+        {({ events }) => (
+          <Table
+            caption="Webhook events"
+            columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
+            rows={events}
+            rowKey={({ id }) => id}
+            empty="All events have been delivered."
+          />
+        )}
       </Answered>
     </Section>
   );
 }
 
 const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
-  { id: 'type', heading: 'Event', isMain: true, cell: ({ type }) => type },
-  { id: 'made', heading: 'Made', cell: ({ created_at: at }) => <DateTime at={at} isShort /> },
-  { id: 'to', heading: 'To', cell: ({ to }) => to },
+  { heading: 'Event', isMain: true, cell: ({ type }) => type },
+  { heading: 'Made', cell: ({ created_at: at }) => <DateTime at={at} isShort /> },
+  { heading: 'To', cell: ({ to }) => to },
   {
-    id: 'state',
     heading: 'State',
     cell: ({ id, type, state, due_at: nextAt }) => (
       <>
@@ -106,6 +104,6 @@ const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>
       </>
     ),
   },
-  { id: 'tries', heading: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
-  { id: 'answer', heading: 'Last response', isLong: true, cell: ({ answer }) => answer ?? NONE },
+  { heading: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
+  { heading: 'Last response', isLong: true, cell: ({ answer }) => answer ?? NONE },
 ];

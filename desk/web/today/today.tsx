@@ -5,7 +5,7 @@ import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
 import { useAsk, useTimeZone } from '#desk/web/queries.ts';
 import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
 import {
   dayName,
@@ -207,7 +207,7 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
   return (
     <Section title="Leads by day">
       {all === 0 || best === undefined ? (
-        <EmptyState text="No leads in the last 30 days." />
+        <p className="quiet">No leads in the last 30 days.</p>
       ) : (
         <Bars
           about={`${counted(all, 'lead')} in the last 30 days. The best day was ${dayName(best.day)}, with ${number(best.leads)}.`}
@@ -227,35 +227,30 @@ type Newest = Figures['newest'][number];
 
 const NEWEST: readonly Column<Newest>[] = [
   {
-    id: 'name',
     heading: 'Name',
     isMain: true,
     cell: ({ id, name }) => <Link href={addressOf('/person', { id })}>{name || NONE}</Link>,
   },
-  { id: 'company', heading: 'Company', cell: ({ company }) => company || NONE },
+  { heading: 'Company', cell: ({ company }) => company || NONE },
   {
-    id: 'source',
     heading: 'Source',
     cell: ({ source }) => source || NONE,
     isFilled: ({ source }) => source !== '',
   },
-  { id: 'since', heading: 'Since', cell: ({ since }) => <DateTime at={since} isShort /> },
+  { heading: 'Since', cell: ({ since }) => <DateTime at={since} isShort /> },
 ];
 
 function Newest({ newest }: { readonly newest: readonly Newest[] }) {
   return (
     <Section title="Newest leads" actions={<Link href="/leads">All leads</Link>}>
-      {newest.length === 0 ? (
-        <EmptyState text="The first lead will appear here." />
-      ) : (
-        <Table
-          caption="Newest leads"
-          columns={NEWEST}
-          rows={newest}
-          rowKey={({ id }) => id}
-          renderBlock={(person) => <PersonBlock person={person} />}
-        />
-      )}
+      <Table
+        caption="Newest leads"
+        columns={NEWEST}
+        rows={newest}
+        rowKey={({ id }) => id}
+        empty="The first lead will appear here."
+        renderBlock={(person) => <PersonBlock person={person} />}
+      />
     </Section>
   );
 }

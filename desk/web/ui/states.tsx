@@ -64,7 +64,6 @@ export function FailedState({ error, onRetry }: FailedProps) {
 type EmptyProps = { readonly title?: string; readonly text: string; readonly children?: ReactNode };
 
 export function EmptyState({ title, text, children }: EmptyProps) {
-  if (title === undefined && !children) return <p className="quiet">{text}</p>;
   return (
     <div className={`panel quiet ${styles.empty}`}>
       {title !== undefined && <p className={styles.title}>{title}</p>}

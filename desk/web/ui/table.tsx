@@ -3,7 +3,6 @@ import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent, typ
 import styles from '#desk/web/ui/table.module.css';
 
 export type Column<Row> = {
-  readonly id: string;
   readonly heading: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
@@ -22,7 +21,8 @@ type TableProps<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
-  readonly hidden?: ReadonlySet<string>;
+  /** Shown if there are no rows. */
+  readonly empty?: string;
   /** Replaces the names and values of a row on a phone. */
   readonly renderBlock?: (row: Row) => ReactNode;
   readonly isStale?: boolean;
@@ -33,19 +33,18 @@ export function Table<Row>({
   columns,
   rows,
   rowKey,
-  hidden,
+  empty,
   renderBlock,
   isStale = false,
 }: TableProps<Row>) {
   const isNarrow = useIsNarrow();
-  const shown = columns.filter(
-    ({ id, isFilled }) => !hidden?.has(id) && (isFilled === undefined || rows.some(isFilled)),
-  );
+  if (rows.length === 0 && empty !== undefined) return <p className="quiet">{empty}</p>;
+  const shown = columns.filter(({ isFilled }) => isFilled === undefined || rows.some(isFilled));
   const props = { caption, columns: shown, rows, rowKey, isStale };
   return isNarrow ? <Blocks {...props} renderBlock={renderBlock} /> : <Grid {...props} />;
 }
 
-type RowsProps<Row> = Omit<TableProps<Row>, 'hidden' | 'renderBlock'>;
+type RowsProps<Row> = Omit<TableProps<Row>, 'empty' | 'renderBlock'>;
 
 /** Shows rows on a phone. */
 function Blocks<Row>({
@@ -67,8 +66,8 @@ function Blocks<Row>({
             <>
               {main && <div className={styles.blockHead}>{main.cell(row)}</div>}
               <dl className={styles.pairs}>
-                {pairs.map(({ id, heading, cell }) => (
-                  <div key={id} className={styles.pair}>
+                {pairs.map(({ heading, cell }, at) => (
+                  <div key={at} className={styles.pair}>
                     <dt>{heading}</dt>
                     <dd>{cell(row)}</dd>
                   </div>
@@ -76,8 +75,8 @@ function Blocks<Row>({
               </dl>
             </>
           )}
-          {actions.map(({ id, cell }) => (
-            <div key={id}>{cell(row)}</div>
+          {actions.map(({ cell }, at) => (
+            <div key={at}>{cell(row)}</div>
           ))}
         </li>
       ))}
@@ -92,8 +91,8 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
         <caption className="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ id, heading, isNumber, isAction, isDecoration }) => (
-              <th key={id} scope="col" className={isNumber ? styles.number : undefined}>
+            {columns.map(({ heading, isNumber, isAction, isDecoration }, at) => (
+              <th key={at} scope="col" className={isNumber ? styles.number : undefined}>
                 <span className={isAction || isDecoration ? 'unseen' : undefined}>{heading}</span>
               </th>
             ))}
@@ -103,16 +102,13 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
           {rows.map((row, index) => (
             // Keyboard users follow the link in the row's heading.
             <tr key={rowKey(row, index)} onClick={openRow}>
-              {columns.map(({ id, cell, isMain, isNumber, isLong }) => {
+              {columns.map(({ cell, isMain, isNumber, isLong }, at) => {
+                const Cell = isMain ? 'th' : 'td';
                 const className = isNumber ? styles.number : isLong ? styles.long : undefined;
-                return isMain ? (
-                  <th key={id} scope="row" className={className}>
+                return (
+                  <Cell key={at} scope={isMain ? 'row' : undefined} className={className}>
                     {cell(row)}
-                  </th>
-                ) : (
-                  <td key={id} className={className}>
-                    {cell(row)}
-                  </td>
+                  </Cell>
                 );
               })}
             </tr>
