@@ -83,6 +83,7 @@ test("the account page lists a desk user's sessions and can end each of them", a
   await row.getByRole('button', { name: 'End the session of Firefox on Windows' }).click();
   const dialogue = page.getByRole('alertdialog', { name: 'End this session?' });
   await expect(dialogue).toContainText('To use the desk in that browser again, you will have to sign in.');
+  await expect(dialogue.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await expectNoViolations(page, 'ending a session');
   await page.keyboard.press('Escape');
   await expect(dialogue).toBeHidden();

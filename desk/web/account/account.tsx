@@ -85,10 +85,15 @@ export function Account() {
 function EndSession({ session, onClose }: { readonly session: Session; readonly onClose: () => void }) {
   const client = useQueryClient();
   const { say } = useNotice();
-  const end = useSend(endSession, [sessions]);
   return (
     <Confirm
-      change={end}
+      send={useSend(endSession, [sessions])}
+      asked={{ id: session.id }}
+      onDone={() => {
+        onClose();
+        if (session.isThis) forgetPerson(client);
+        else say('The session has ended.');
+      }}
       onClose={onClose}
       title="End this session?"
       text={
@@ -97,18 +102,6 @@ function EndSession({ session, onClose }: { readonly session: Session; readonly 
           : 'To use the desk in that browser again, you will have to sign in.'
       }
       action="End the session"
-      onConfirm={() =>
-        end.mutate(
-          { id: session.id },
-          {
-            onSuccess: () => {
-              onClose();
-              if (session.isThis) forgetPerson(client);
-              else say('The session has ended.');
-            },
-          },
-        )
-      }
     />
   );
 }

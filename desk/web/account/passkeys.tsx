@@ -71,8 +71,6 @@ export function Passkeys() {
 function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const { say } = useNotice();
   const [name, setName] = useState(() => browserName(navigator.userAgent));
-  const [complaint, setComplaint] = useState<string>();
-  const add = useAddPasskey();
   return (
     <Dialog
       onClose={onClose}
@@ -82,19 +80,13 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       <DialogForm
         action="Add the passkey"
         working="Waiting for the browser …"
-        change={add}
-        onSubmit={() => {
-          if (name.trim() === '') {
-            setComplaint('Enter a name, such as the device that stores the passkey.');
-            return;
-          }
-          add.mutate(name, {
-            onSuccess: (outcome) => {
-              if (outcome === 'cancelled') return;
-              onClose();
-              say('The passkey was added. You can now use it to sign in.');
-            },
-          });
+        send={useAddPasskey()}
+        asked={name}
+        isReady={name.trim() !== ''}
+        onDone={(outcome) => {
+          if (outcome === 'cancelled') return;
+          onClose();
+          say('The passkey was added. You can now use it to sign in.');
         }}
       >
         <Field
@@ -102,11 +94,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
           value={name}
           maxLength={NAME_LENGTH}
           autoComplete="off"
-          error={complaint}
-          onChange={({ currentTarget }) => {
-            setName(currentTarget.value);
-            setComplaint(undefined);
-          }}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
       </DialogForm>
     </Dialog>
@@ -121,26 +109,19 @@ function RemovePasskey({
   readonly onClose: () => void;
 }) {
   const { say } = useNotice();
-  const remove = useSend(removePasskey, [passkeys, log]);
   return (
     <Confirm
-      change={remove}
+      send={useSend(removePasskey, [passkeys, log])}
+      asked={{ id }}
+      onDone={() => {
+        onClose();
+        say('The passkey was removed.');
+      }}
       onClose={onClose}
       title={`Remove “${name}”?`}
       text="You can no longer sign in with this passkey. Delete it from your device too, or your browser will keep offering it. Sessions started with this passkey continue until you end them."
       action="Remove"
       isDanger
-      onConfirm={() =>
-        remove.mutate(
-          { id },
-          {
-            onSuccess: () => {
-              onClose();
-              say('The passkey was removed.');
-            },
-          },
-        )
-      }
     />
   );
 }

@@ -39,10 +39,6 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
       const url = addressOf(EXPORT_PATH, { format: chosen, ...filter });
       await openFile(url, `people-${chosen}`, 'save', leaving.current.signal);
     },
-    onSuccess: () => {
-      close();
-      say('The file is in your downloads.');
-    },
   });
   // Closing the dialogue stops the export.
   const close = () => {
@@ -68,9 +64,13 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
             <DialogForm
               action={['Export', amountOf(state, found, count?.atMost)].filter(Boolean).join(' ')}
               working="Exporting …"
-              change={save}
+              send={save}
+              asked={chosen?.name ?? format}
+              onDone={() => {
+                close();
+                say('The file is in your downloads.');
+              }}
               canLeave
-              onSubmit={() => chosen && save.mutate(chosen.name)}
             >
               <fieldset className={styles.formats}>
                 <legend>Format</legend>

@@ -33,15 +33,15 @@ export const CHANGED_BY_A_PERSON = [story, ...CHANGED_BY_AN_ERASURE];
 const NOTE_LENGTH = 500;
 
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const send = useSend(sendGuide, CHANGED_BY_A_PERSON);
   return (
     <Confirm
-      change={send}
+      send={useSend(sendGuide, CHANGED_BY_A_PERSON)}
+      asked={{ id }}
+      onDone={() => onDone('The guide is queued.')}
       onClose={onClose}
       title={`Send the guide to ${email} again?`}
       text="The e-mail is queued immediately. The timeline shows whether the mail server accepted it."
       action="Send"
-      onConfirm={() => send.mutate({ id }, { onSuccess: () => onDone('The guide is queued.') })}
     />
   );
 }
@@ -75,20 +75,15 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
   const fields = useId();
   const [chosen, setChosen] = useState<Reason>('by-hand');
   const [note, setNote] = useState('');
-  const stop = useSend(suppress, CHANGED_BY_A_PERSON);
   return (
     <Confirm
-      change={stop}
+      send={useSend(suppress, CHANGED_BY_A_PERSON)}
+      asked={{ id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) }}
+      onDone={() => onDone('This address will get no more mail.')}
       onClose={onClose}
       title={`Stop mail to ${email}?`}
       text="This site will send no more mail to this address, except codes that its owner requests."
       action="Stop mail"
-      onConfirm={() =>
-        stop.mutate(
-          { id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) },
-          { onSuccess: () => onDone('This address will get no more mail.') },
-        )
-      }
     >
       <fieldset className={styles.reasons}>
         <legend>Reason</legend>
@@ -122,28 +117,22 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
 
 export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const [reason, setReason] = useState('');
-  const undo = useSend(unsuppress, CHANGED_BY_A_PERSON);
   return (
     <Confirm
-      change={undo}
+      send={useSend(unsuppress, CHANGED_BY_A_PERSON)}
+      asked={{ id, reason: reason.trim() }}
+      onDone={({ staysStopped }) =>
+        onDone(
+          staysStopped
+            ? 'This suppression was lifted, but the address still gets no mail for other reasons.'
+            : 'This address can get mail again.',
+        )
+      }
       onClose={onClose}
       title={`Mail ${email} again?`}
       text="Do this only if stopping mail was a mistake or is no longer necessary. For leads, your reason is stored in the consent chain."
       action="Mail again"
       isReady={reason.trim() !== ''}
-      onConfirm={() =>
-        undo.mutate(
-          { id, reason: reason.trim() },
-          {
-            onSuccess: ({ staysStopped }) =>
-              onDone(
-                staysStopped
-                  ? 'This suppression was lifted, but the address still gets no mail for other reasons.'
-                  : 'This address can get mail again.',
-              ),
-          },
-        )
-      }
     >
       <Field
         label="Why mail may be sent again"
@@ -160,11 +149,12 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
 export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const [typed, setTyped] = useState('');
   const [hasLeft, setHasLeft] = useState(false);
-  const erasure = useSend(erase, CHANGED_BY_AN_ERASURE);
   const isSame = normaliseEmail(typed) === normaliseEmail(email);
   return (
     <Confirm
-      change={erasure}
+      send={useSend(erase, CHANGED_BY_AN_ERASURE)}
+      asked={{ id, email: typed.trim() }}
+      onDone={({ erased }) => onDone(erased)}
       onClose={onClose}
       title={`Erase ${email}?`}
       text={
@@ -179,9 +169,6 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
       action="Erase permanently"
       isDanger
       isReady={isSame}
-      onConfirm={() =>
-        erasure.mutate({ id, email: typed.trim() }, { onSuccess: ({ erased }) => onDone(erased) })
-      }
     >
       <Field
         label={`Type ${email} to confirm`}

@@ -37,13 +37,9 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
       <DialogForm
         action="Save"
         isReady={changes !== null}
-        change={send}
-        onSubmit={() =>
-          send.mutate(
-            { id: person.id, ...changes },
-            { onSuccess: () => onDone('The answers were corrected.') },
-          )
-        }
+        send={send}
+        asked={{ id: person.id, ...changes }}
+        onDone={() => onDone('The answers were corrected.')}
       >
         {(
           [

@@ -139,18 +139,12 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
           ) : (
             <DialogForm
               action="Send"
-              change={send}
-              onSubmit={() =>
-                send.mutate(
-                  { ...asked, to },
-                  {
-                    onSuccess: () => {
-                      onClose();
-                      say(`The report to ${to} is queued.`);
-                    },
-                  },
-                )
-              }
+              send={send}
+              asked={{ ...asked, to }}
+              onDone={() => {
+                onClose();
+                say(`The report to ${to} is queued.`);
+              }}
             >
               <SelectField
                 label="To"

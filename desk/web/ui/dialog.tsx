@@ -1,7 +1,6 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { UseMutationResult } from '@tanstack/react-query';
-import { useRef, type ComponentType, type ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/ui/dialog.module.css';
@@ -9,44 +8,50 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
 
-/** Moves focus back after a dialogue opened by code, or to the page's heading if that fails. */
-function useFocusBack() {
-  const before = useRef<Element>(null);
-  return {
-    onOpenAutoFocus: () => {
-      before.current = document.activeElement;
-    },
-    onCloseAutoFocus: (event: Event) => {
-      event.preventDefault();
-      const to = before.current?.isConnected ? before.current : document.querySelector('h1');
-      if (to instanceof HTMLElement) to.focus({ preventScroll: true });
-    },
-  };
-}
-
 type DialogProps = {
   readonly onClose: () => void;
   readonly title: string;
   readonly text: ReactNode;
+  /** A question is closed only by its buttons and Escape, and first focuses Cancel. */
+  readonly isQuestion?: boolean;
   readonly children: ReactNode;
 };
 
 /** Open while it is mounted. */
-export function Dialog({ onClose, title, text, children }: DialogProps) {
-  const focusBack = useFocusBack();
+export function Dialog({ onClose, title, text, isQuestion = false, children }: DialogProps) {
+  const before = useRef<Element>(null);
   return (
     <RadixDialog.Root open onOpenChange={onClose}>
       <RadixDialog.Portal>
         <Backdrop />
         <div className={styles.place}>
-          <RadixDialog.Content className={styles.dialog} aria-modal {...focusBack}>
+          <RadixDialog.Content
+            className={styles.dialog}
+            role={isQuestion ? 'alertdialog' : 'dialog'}
+            aria-modal
+            onInteractOutside={(event) => isQuestion && event.preventDefault()}
+            onOpenAutoFocus={(event) => {
+              before.current = document.activeElement;
+              if (!isQuestion) return;
+              event.preventDefault();
+              document.querySelector<HTMLElement>(`.${styles.actions} button`)?.focus();
+            }}
+            // Back to what opened the dialogue, or to the page's heading if that is gone.
+            onCloseAutoFocus={(event) => {
+              event.preventDefault();
+              const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+              if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+            }}
+          >
             <div className={styles.head}>
               <RadixDialog.Title>{title}</RadixDialog.Title>
-              <RadixDialog.Close asChild>
-                <Button look="icon" className={styles.close} aria-label="Close">
-                  <CloseIcon size={18} />
-                </Button>
-              </RadixDialog.Close>
+              {!isQuestion && (
+                <RadixDialog.Close asChild>
+                  <Button look="icon" className={styles.close} aria-label="Close">
+                    <CloseIcon size={18} />
+                  </Button>
+                </RadixDialog.Close>
+              )}
             </div>
             <RadixDialog.Description className="quiet">{text}</RadixDialog.Description>
             {children}
@@ -57,37 +62,36 @@ export function Dialog({ onClose, title, text, children }: DialogProps) {
   );
 }
 
-type DialogFormProps = {
-  /** Radix's component around the button that closes the dialogue. */
-  readonly Cancel?: ComponentType<{ readonly asChild: true; readonly children: ReactNode }>;
+type DialogFormProps<What, Answered> = {
+  readonly send: UseMutationResult<Answered, Error, What>;
+  readonly asked: What;
+  readonly onDone: (answer: Answered) => void;
   readonly action: string;
   readonly working?: string;
   readonly isDanger?: boolean;
   readonly isReady?: boolean;
   /** The dialogue may be closed while busy, which stops the work. */
   readonly canLeave?: boolean;
-  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
-  readonly onSubmit: () => void;
   readonly children?: ReactNode;
 };
 
-export function DialogForm({
-  Cancel = RadixDialog.Close,
+export function DialogForm<What, Answered>({
+  send: { mutate, isPending, error },
+  asked,
+  onDone,
   action,
   working = 'Working …',
   isDanger = false,
   isReady = true,
   canLeave = false,
-  change: { isPending, error },
-  onSubmit,
   children,
-}: DialogFormProps) {
+}: DialogFormProps<What, Answered>) {
   return (
     <form
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady && !isPending) onSubmit();
+        if (isReady && !isPending) mutate(asked, { onSuccess: onDone });
       }}
     >
       {children}
@@ -97,10 +101,10 @@ export function DialogForm({
         </p>
       )}
       <div className={styles.actions}>
-        <Cancel asChild>
+        <RadixDialog.Close asChild>
           {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
           <Button disabled={isPending && !canLeave}>Cancel</Button>
-        </Cancel>
+        </RadixDialog.Close>
         <Button
           type="submit"
           look={isDanger ? 'danger' : 'primary'}
@@ -114,24 +118,11 @@ export function DialogForm({
   );
 }
 
-type ConfirmProps = Omit<DialogFormProps, 'Cancel' | 'onSubmit' | 'working'> &
-  Omit<DialogProps, 'children'> & { readonly onConfirm: () => void };
+type ConfirmProps<What, Answered> = DialogFormProps<What, Answered> &
+  Pick<DialogProps, 'onClose' | 'title' | 'text'>;
 
-/** Open while it is mounted. */
-export function Confirm({ onClose, title, text, onConfirm, ...form }: ConfirmProps) {
-  const focusBack = useFocusBack();
-  return (
-    <RadixAlert.Root open onOpenChange={() => !form.change.isPending && onClose()}>
-      <RadixAlert.Portal>
-        <Backdrop />
-        <div className={styles.place}>
-          <RadixAlert.Content className={styles.dialog} aria-modal {...focusBack}>
-            <RadixAlert.Title>{title}</RadixAlert.Title>
-            <RadixAlert.Description className="quiet">{text}</RadixAlert.Description>
-            <DialogForm {...form} Cancel={RadixAlert.Cancel} onSubmit={onConfirm} />
-          </RadixAlert.Content>
-        </div>
-      </RadixAlert.Portal>
-    </RadixAlert.Root>
-  );
-}
+export const Confirm = <What, Answered>({ onClose, title, text, ...form }: ConfirmProps<What, Answered>) => (
+  <Dialog isQuestion onClose={() => !form.send.isPending && onClose()} title={title} text={text}>
+    <DialogForm {...form} />
+  </Dialog>
+);
