@@ -5,7 +5,7 @@ import type { Me } from '#desk/endpoints/auth.ts';
 import { Enter } from '#desk/web/sign-in/enter.tsx';
 import { SignIn } from '#desk/web/sign-in/sign-in.tsx';
 import { Frame } from '#desk/web/frame/frame.tsx';
-import { PAGES } from '#desk/web/pages.tsx';
+import { pagesFor } from '#desk/web/pages.tsx';
 import { PersonContext, createQueryClient, forgetPerson, useWhoIsIn } from '#desk/web/queries.ts';
 import { usePlace, Link } from '#desk/web/router.tsx';
 import { FailedState, Skeleton, EmptyState } from '#desk/web/ui/states.tsx';
@@ -43,7 +43,7 @@ function Desk() {
         )}
       </main>
     );
-  const page = PAGES.find((one) => one.path === path && (one.needs === 'read' || person.role === 'all'));
+  const page = pagesFor(person.role).find((one) => one.path === path);
   return (
     <PersonContext value={person}>
       <Frame>{page === undefined ? <NotFound /> : <page.Page key={page.path} />}</Frame>

@@ -23,44 +23,31 @@ import {
   TodayIcon,
 } from '#desk/web/ui/icons.tsx';
 
-type Icon = ComponentType<{ readonly size?: number }>;
-
-export type DeskPage = {
+type DeskPage = {
   readonly path: `/${string}`;
   readonly name: string;
   readonly Page: ComponentType;
-  readonly needs: Role;
-  /** Null outside the menu. */
-  readonly Icon: Icon | null;
-  readonly group: 'people' | 'figures' | 'server';
+  readonly needs?: Role;
+  /** Missing outside the menu. */
+  readonly Icon?: ComponentType<{ readonly size?: number }>;
+  /** Starts a group of the menu. */
+  readonly begins?: true;
   /** For a page outside the menu: the path of the entry to mark as current. */
   readonly belongsTo?: `/${string}`;
 };
 
-export const PAGES: readonly DeskPage[] = [
-  { path: '/', name: 'Today', Page: Today, needs: 'read', Icon: TodayIcon, group: 'figures' },
-  { path: '/leads', name: 'Leads', Page: Leads, needs: 'read', Icon: LeadsIcon, group: 'people' },
-  {
-    path: '/companies',
-    name: 'Companies',
-    Page: Companies,
-    needs: 'read',
-    Icon: CompaniesIcon,
-    group: 'people',
-  },
-  {
-    path: '/person',
-    name: 'Person',
-    Page: PersonPage,
-    needs: 'read',
-    Icon: null,
-    group: 'people',
-    belongsTo: '/leads',
-  },
-  { path: '/lost', name: 'Lost', Page: LostPage, needs: 'read', Icon: LostIcon, group: 'people' },
-  { path: '/report', name: 'Report', Page: ReportPage, needs: 'read', Icon: ReportIcon, group: 'figures' },
-  { path: '/mail', name: 'Mail', Page: MailPage, needs: 'read', Icon: MailIcon, group: 'server' },
-  { path: '/doctor', name: 'Doctor', Page: DoctorPage, needs: 'read', Icon: DoctorIcon, group: 'server' },
-  { path: '/log', name: 'Audit log', Page: LogPage, needs: 'all', Icon: LogIcon, group: 'server' },
-  { path: '/account', name: 'Account', Page: Account, needs: 'read', Icon: AccountIcon, group: 'server' },
+const PAGES: readonly DeskPage[] = [
+  { path: '/', name: 'Today', Page: Today, Icon: TodayIcon },
+  { path: '/leads', name: 'Leads', Page: Leads, Icon: LeadsIcon, begins: true },
+  { path: '/companies', name: 'Companies', Page: Companies, Icon: CompaniesIcon },
+  { path: '/person', name: 'Person', Page: PersonPage, belongsTo: '/leads' },
+  { path: '/lost', name: 'Lost', Page: LostPage, Icon: LostIcon },
+  { path: '/report', name: 'Report', Page: ReportPage, Icon: ReportIcon, begins: true },
+  { path: '/mail', name: 'Mail', Page: MailPage, Icon: MailIcon, begins: true },
+  { path: '/doctor', name: 'Doctor', Page: DoctorPage, Icon: DoctorIcon },
+  { path: '/log', name: 'Audit log', Page: LogPage, needs: 'all', Icon: LogIcon },
+  { path: '/account', name: 'Account', Page: Account, Icon: AccountIcon },
 ];
+
+export const pagesFor = (role: Role): readonly DeskPage[] =>
+  PAGES.filter(({ needs = 'read' }) => needs === 'read' || role === 'all');

@@ -4,7 +4,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 
 import { signOut } from '#desk/endpoints/auth.ts';
 import { Link, usePlace } from '#desk/web/router.tsx';
-import { PAGES } from '#desk/web/pages.tsx';
+import { pagesFor } from '#desk/web/pages.tsx';
 import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
 import { followShortcut } from '#desk/web/frame/shortcuts.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
@@ -60,22 +60,22 @@ function Brand() {
 function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { path } = usePlace();
   const { role } = usePerson();
-  const current = PAGES.find((page) => page.path === path)?.belongsTo ?? path;
-  const shown = PAGES.filter(({ needs, Icon }) => Icon !== null && (needs === 'read' || role === 'all'));
+  const pages = pagesFor(role);
+  const current = pages.find((page) => page.path === path)?.belongsTo ?? path;
   return (
     <nav aria-label="Pages of the desk" className={styles.navigation}>
       <ul>
-        {shown.map(({ path: to, name, Icon, group }, index) => {
-          const before = shown[index - 1]?.group;
-          return (
-            <li key={to} data-begins={before !== undefined && before !== group ? '' : undefined}>
-              <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
-                {Icon && <Icon size={18} />}
-                {name}
-              </Link>
-            </li>
-          );
-        })}
+        {pages.map(
+          ({ path: to, name, Icon, begins }) =>
+            Icon && (
+              <li key={to} data-begins={begins}>
+                <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
+                  <Icon size={18} />
+                  {name}
+                </Link>
+              </li>
+            ),
+        )}
       </ul>
     </nav>
   );

@@ -6,6 +6,7 @@ import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/per
 import styles from '#desk/web/person/timeline.module.css';
 import { useTimeZone } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
+import { icon } from '#web/ui/icons.tsx';
 
 const dayOf = (at: string, timeZone: string): string =>
   new Date(at).toLocaleDateString('en-GB', {
@@ -44,10 +45,11 @@ function Entry({ happening }: { readonly happening: Happening }) {
   const { at, kind, what } = happening;
   const timeZone = useTimeZone();
   const { telling, more } = detailsOf(happening);
+  const Sign = SIGNS[kind];
   return (
     <li className={styles.entry} data-tone={toneOf(happening)}>
       <span className={styles.sign}>
-        <Sign kind={kind} />
+        <Sign size={16} />
       </span>
       <div className={styles.what}>
         <p className={styles.line}>
@@ -95,31 +97,19 @@ const Said = ({ text }: { readonly text: string }) =>
   ));
 const CHANGED = ' → ';
 
-const PATHS: Readonly<Record<Happening['kind'], string>> = {
-  form: 'M7 3.5h10A1.5 1.5 0 0 1 18.5 5v14a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 19V5A1.5 1.5 0 0 1 7 3.5zM9 8h6M9 12h6M9 16h3',
-  mail: 'M4 6.5h16v11H4zM4 7l8 6 8-6',
-  code: 'M9 4 7 20M17 4l-2 16M4.5 9h16M3.5 15h16',
-  lead: 'm5 12.5 4.5 4.5L19 7.5',
-  read: 'M12 6.5C10 5 7 4.5 4 4.5v14c3 0 6 .5 8 2 2-1.5 5-2 8-2v-14c-3 0-6 .5-8 2zm0 0v14',
-  consent: 'M12 3 5 6v5.5c0 4.5 3 7.8 7 9.5 4-1.7 7-5 7-9.5V6zM9 12l2.2 2.2L15.5 10',
-  withdrawal: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM8 12h8',
-  correction: 'M5 19h3.5L19 8.5 15.5 5 5 15.5zM13 7.5l3.5 3.5',
-  export: 'M12 4v11m-5-5 5 5 5-5M5 20h14',
-  webhook: 'M13 3 5 13.5h6L10.5 21 19 10.5h-6z',
-  other: 'M12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z',
+const SIGNS: Readonly<Record<Happening['kind'], ReturnType<typeof icon>>> = {
+  form: icon(
+    'M7 3.5h10A1.5 1.5 0 0 1 18.5 5v14a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 19V5A1.5 1.5 0 0 1 7 3.5zM9 8h6M9 12h6M9 16h3',
+    2,
+  ),
+  mail: icon('M4 6.5h16v11H4zM4 7l8 6 8-6', 2),
+  code: icon('M9 4 7 20M17 4l-2 16M4.5 9h16M3.5 15h16', 2),
+  lead: icon('m5 12.5 4.5 4.5L19 7.5', 2),
+  read: icon('M12 6.5C10 5 7 4.5 4 4.5v14c3 0 6 .5 8 2 2-1.5 5-2 8-2v-14c-3 0-6 .5-8 2zm0 0v14', 2),
+  consent: icon('M12 3 5 6v5.5c0 4.5 3 7.8 7 9.5 4-1.7 7-5 7-9.5V6zM9 12l2.2 2.2L15.5 10', 2),
+  withdrawal: icon('M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM8 12h8', 2),
+  correction: icon('M5 19h3.5L19 8.5 15.5 5 5 15.5zM13 7.5l3.5 3.5', 2),
+  export: icon('M12 4v11m-5-5 5 5 5-5M5 20h14', 2),
+  webhook: icon('M13 3 5 13.5h6L10.5 21 19 10.5h-6z', 2),
+  other: icon('M12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z', 2),
 };
-
-function Sign({ kind, size = 16 }: { readonly kind: Happening['kind']; readonly size?: number }) {
-  return (
-    <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden>
-      <path
-        d={PATHS[kind]}
-        fill="none"
-        stroke="currentColor"
-        strokeWidth={2}
-        strokeLinecap="round"
-        strokeLinejoin="round"
-      />
-    </svg>
-  );
-}

@@ -4,7 +4,7 @@ import { PersonBlock } from '#desk/web/leads/person-columns.tsx';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
 import { useAsk, useTimeZone } from '#desk/web/queries.ts';
-import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';
+import { changeOf, shareOf } from '#desk/web/today/change.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
 import {
@@ -132,7 +132,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
       <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
         <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
-        <Compared change={changeOf(now.leads, before?.leads)} before={before?.leads} span={span} />
+        <Compared now={now.leads} before={before?.leads} to={SPANS[span].before} />
       </p>
       {conversion !== null && (
         <p className={`quiet small ${styles.conversion}`}>
@@ -151,8 +151,8 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
               <dd>{value === null ? <span title="Unknown for this period">{NONE}</span> : number(value)}</dd>
               <dd className={styles.change} title={`Compared with ${SPANS[span].before}`}>
                 {change !== null &&
-                  change.direction !== 'same' &&
-                  `${change.direction === 'more' ? '+' : '−'}${shortNumber(change.by)}`}
+                  change !== 0 &&
+                  `${change > 0 ? '+' : '−'}${shortNumber(Math.abs(change))}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (
@@ -170,25 +170,22 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
   );
 }
 
-function Compared({
-  change,
-  before,
-  span,
-}: {
-  readonly change: Change | null;
+type ComparedProps = {
+  readonly now: number;
   readonly before: number | undefined;
-  readonly span: SpanFigures['span'];
-}) {
-  if (change === null) return <span className={styles.compared}>nothing to compare with yet</span>;
-  if (before === 0) return <span className={styles.compared}>none in {SPANS[span].before}</span>;
-  const { direction, by } = change;
+  /** Names the previous period. */
+  readonly to: string;
+};
+
+function Compared({ now, before, to }: ComparedProps) {
+  if (before === undefined) return <span className={styles.compared}>nothing to compare with yet</span>;
+  if (before === 0) return <span className={styles.compared}>none in {to}</span>;
+  if (before === now) return <span className={styles.compared}>as many as in {to}</span>;
+  const isMore = now > before;
   return (
     <span className={styles.compared}>
-      {direction === 'more' && <UpIcon size={14} />}
-      {direction === 'less' && <DownIcon size={14} />}
-      {direction === 'same'
-        ? `as many as in ${SPANS[span].before}`
-        : `${number(by)} ${direction === 'more' ? 'more' : 'fewer'} than in ${SPANS[span].before}`}
+      {isMore ? <UpIcon size={14} /> : <DownIcon size={14} />}
+      {`${number(Math.abs(now - before))} ${isMore ? 'more' : 'fewer'} than in ${to}`}
     </span>
   );
 }
