@@ -1,24 +1,12 @@
 import { go } from '#desk/web/router.tsx';
+import { store, stored } from '#desk/web/stored.ts';
 
-const KEY = 'desk-no-search-shortcut';
+const KEY = 'desk-shortcuts';
 
 /** Shortcuts of one character can be turned off, because speech input may trigger them (WCAG 2.2, 2.1.4). */
-export function areShortcutsOn(): boolean {
-  try {
-    return localStorage.getItem(KEY) === null;
-  } catch {
-    return true;
-  }
-}
+export const areShortcutsOn = (): boolean => stored(KEY) !== 'off';
 
-export function turnShortcuts(on: boolean): void {
-  try {
-    if (on) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, '');
-  } catch {
-    // Without storage, they stay on.
-  }
-}
+export const turnShortcuts = (on: boolean): void => store(KEY, on ? 'on' : 'off');
 
 /**
  * Makes "/" move to the search field, as on GitHub, or else to the list of leads. Other keys follow the link that names them as

@@ -1,21 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import * as Popover from '@radix-ui/react-popover';
 
+import type { Me } from '#desk/endpoints/auth.ts';
 import { leadCount, type Filter } from '#desk/endpoints/people.ts';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
 import { chosenParts, filterIn, isCountable, listAddress, rememberList } from '#desk/web/leads/filter.ts';
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
-import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
-import {
-  PersonBlock,
-  personColumns,
-  usuallyHidden,
-  type PersonColumn,
-} from '#desk/web/leads/person-columns.tsx';
+import { PersonBlock, personColumns, type PersonColumn } from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
 import { useAsk, useMayChange, usePerson, useTimeZone } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.tsx';
+import { store, stored } from '#desk/web/stored.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { counted, dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
 import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
@@ -37,7 +33,7 @@ export function Leads() {
     () => personColumns(filter.state, { fields, variants }),
     [filter.state, fields, variants],
   );
-  const [hidden, setHidden] = useState(() => readHidden(() => localStorage, usuallyHidden({ fields })));
+  const [hidden, setHidden] = useState(() => hiddenColumns(fields));
   const change = (next: (now: Filter) => Filter, isTyped: boolean) =>
     go(listAddress(next(filterIn(new URLSearchParams(location.search)))), { replace: isTyped });
 
@@ -51,7 +47,7 @@ export function Leads() {
             hidden={hidden}
             onChange={(next) => {
               setHidden(next);
-              keepHidden(() => localStorage, next);
+              store(HIDDEN, [...next].join(' '));
             }}
           />
           {mayExport && (
@@ -94,6 +90,13 @@ export function Leads() {
     </Page>
   );
 }
+
+/** Key in the browser's storage. */
+const HIDDEN = 'desk-leads-hidden';
+
+/** IDs, as last chosen in this browser. */
+const hiddenColumns = (fields: Me['fields']): ReadonlySet<string> =>
+  new Set(stored(HIDDEN)?.split(' ') ?? ['campaign', 'variant', ...fields.map(({ id }) => `answer-${id}`)]);
 
 function State({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
   const { people, hasMore, lookedBackTo, isLooking, isStopped, isStale, isPending, wanted } = list;

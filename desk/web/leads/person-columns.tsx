@@ -117,9 +117,3 @@ export const PersonBlock = ({
     </p>
   </div>
 );
-
-export const usuallyHidden = ({ fields }: Pick<Me, 'fields'>): readonly string[] => [
-  'campaign',
-  'variant',
-  ...fields.map(({ id }) => `answer-${id}`),
-];
