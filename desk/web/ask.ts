@@ -44,12 +44,25 @@ export async function fetchFromDesk(url: string, { headers, ...init }: RequestIn
 
 type Asked = string | number | boolean | null | undefined;
 
+/** Omits empty values. */
 export function addressOf(path: string, asked: Readonly<Record<string, Asked>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked))
-    if (value !== undefined && value !== null) query.set(name, String(value));
+    if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+export function valuesIn<Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+): { readonly [One in Name]?: string } {
+  const found: { [One in Name]?: string } = {};
+  for (const name of names) {
+    const value = query.get(name)?.trim();
+    if (value) found[name] = value;
+  }
+  return found;
 }
 
 export async function errorOf(response: Response): Promise<CallError> {

@@ -9,11 +9,10 @@ import {
   type UseMutationResult,
   type UseQueryResult,
   useInfiniteQuery,
-  type InfiniteData,
   type UseInfiniteQueryResult,
   type keepPreviousData,
 } from '@tanstack/react-query';
-import { createContext, use } from 'react';
+import { createContext, use, useEffect } from 'react';
 
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
@@ -112,25 +111,35 @@ type Paged = { readonly next: string | null };
 export function usePagesOf<What extends { readonly after?: string | undefined }, Answered extends Paged>(
   call: Call<What, Answered>,
   asked: Omit<What, 'after'>,
-): UseInfiniteQueryResult<InfiniteData<Answered>> {
+): UseInfiniteQueryResult<readonly Answered[]> {
   return useInfiniteQuery({
     queryKey: keyOf(call, asked),
     queryFn: ({ pageParam, signal }) =>
       ask(call, { ...asked, ...(pageParam !== null && { after: pageParam }) } as What, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }: Answered) => next,
+    select: ({ pages }) => pages,
   });
 }
+
+/** Requests one page after another while `isDue`. */
+export function useReadOn(
+  { isFetching, fetchNextPage }: Pick<UseInfiniteQueryResult, 'isFetching' | 'fetchNextPage'>,
+  isDue: boolean,
+): void {
+  useEffect(() => {
+    if (isDue && !isFetching) void fetchNextPage();
+  }, [isDue, isFetching, fetchNextPage]);
+}
+
+export type Retried = Pick<UseQueryResult, 'refetch'> &
+  Partial<Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage'>>;
 
 /**
  * Retries the failed page, or all pages if the refresh failed. Requesting a next page that does not exist would succeed without a request.
  */
-export const retry = ({
-  isFetchNextPageError,
-  fetchNextPage,
-  refetch,
-}: Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage' | 'refetch'>): void =>
-  void (isFetchNextPageError ? fetchNextPage() : refetch());
+export const retry = ({ isFetchNextPageError, fetchNextPage, refetch }: Retried): void =>
+  void (isFetchNextPageError ? fetchNextPage?.() : refetch());
 
 export function useFile(...file: Parameters<typeof openFile>): UseMutationResult<void> {
   const { say } = useNotice();

@@ -1,13 +1,13 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { domains } from '#desk/endpoints/people.ts';
 import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
 import { listAddress } from '#desk/web/leads/filter.ts';
 import { Link } from '#desk/web/router.tsx';
-import { retry, usePagesOf } from '#desk/web/queries.ts';
+import { usePagesOf, useReadOn } from '#desk/web/queries.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
@@ -18,12 +18,10 @@ const STEP = 100;
 
 export function Companies() {
   const asked = usePagesOf(domains, {});
-  const { data, error, isFetching, hasNextPage, fetchNextPage } = asked;
+  const { data, error, isFetching, hasNextPage } = asked;
   // Sums are only complete after the last part.
-  useEffect(() => {
-    if (hasNextPage && !isFetching && error === null) void fetchNextPage();
-  }, [hasNextPage, isFetching, error, fetchNextPage]);
-  const all = useMemo(() => sumsOf(data?.pages ?? []), [data]);
+  useReadOn(asked, hasNextPage && error === null);
+  const all = useMemo(() => sumsOf(data ?? []), [data]);
   const leads = all.reduce((sum, { people }) => sum + people, 0);
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState(STEP);
@@ -37,11 +35,12 @@ export function Companies() {
       lead="Leads by the domain of their e-mail address, including suppressed leads but excluding large mail services."
     >
       <div className={styles.companies}>
-        {error && <FailedState error={error} onRetry={() => retry(asked)} />}
-        {data === undefined && !error && <Skeleton lines={10} />}
-        {data !== undefined && !isCounting && all.length === 0 && (
-          <p className="quiet">The first company appears here with the first lead.</p>
-        )}
+        <Answered of={asked} lines={10}>
+          {() =>
+            !isCounting &&
+            all.length === 0 && <p className="quiet">The first company appears here with the first lead.</p>
+          }
+        </Answered>
         {all.length > 0 && (
           <>
             <Field

@@ -8,12 +8,13 @@ import { keyOf, useAsk } from '#desk/web/queries.ts';
 import { sentenceCase, counted } from '#desk/web/format.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Answered, FailedState } from '#desk/web/ui/states.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 
 export function DoctorPage() {
-  const { data, error, refetch } = useAsk(doctor, {});
+  const asked = useAsk(doctor, {});
+  const { data, error } = asked;
   const { isPending: isLooking, error: failure, mutate: lookAgain } = useLookAgain();
   const isFirst = data === undefined && error === null;
   return (
@@ -42,25 +43,25 @@ export function DoctorPage() {
           Checking settings, database, mail account and DNS. This may take up to half a minute.
         </p>
       )}
-      {error !== null && data === undefined && <FailedState error={error} onRetry={() => void refetch()} />}
       {failure !== null && <FailedState error={failure} onRetry={() => lookAgain()} />}
-      {isFirst && <Skeleton lines={10} />}
-      {data !== undefined && (
-        <div className={styles.groups} aria-busy={isLooking || undefined}>
-          {groupsOf(data.findings).map(({ state, findings }) => (
-            <Section key={state} title={STATES[state].heading}>
-              {state === 'ok' ? (
-                <details className={styles.fine}>
-                  <summary>{counted(findings.length, 'check')} found no problems</summary>
+      <Answered of={asked} lines={10}>
+        {({ findings: all }) => (
+          <div className={styles.groups} aria-busy={isLooking || undefined}>
+            {groupsOf(all).map(({ state, findings }) => (
+              <Section key={state} title={STATES[state].heading}>
+                {state === 'ok' ? (
+                  <details className={styles.fine}>
+                    <summary>{counted(findings.length, 'check')} found no problems</summary>
+                    <Findings findings={findings} />
+                  </details>
+                ) : (
                   <Findings findings={findings} />
-                </details>
-              ) : (
-                <Findings findings={findings} />
-              )}
-            </Section>
-          ))}
-        </div>
-      )}
+                )}
+              </Section>
+            ))}
+          </div>
+        )}
+      </Answered>
     </Page>
   );
 }

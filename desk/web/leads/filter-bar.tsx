@@ -6,7 +6,7 @@ import { usePerson, useAsk, useTimeZone } from '#desk/web/queries.ts';
 import { DAYS_NAMES, nameOfSpan, spanNamed } from '#desk/web/named-days.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
-import { Field, SelectField, type Option } from '#desk/web/ui/fields.tsx';
+import { Field, optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { FilterIcon } from '#desk/web/ui/icons.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 import { PEOPLE_IN_STATE } from '#desk/web/format.ts';
@@ -92,7 +92,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
               label="Days"
               all="All"
               chosen={daysChosen}
-              options={NAMED_DAYS.map((name) => ({ value: name, label: DAYS_NAMES[name] }))}
+              options={NAMED_DAYS.map((name) => ({ value: name, name: DAYS_NAMES[name] }))}
               onChoose={(name) =>
                 onChange((current) => {
                   const { from: _from, to: _to, ...rest } = current;
@@ -183,15 +183,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
       )}
     </search>
   );
-}
-
-function optionsOf(
-  any: string,
-  names: readonly string[] = [],
-  chosen: string | undefined,
-): readonly Option[] {
-  const all = chosen === undefined || names.includes(chosen) ? names : [chosen, ...names];
-  return [{ value: '', name: any }, ...all.map((value) => ({ value, name: value }))];
 }
 
 /** Typing a year passes through valid years such as 2, 20 and 202. */

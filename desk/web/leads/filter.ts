@@ -1,4 +1,5 @@
 import { Filter, STATES } from '#desk/endpoints/people.ts';
+import { addressOf } from '#desk/web/ask.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
@@ -19,19 +20,12 @@ export function filterIn(query: URLSearchParams): Filter {
   return found as Filter;
 }
 
-export function queryOf(filter: Filter): string {
-  const query = new URLSearchParams();
-  for (const name of NAMES) {
-    const value = filter[name];
-    if (value !== undefined && value !== '' && value !== NO_FILTER[name]) query.set(name, value);
-  }
-  return query.toString();
-}
-
-export function listAddress(filter: Partial<Filter>): string {
-  const query = queryOf({ ...NO_FILTER, ...filter });
-  return query === '' ? '/leads' : `/leads?${query}`;
-}
+/** The same URL for the same filter, whatever the order of its parts. */
+export const listAddress = (filter: Partial<Filter>): string =>
+  addressOf(
+    '/leads',
+    Object.fromEntries(NAMES.map((name) => [name, filter[name] === NO_FILTER[name] ? null : filter[name]])),
+  );
 
 let last: Filter = NO_FILTER;
 

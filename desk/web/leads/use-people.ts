@@ -4,11 +4,11 @@ import {
   useInfiniteQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
-import { people, type Filter } from '#desk/endpoints/people.ts';
+import { people, type Filter, type PeoplePage } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
-import { lastFilter, queryOf } from '#desk/web/leads/filter.ts';
+import { lastFilter, listAddress } from '#desk/web/leads/filter.ts';
 import {
   goesOn,
   listedIn,
@@ -17,7 +17,7 @@ import {
   type Listed,
   type Neighbours,
 } from '#desk/web/leads/paging.ts';
-import { retry, keyOf } from '#desk/web/queries.ts';
+import { keyOf, retry, useReadOn } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
   readonly wanted: number;
@@ -34,6 +34,9 @@ export type PeopleList = Listed & {
   readonly refresh: () => void;
 };
 
+const listedOf = ({ pages }: { readonly pages: readonly PeoplePage[] }): Listed => listedIn(pages);
+const NOTHING = listedIn([]);
+
 const listQuery = (filter: Filter) =>
   infiniteQueryOptions({
     queryKey: keyOf(people, filter),
@@ -41,6 +44,7 @@ const listQuery = (filter: Filter) =>
       ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
+    select: listedOf,
     // Never stale, because long lists are reloaded only by a button.
     staleTime: Infinity,
   });
@@ -50,9 +54,8 @@ export function useNeighbours(id: string): Neighbours | null {
   const [filter] = useState(lastFilter);
   // Only reads the pages of the list, and loads another one after its last person.
   const asked = useInfiniteQuery({ ...listQuery(filter), enabled: false });
-  const { data, error, hasNextPage, isFetching, fetchNextPage } = asked;
-  const { people: listed } = useMemo(() => listedIn(data?.pages ?? []), [data]);
-  const found = neighboursOf(listed, id);
+  const { data = NOTHING, error, hasNextPage, isFetching, fetchNextPage } = asked;
+  const found = neighboursOf(data.people, id);
   const isDue = found !== null && found.next === undefined && hasNextPage && error === null;
   // Once per person, because a search that finds nobody else would read the whole table.
   const askedFor = useRef('');
@@ -67,18 +70,15 @@ export function useNeighbours(id: string): Neighbours | null {
 type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
 
 export function usePeople(filter: Filter): PeopleList {
-  const of = queryOf(filter);
+  const of = listAddress(filter);
   const client = useQueryClient();
   const { queryKey } = listQuery(filter);
   const [kept, setWish] = useState<Wish>({ of, count: STEP, isStopped: false });
   const wish: Wish = kept.of === of ? kept : { of, count: STEP, isStopped: false };
   const asked = useInfiniteQuery({ ...listQuery(filter), placeholderData: keepPreviousData });
-  const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage } = asked;
-  const listed = useMemo(() => listedIn(data?.pages ?? []), [data]);
+  const { data: listed = NOTHING, error, isPending, isPlaceholderData, isFetching } = asked;
   const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);
-  useEffect(() => {
-    if (isDue && !isFetching) void fetchNextPage();
-  }, [isDue, isFetching, fetchNextPage]);
+  useReadOn(asked, isDue);
   return {
     ...listed,
     wanted: wish.count,

@@ -1,4 +1,5 @@
 import type { Lost } from '#desk/endpoints/people.ts';
+import { addressOf, valuesIn } from '#desk/web/ask.ts';
 import { spanNamed, type DaySpan } from '#desk/web/named-days.ts';
 import { areNamedDays, dayAsText, dayOf, NAMED_DAYS } from '#shared/days.ts';
 
@@ -10,8 +11,8 @@ const DEFAULT_DAYS: LostDays = '7';
 export const readLostDays = (query: URLSearchParams): LostDays =>
   LOST_DAYS.find((days) => days === query.get('days')) ?? DEFAULT_DAYS;
 
-export const lostDaysQuery = (days: LostDays): Readonly<Record<string, string>> =>
-  days === DEFAULT_DAYS ? {} : { days };
+export const lostUrl = (days: LostDays, choice: LostChoice): string =>
+  addressOf('/lost', { days: days === DEFAULT_DAYS ? null : days, ...choice });
 
 /** First and last day, both included; the last days include today. */
 export function spanOfDays(days: LostDays, now: number, timeZone: string): DaySpan {
@@ -26,13 +27,7 @@ export type LostChoice = { readonly [Facet in LostFacet]?: string };
 
 export type LostGroup = { readonly value: string; readonly people: number };
 
-export const readLostChoice = (query: URLSearchParams): LostChoice =>
-  Object.fromEntries(
-    LOST_FACETS.flatMap((facet) => {
-      const value = query.get(facet);
-      return value === null || value === '' ? [] : [[facet, value]];
-    }),
-  );
+export const readLostChoice = (query: URLSearchParams): LostChoice => valuesIn(query, LOST_FACETS);
 
 const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
   LOST_FACETS.every(

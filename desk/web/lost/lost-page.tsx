@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 
 import { lost, type Lost } from '#desk/endpoints/people.ts';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link, go, usePlace } from '#desk/web/router.tsx';
 import {
-  lostDaysQuery,
+  lostUrl,
   readLostDays,
   spanOfDays,
   type LostDays,
@@ -16,11 +16,11 @@ import {
   type LostChoice,
 } from '#desk/web/lost/lost-choice.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
-import { retry, usePagesOf, useTimeZone } from '#desk/web/queries.ts';
+import { usePagesOf, useReadOn, useTimeZone } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
@@ -30,9 +30,6 @@ import { areNamedDays } from '#shared/days.ts';
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
 
-const addressOfLost = (days: LostDays, choice: LostChoice): string =>
-  addressOf('/lost', { ...lostDaysQuery(days), ...choice });
-
 export function LostPage() {
   const { query } = usePlace();
   const days = readLostDays(query);
@@ -41,38 +38,34 @@ export function LostPage() {
   const [now] = useState(() => Date.now());
   const span = spanOfDays(days, now, useTimeZone());
   const asked = usePagesOf(lost, span);
-  const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;
-  const people = data?.pages.flatMap((page) => page.lost) ?? [];
+  const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
+  const people = pages.flatMap((page) => page.lost);
   const paging: Paging = !hasNextPage
     ? { type: 'complete' }
     : people.length >= READ_LIMIT
       ? { type: 'paused', isReadingMore: isFetchingNextPage, readMore: () => void fetchNextPage() }
       : { type: error === null ? 'reading' : 'failed' };
-  const goesOn = paging.type === 'reading';
-  useEffect(() => {
-    if (goesOn && !isFetching) void fetchNextPage();
-  }, [goesOn, isFetching, fetchNextPage]);
-  const move = (to: Parameters<typeof addressOfLost>) => go(addressOfLost(...to), { replace: true });
+  useReadOn(asked, paging.type === 'reading');
+  const move = (to: string) => go(to, { replace: true });
 
   return (
     <Page
       title="Lost"
       lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
-      <DaysChoice days={days} onChange={(chosen) => move([chosen, choice])} />
-      {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
-      {data === undefined ? (
-        error === null && <Skeleton lines={8} />
-      ) : (
-        <Found
-          key={days}
-          people={people}
-          open={data.pages.reduce((sum, page) => sum + page.open, 0)}
-          choice={choice}
-          paging={paging}
-          onChoose={(changed) => move([days, changed])}
-        />
-      )}
+      <DaysChoice days={days} onChange={(chosen) => move(lostUrl(chosen, choice))} />
+      <Answered of={asked} lines={8}>
+        {() => (
+          <Found
+            key={days}
+            people={people}
+            open={pages.reduce((sum, page) => sum + page.open, 0)}
+            choice={choice}
+            paging={paging}
+            onChoose={(changed) => move(lostUrl(days, changed))}
+          />
+        )}
+      </Answered>
     </Page>
   );
 }
@@ -231,7 +224,7 @@ const DaysChoice = ({
       chosen={days}
       options={LOST_DAYS.map((value) => ({
         value,
-        label: areNamedDays(value) ? DAYS_NAMES[value] : `Last ${value} days`,
+        name: areNamedDays(value) ? DAYS_NAMES[value] : `Last ${value} days`,
       }))}
       onChoose={(value) => onChange(readLostDays(new URLSearchParams({ days: value ?? '' })))}
     />

@@ -24,7 +24,7 @@ export function PersonPage() {
   const { query } = usePlace();
   const id = query.get('id') ?? '';
   const asked = useAsk(story, { id });
-  if (asked.error instanceof CallError && asked.error.status === 404) return <NotHere />;
+  if (id === '' || (asked.error instanceof CallError && asked.error.status === 404)) return <NotHere />;
   const { data } = asked;
   return data === undefined ? (
     <Page back={<WayBack id={id} />} title="Person">

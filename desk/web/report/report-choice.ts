@@ -1,5 +1,7 @@
 import { DAYS_NAMES } from '#desk/web/named-days.ts';
+import { addressOf, valuesIn } from '#desk/web/ask.ts';
 import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
+import type { Option } from '#desk/web/ui/fields.tsx';
 import { clockTime } from '#shared/days.ts';
 
 const DEFAULT_PERIOD = '30d';
@@ -12,44 +14,29 @@ const SPANS: Readonly<Record<string, string>> = {
 };
 const MONTHS = 12;
 
-const ONLY = ['source', 'campaign', 'variant'] as const;
-type Only = (typeof ONLY)[number];
-
-const onlyIn = (
-  valueOf: (name: Only) => string | null | undefined,
-): Readonly<Partial<Record<Only, string>>> =>
-  Object.fromEntries(
-    ONLY.map((name) => [name, valueOf(name)?.trim() ?? ''] as const).filter(([, value]) => value !== ''),
-  );
-
 /** The server validates the period. */
 export const readReportChoice = (query: URLSearchParams): ReportAsked => ({
-  period: query.get('period')?.trim() || DEFAULT_PERIOD,
-  ...onlyIn((name) => query.get(name)),
+  period: DEFAULT_PERIOD,
+  ...valuesIn(query, ['period', 'source', 'campaign', 'variant']),
 });
 
-export const reportQuery = ({ period, ...only }: ReportAsked): Readonly<Record<string, string>> => ({
-  ...(period !== DEFAULT_PERIOD && { period }),
-  ...onlyIn((name) => only[name]),
-});
+export const reportUrl = ({ period, ...only }: ReportAsked): string =>
+  addressOf('/report', { period: period === DEFAULT_PERIOD ? null : period, ...only });
 
-export const reportFileUrl = (asked: ReportAsked): string =>
-  `${REPORT_FILE_PATH}?${String(new URLSearchParams({ period: asked.period, ...reportQuery(asked) }))}`;
-
-export type OfferedPeriod = { readonly period: string; readonly label: string };
+export const reportFileUrl = (asked: ReportAsked): string => addressOf(REPORT_FILE_PATH, asked);
 
 /**
  * Returns days and weeks, then months, newest first.
  * @param chosen always included, even if it was typed into the URL
  */
-export function offeredPeriods(now: number, timeZone: string, chosen: string): readonly OfferedPeriod[] {
-  const spans = Object.entries(SPANS).map(([period, label]) => ({ period, label }));
+export function offeredPeriods(now: number, timeZone: string, chosen: string): readonly Option[] {
+  const spans = Object.entries(SPANS).map(([value, name]) => ({ value, name }));
   const today = new Date(clockTime(now, timeZone));
   const months = Array.from({ length: MONTHS }, (_, back) => {
     const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back));
-    const label = first.toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-    return { period: first.toISOString().slice(0, 7), label };
+    const name = first.toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+    return { value: first.toISOString().slice(0, 7), name };
   });
   const all = [...spans, ...months];
-  return all.some(({ period }) => period === chosen) ? all : [{ period: chosen, label: chosen }, ...all];
+  return all.some(({ value }) => value === chosen) ? all : [{ value: chosen }, ...all];
 }

@@ -4,13 +4,12 @@ import { useEffect, useState } from 'react';
 import { log } from '#desk/endpoints/auth.ts';
 import { report, reportReaders, sendReport, type ReportAsked } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
-import { addressOf } from '#desk/web/ask.ts';
 import { useFile, useAsk, useMayChange, usePerson, useSend, useTimeZone } from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
   reportFileUrl,
-  reportQuery,
+  reportUrl,
 } from '#desk/web/report/report-choice.ts';
 import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
@@ -18,7 +17,7 @@ import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Answered, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
-import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
+import { optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { MailIcon } from '#desk/web/ui/icons.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
@@ -83,36 +82,32 @@ function Choice({
   const timeZone = useTimeZone();
   const { data } = useAsk(choices, {});
   const [now] = useState(() => Date.now());
-  const move = (changed: Partial<ReportAsked>) =>
-    go(addressOf('/report', reportQuery({ ...asked, ...changed })), { replace: true });
+  const move = (changed: Partial<ReportAsked>) => go(reportUrl({ ...asked, ...changed }), { replace: true });
   return (
     <div className={styles.choice}>
       <SelectField
         label="Period"
         value={asked.period}
-        options={offeredPeriods(now, timeZone, asked.period).map(({ period, label }) => ({
-          value: period,
-          name: label,
-        }))}
+        options={offeredPeriods(now, timeZone, asked.period)}
         onChange={({ target }) => move({ period: target.value })}
       />
       <SelectField
         label="Source"
         value={asked.source ?? ''}
-        options={oneOf('All sources', data?.sources ?? [], asked.source)}
+        options={optionsOf('All sources', data?.sources, asked.source)}
         onChange={({ target }) => move({ source: target.value })}
       />
       <SelectField
         label="Campaign"
         value={asked.campaign ?? ''}
-        options={oneOf('All campaigns', campaigns, asked.campaign)}
+        options={optionsOf('All campaigns', campaigns, asked.campaign)}
         onChange={({ target }) => move({ campaign: target.value })}
       />
       {(variants.length > 1 || asked.variant !== undefined) && (
         <SelectField
           label="Variant"
           value={asked.variant ?? ''}
-          options={oneOf('All variants', variants, asked.variant)}
+          options={optionsOf('All variants', variants, asked.variant)}
           onChange={({ target }) => move({ variant: target.value })}
         />
       )}
@@ -149,7 +144,7 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
               <SelectField
                 label="To"
                 value={to}
-                options={emails.map((email) => ({ value: email, name: email }))}
+                options={emails.map((value) => ({ value }))}
                 onChange={({ target }) => setChosen(target.value)}
               />
             </DialogForm>
@@ -159,14 +154,6 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
     </Dialog>
   );
 }
-
-const oneOf = (all: string, values: readonly string[], chosen: string | undefined): readonly Option[] => [
-  { value: '', name: all },
-  ...[...new Set([...(chosen === undefined ? [] : [chosen]), ...values])].map((value) => ({
-    value,
-    name: value,
-  })),
-];
 
 function Counting() {
   const [isLong, setLong] = useState(false);

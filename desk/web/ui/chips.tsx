@@ -1,9 +1,10 @@
 import { useId } from 'react';
 
 import styles from '#desk/web/ui/chips.module.css';
+import type { Option } from '#desk/web/ui/fields.tsx';
 import { number } from '#desk/web/format.ts';
 
-export type ChipOption = { readonly value: string; readonly label?: string; readonly count?: number };
+type ChipOption = Option & { readonly count?: number };
 
 export function Chips({
   label,
@@ -35,7 +36,7 @@ export function Chips({
             {all}
           </button>
         )}
-        {options.map(({ value, label: name = value, count }) => (
+        {options.map(({ value, name = value, count }) => (
           <button
             key={value}
             type="button"

@@ -39,7 +39,18 @@ export function AreaField({ label, ...props }: { readonly label: string } & Comp
   );
 }
 
-export type Option = { readonly value: string; readonly name: string };
+/** Named by its value, unless it has another name. */
+export type Option = { readonly value: string; readonly name?: string };
+
+/** @param chosen offered in any case, because the URL may contain any value */
+export function optionsOf(
+  any: string,
+  values: readonly string[] = [],
+  chosen: string | undefined,
+): readonly Option[] {
+  const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
+  return [{ value: '', name: any }, ...all.map((value) => ({ value }))];
+}
 
 type SelectProps = { readonly label: string; readonly options: readonly Option[] } & ComponentProps<'select'>;
 
@@ -76,7 +87,7 @@ export function SelectField({ label, options, ...props }: SelectProps) {
   return (
     <Labelled id={id} label={label}>
       <select id={id} {...props}>
-        {options.map(({ value, name }) => (
+        {options.map(({ value, name = value }) => (
           <option key={value} value={value}>
             {name}
           </option>

@@ -1,36 +1,37 @@
-import type { UseQueryResult, InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
-import { retry } from '#desk/web/queries.ts';
+import { retry, type Retried } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/ui/states.module.css';
 
 type AnsweredProps<Data> = {
-  readonly of: UseQueryResult<Data>;
+  readonly of: Pick<UseQueryResult<Data>, 'data' | 'error'> & Retried;
   readonly lines?: number;
   readonly children: (data: Data) => ReactNode;
 };
 
-export function Answered<Data>({ of: { data, error, refetch }, lines = 4, children }: AnsweredProps<Data>) {
+export function Answered<Data>({ of, lines = 4, children }: AnsweredProps<Data>) {
+  const { data, error } = of;
   return (
     <>
-      {error && <FailedState error={error} onRetry={() => void refetch()} />}
+      {error && <FailedState error={error} onRetry={() => retry(of)} />}
       {data === undefined ? !error && <Skeleton lines={lines} /> : children(data)}
     </>
   );
 }
 
-export function More<Answered>({
+export function More<Data>({
   of,
   children,
 }: {
-  readonly of: UseInfiniteQueryResult<InfiniteData<Answered>>;
-  readonly children: (pages: readonly Answered[]) => ReactNode;
+  readonly of: UseInfiniteQueryResult<Data>;
+  readonly children: (pages: Data) => ReactNode;
 }) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = of;
   return (
     <>
-      {data === undefined ? error === null && <Skeleton lines={6} /> : children(data.pages)}
+      {data === undefined ? error === null && <Skeleton lines={6} /> : children(data)}
       {error !== null && <FailedState error={error} onRetry={() => retry(of)} />}
       {hasNextPage && error === null && (
         <Button
