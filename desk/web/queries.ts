@@ -59,6 +59,13 @@ export async function meetPerson(client: QueryClient): Promise<void> {
   await client.fetchQuery({ ...meQuery, staleTime: 0 });
 }
 
+/** @returns what to call once the server has accepted a code or a link */
+export function useMeetPerson(onIn: () => void): () => void {
+  const client = useQueryClient();
+  const { say } = useNotice();
+  return () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
+}
+
 const meQuery = {
   queryKey: ME,
   queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Me | null> => {

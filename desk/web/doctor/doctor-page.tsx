@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 
 import { doctor, type Finding } from '#desk/endpoints/figures.ts';
 import { ask } from '#desk/web/ask.ts';
@@ -129,40 +129,31 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
   );
 }
 
-const SAID_MS = 2_000;
-
-type CopyState = 'ready' | 'copied' | 'failed';
-const LABELS: Readonly<Record<CopyState, string>> = {
-  ready: 'Copy',
-  copied: 'Copied',
-  failed: 'Press Ctrl+C',
-};
+const COPY = { ready: 'Copy', copied: 'Copied', failed: 'Press Ctrl+C' } as const;
 
 function CopyButton({ text, name }: { readonly text: string; readonly name: string }) {
-  const [state, setState] = useState<CopyState>('ready');
-  useEffect(() => {
-    if (state === 'ready') return undefined;
-    const timer = setTimeout(() => setState('ready'), SAID_MS);
-    return () => clearTimeout(timer);
-  }, [state]);
+  const [state, setState] = useState<keyof typeof COPY>('ready');
+  const copy = async () => {
+    // On plain http, browsers don't offer the clipboard.
+    if (!navigator.clipboard) throw new Error('no clipboard');
+    await navigator.clipboard.writeText(text);
+  };
   return (
     <>
       <Button
         className={styles.copy}
         aria-label={`Copy ${name}`}
-        onClick={() => {
-          // On plain http, browsers don't offer the clipboard.
-          const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
-          done.then(
+        onClick={() =>
+          void copy().then(
             () => setState('copied'),
             () => setState('failed'),
-          );
-        }}
+          )
+        }
       >
-        {LABELS[state]}
+        {COPY[state]}
       </Button>
       <span className="unseen" role="status">
-        {state === 'ready' ? '' : LABELS[state]}
+        {state !== 'ready' && COPY[state]}
       </span>
     </>
   );

@@ -127,12 +127,6 @@ function Menu() {
     if (next) hush();
     setOpen(next);
   };
-  useEffect(() => {
-    const wide = matchMedia('(min-width: 64rem)');
-    const close = () => setOpen(false);
-    wide.addEventListener('change', close);
-    return () => wide.removeEventListener('change', close);
-  }, []);
   return (
     <RadixDialog.Root open={open} onOpenChange={change}>
       <RadixDialog.Trigger asChild>

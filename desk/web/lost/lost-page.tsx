@@ -132,7 +132,12 @@ function Found({
           <Button onClick={() => onChoose({})}>Clear the filters</Button>
         </EmptyState>
       ) : (
-        <LostTable people={chosen.slice(0, limit)} />
+        <Table
+          caption="People who entered no code"
+          columns={COLUMNS}
+          rows={chosen.slice(0, limit)}
+          rowKey={({ id, email }) => id ?? email}
+        />
       )}
       {chosen.length > limit ? (
         <Button className={styles.more} onClick={() => setLimit(limit + SHOWN_AT_ONCE)}>
@@ -169,20 +174,6 @@ const COLUMNS: readonly Column<Lost>[] = [
     isFilled: ({ source }) => source !== '',
   },
 ];
-
-const WITHOUT_PLATFORM = COLUMNS.filter(({ heading }) => heading !== 'Platform');
-
-const LostTable = ({ people }: { readonly people: readonly Lost[] }) => {
-  const platforms = new Set(people.map(({ platform }) => platform));
-  return (
-    <Table
-      caption="People who entered no code"
-      columns={people.length > 1 && platforms.size === 1 ? WITHOUT_PLATFORM : COLUMNS}
-      rows={people}
-      rowKey={({ id, email }) => id ?? email}
-    />
-  );
-};
 
 function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
   const said = name || email;

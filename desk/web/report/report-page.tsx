@@ -1,5 +1,5 @@
 import { keepPreviousData } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import { report, reportReaders, sendReport, type ReportAsked } from '#desk/endpoints/figures.ts';
@@ -22,8 +22,6 @@ import { MailIcon } from '#desk/web/ui/icons.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { DownloadIcon } from '#web/ui/icons.tsx';
-
-const LONG_MS = 3_000;
 
 export function ReportPage() {
   const { query } = usePlace();
@@ -55,7 +53,11 @@ export function ReportPage() {
       }
     >
       <Choice asked={asked} campaigns={data?.campaigns ?? []} />
-      {isCounting && <Counting key={JSON.stringify(asked)} />}
+      {isCounting && (
+        <p className="callout" role="status">
+          Counting … With a million leads, this takes several seconds.
+        </p>
+      )}
       {error !== null && !isFetching && <FailedState error={error} onRetry={() => void refetch()} />}
       {data === undefined
         ? isFetching && <Skeleton lines={12} />
@@ -152,18 +154,5 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
         }}
       </Answered>
     </Dialog>
-  );
-}
-
-function Counting() {
-  const [isLong, setLong] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLong(true), LONG_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return (
-    <p className="callout" role="status">
-      {isLong ? 'Still counting. With a million leads, this takes several seconds.' : 'Counting …'}
-    </p>
   );
 }

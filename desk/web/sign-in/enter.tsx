@@ -1,11 +1,9 @@
 // Reads the token from `desk open` in the URL's fragment, which is never sent, and clears the fragment.
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
 import { enterLink } from '#desk/endpoints/auth.ts';
-import { meetPerson, useSend } from '#desk/web/queries.ts';
+import { useMeetPerson, useSend } from '#desk/web/queries.ts';
 import { go } from '#desk/web/router.tsx';
-import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 
@@ -16,8 +14,7 @@ function takeToken(): string {
 }
 
 export function Enter() {
-  const client = useQueryClient();
-  const { say } = useNotice();
+  const meet = useMeetPerson(() => go('/', { replace: true }));
   const [token] = useState(takeToken);
   const { mutate, error } = useSend(enterLink);
   // In development, React mounts twice, but a token works once.
@@ -25,17 +22,8 @@ export function Enter() {
   useEffect(() => {
     if (token === '' || isUsed.current) return;
     isUsed.current = true;
-    mutate(
-      { token },
-      {
-        onSuccess: () =>
-          void meetPerson(client).then(
-            () => go('/', { replace: true }),
-            ({ message }: Error) => say(message, 'problem'),
-          ),
-      },
-    );
-  }, [token, mutate, client, say]);
+    mutate({ token }, { onSuccess: meet });
+  });
 
   if (token !== '' && error === null) return <Doorstep title="Opening the desk" text="One moment …" />;
   return (

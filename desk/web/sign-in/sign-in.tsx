@@ -1,14 +1,13 @@
 // Sign-in with a mailed code or a passkey. The page reacts in the same way to every e-mail address.
-import { useQueryClient } from '@tanstack/react-query';
+import type { UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
 import { askCode, enterCode } from '#desk/endpoints/auth.ts';
 import { CallError } from '#desk/web/ask.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
-import { meetPerson, useSend } from '#desk/web/queries.ts';
+import { useMeetPerson, useSend } from '#desk/web/queries.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
-import { useNotice } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
 import { codeDigits } from '#shared/code-digits.ts';
@@ -27,10 +26,18 @@ type Asked = { readonly email: string; readonly resendAt: number };
 
 export function SignIn({ hasEnded, onLeave }: SignInProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
+  const asking = useSend(askCode);
+  const ask = (email: string) => {
+    if (!asking.isPending)
+      asking.mutate(
+        { email },
+        { onSuccess: ({ resendSeconds }) => setAsked({ email, resendAt: timeNow() + resendSeconds * 1000 }) },
+      );
+  };
   return asked === null ? (
-    <AddressStep hasEnded={hasEnded} onAsked={setAsked} onIn={onLeave} />
+    <AddressStep hasEnded={hasEnded} asking={asking} onAsk={ask} onIn={onLeave} />
   ) : (
-    <CodeStep asked={asked} onAsked={setAsked} onBack={() => setAsked(null)} onIn={onLeave} />
+    <CodeStep asked={asked} asking={asking} onAsk={ask} onBack={() => setAsked(null)} onIn={onLeave} />
   );
 }
 
@@ -62,23 +69,15 @@ export function Doorstep({
   );
 }
 
-const askedNow = (email: string, resendSeconds: number): Asked => ({
-  email,
-  resendAt: timeNow() + resendSeconds * 1000,
-});
-
-function AddressStep({
-  hasEnded,
-  onAsked,
-  onIn,
-}: {
-  readonly hasEnded: boolean;
-  readonly onAsked: (asked: Asked) => void;
+type StepProps = {
+  readonly asking: Pick<UseMutationResult, 'isPending' | 'error' | 'reset'>;
+  readonly onAsk: (email: string) => void;
   readonly onIn: () => void;
-}) {
+};
+
+function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInProps, 'hasEnded'>) {
   const [email, setEmail] = useState('');
   const [complaint, setComplaint] = useState<string>();
-  const send = useSend(askCode);
   return (
     <Doorstep
       title="Sign in to the desk"
@@ -93,16 +92,9 @@ function AddressStep({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (send.isPending) return;
           const address = tidyEmail(email);
-          if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
-            setComplaint('Enter your e-mail address, such as ada@example.com.');
-            return;
-          }
-          send.mutate(
-            { email: address },
-            { onSuccess: ({ resendSeconds }) => onAsked(askedNow(address, resendSeconds)) },
-          );
+          if (/^[^\s@]+@[^\s@]+$/.test(address)) onAsk(address);
+          else setComplaint('Enter your e-mail address, such as ada@example.com.');
         }}
       >
         <TextField
@@ -111,20 +103,20 @@ function AddressStep({
           autoComplete="username"
           inputMode="email"
           value={email}
-          error={complaint ?? send.error?.message}
+          error={complaint ?? asking.error?.message}
           onChange={(event) => {
             setEmail(event.currentTarget.value);
             setComplaint(undefined);
-            if (send.isError) send.reset();
+            if (asking.error) asking.reset();
           }}
         />
         <Button
           look="primary"
           type="submit"
           className={styles.action}
-          aria-busy={send.isPending || undefined}
+          aria-busy={asking.isPending || undefined}
         >
-          {send.isPending ? 'Sending …' : 'Send the code'}
+          {asking.isPending ? 'Sending …' : 'Send the code'}
         </Button>
       </form>
       {canUsePasskeys() && <UsePasskey onIn={onIn} />}
@@ -152,24 +144,16 @@ function UsePasskey({ onIn }: { readonly onIn: () => void }) {
   );
 }
 
-type CodeStepProps = {
-  readonly asked: Asked;
-  readonly onAsked: (asked: Asked) => void;
-  readonly onBack: () => void;
-  readonly onIn: () => void;
-};
+type CodeStepProps = StepProps & { readonly asked: Asked; readonly onBack: () => void };
 
-function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
-  const client = useQueryClient();
-  const { say } = useNotice();
+function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
+  const meet = useMeetPerson(onIn);
   const [code, setCode] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const enter = useSend(enterCode);
-  const again = useSend(askCode);
   const seconds = useSecondsLeft(asked.resendAt);
   useEffect(() => input.current?.focus(), []);
 
-  const meet = () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
   const submit = (digits: string) => {
     if (digits.length !== CODE_LENGTH || enter.isPending) return;
     // The code is already used up.
@@ -231,16 +215,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (
-          <Button
-            look="text"
-            aria-busy={again.isPending || undefined}
-            onClick={() =>
-              again.mutate(
-                { email: asked.email },
-                { onSuccess: ({ resendSeconds }) => onAsked(askedNow(asked.email, resendSeconds)) },
-              )
-            }
-          >
+          <Button look="text" aria-busy={asking.isPending || undefined} onClick={() => onAsk(asked.email)}>
             Send a new code
           </Button>
         )}
@@ -248,9 +223,9 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
           Use another address
         </Button>
       </p>
-      {again.error && (
+      {asking.error && (
         <p className={styles.problem} role="alert">
-          {again.error.message}
+          {asking.error.message}
         </p>
       )}
     </Doorstep>
