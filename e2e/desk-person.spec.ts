@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 
+import { consentVersion } from '#server/campaign/campaign.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import {
   becomeLead,
@@ -201,4 +202,46 @@ test('a read-only desk user sees the timeline but no actions, and the audit log 
   await expect(newest).toContainText('Looked');
   await expectFitsTelephone(page, 'the log');
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
+});
+
+test('a desk user corrects a chosen answer by choosing another one', async ({ page, desk, open }) => {
+  await openNewLead(page, desk, open);
+  await page.getByRole('button', { name: 'Correct' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
+  await expect(dialog.getByLabel('Job title')).toHaveValue('Rear admiral');
+  const teamSize = dialog.getByLabel('How many of you write cold emails?');
+  await expect(teamSize.getByRole('option')).toHaveText([
+    'No answer',
+    'Only me',
+    '2 to 5',
+    '6 to 20',
+    'More than 20',
+  ]);
+  await teamSize.selectOption('6 to 20');
+  const topics = dialog.getByRole('group', { name: 'What should we write about?' });
+  await expect(topics.getByLabel('Prompts')).toBeChecked();
+  await topics.getByLabel('Deliverability').check();
+  await expect(dialog.getByText('Now: Prompts')).toBeVisible();
+  await expectNoViolations(page, 'choices that are corrected');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('The answers were corrected.')).toBeVisible();
+  const corrected = entry(page, 'Was corrected');
+  await expect(corrected).toContainText('Only me → 6 to 20');
+  await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
+});
+
+test('the desk finds leads who agreed to get news, and shows the sentence', async ({ page, desk, open }) => {
+  const NEWS = 'Also send me news about new guides, as the news policy (https://example.com/news) says.';
+  const email = 'newsreader@compilers.example';
+  await becomeLead(desk.site, { ...KEPT_LEAD, email, newsConsentVersion: consentVersion(NEWS) });
+  await open('/leads');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByLabel('News').selectOption('Agreed to get news');
+  await expect(page.getByRole('status').filter({ hasText: '1 person' })).toBeVisible();
+  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
+  await expect(page.getByText(email).first()).toBeVisible();
+  const consent = page.getByRole('region', { name: 'Consent' });
+  await expect(consent.getByRole('heading', { name: 'News' })).toBeVisible();
+  await expect(consent.getByText(NEWS)).toBeVisible();
+  await expectNoViolations(page, 'both consents');
 });

@@ -34,7 +34,7 @@ export function Companies() {
       title="Companies"
       lead="Leads by the domain of their e-mail address, including suppressed leads but excluding large mail services."
     >
-      <div className={styles.companies}>
+      <div className={`stack ${styles.companies}`}>
         <Answered of={asked} lines={10}>
           {() =>
             !isCounting &&

@@ -46,7 +46,7 @@ export function DoctorPage() {
       {failure !== null && <FailedState error={failure} onRetry={() => lookAgain()} />}
       <Answered of={asked} lines={10}>
         {({ findings: all }) => (
-          <div className={styles.groups} aria-busy={isLooking || undefined}>
+          <div className={`stack ${styles.groups}`} aria-busy={isLooking || undefined}>
             {groupsOf(all).map(({ state, findings }) => (
               <Section key={state} title={STATES[state].heading}>
                 {state === 'ok' ? (
@@ -100,11 +100,11 @@ const Findings = ({ findings }: { readonly findings: readonly Finding[] }) => (
 function Found({ finding: { check, state, sentence, publish } }: { readonly finding: Finding }) {
   return (
     <li className={styles.finding} data-state={state}>
-      <div className={styles.check}>
+      <div className={`row ${styles.check}`}>
         <Pill tone={STATES[state].tone}>{STATES[state].name}</Pill>
         <h3>{sentenceCase(check)}</h3>
       </div>
-      <div className={styles.said}>
+      <div className={`stack ${styles.said}`}>
         <p>{sentence}</p>
         {publish && (
           <div className={`panel ${styles.record}`}>

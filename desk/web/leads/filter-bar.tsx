@@ -61,7 +61,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const further = FURTHER.filter((name) => filter[name] !== undefined).length;
 
   return (
-    <search className={styles.filters}>
+    <search className={`row ${styles.filters}`}>
       <TypedField
         className={styles.search}
         label="Search"
@@ -87,7 +87,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
       </Button>
       {isOpen && (
         <div className={styles.further}>
-          <div className={styles.days}>
+          <div className={`stack ${styles.days}`}>
             <Chips
               label="Days"
               all="All"

@@ -59,7 +59,7 @@ export function Leads() {
         </>
       }
     >
-      <div className={styles.list}>
+      <div className={`stack ${styles.list}`}>
         <FilterBar filter={filter} onChange={change} />
         <State list={list} filter={filter} />
         {list.people.length > 0 && (
@@ -106,7 +106,7 @@ function State({ list, filter }: { readonly list: PeopleList; readonly filter: F
   if (isPending || (people.length === 0 && !hasMore)) return null;
   const isSearching = hasMore && people.length < wanted && !isStale;
   return (
-    <div className={styles.state}>
+    <div className={`row ${styles.state}`}>
       <p role="status">
         {shownInWords(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
         {isSearching && lookedBackTo !== null && (
@@ -208,7 +208,7 @@ function ColumnMenu({ columns, hidden, onChange }: MenuProps) {
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content
-          className={styles.menu}
+          className={`panel ${styles.menu}`}
           align="end"
           sideOffset={6}
           collisionPadding={8}

@@ -87,7 +87,7 @@ export const personColumns = (
 
 function Flags({ flags }: Pick<Person, 'flags'>) {
   return (
-    <span className={styles.pills}>
+    <span className={`row ${styles.pills}`}>
       {flags.map((flag) => (
         <Pill key={flag}>{flag}</Pill>
       ))}

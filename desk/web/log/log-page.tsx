@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<DeskAction, string>> = {
 
 const COLUMNS: readonly Column<LogEntry>[] = [
   { heading: 'When', cell: ({ at }) => <DateTime at={at} isShort /> },
-  { heading: 'Who', cell: ({ who }) => <span className="breakable">{who}</span> },
+  { heading: 'Who', cell: ({ who }) => who },
   {
     heading: 'What',
     isMain: true,
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<LogEntry>[] = [
   },
   {
     heading: 'About',
-    cell: ({ about }) => <span className="breakable">{about ?? NONE}</span>,
+    cell: ({ about }) => about ?? NONE,
   },
   {
     heading: 'Details',

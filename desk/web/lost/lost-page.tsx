@@ -20,7 +20,7 @@ import { usePagesOf, useReadOn, useTimeZone } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { Answered, EmptyState, MoreButton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
@@ -140,18 +140,12 @@ function Found({
         />
       )}
       {chosen.length > limit ? (
-        <Button className={styles.more} onClick={() => setLimit(limit + SHOWN_AT_ONCE)}>
-          Show more
-        </Button>
+        <MoreButton onClick={() => setLimit(limit + SHOWN_AT_ONCE)} />
       ) : (
         paging.type === 'paused' && (
-          <Button
-            className={styles.more}
-            aria-busy={paging.isReadingMore || undefined}
-            onClick={paging.readMore}
-          >
+          <MoreButton isBusy={paging.isReadingMore} onClick={paging.readMore}>
             Load more
-          </Button>
+          </MoreButton>
         )
       )}
     </>

@@ -85,7 +85,7 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
       text="This site will send no more mail to this address, except codes that its owner requests."
       action="Stop mail"
     >
-      <fieldset className={styles.reasons}>
+      <fieldset className={`stack ${styles.reasons}`}>
         <legend>Reason</legend>
         {REASONS.map(({ reason, name, effect }) => (
           <div key={reason} className={styles.reason}>

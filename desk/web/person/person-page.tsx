@@ -45,7 +45,7 @@ function WayBack({ id }: { readonly id: string }) {
     { name: 'Next', key: 'j', person: neighbours?.next },
   ];
   return (
-    <span className={styles.way}>
+    <span className={`row ${styles.way}`}>
       <Link href={listAddress(lastFilter())}>← Leads</Link>
       {neighbours !== null &&
         ways.map(({ name, key, person }) =>
@@ -105,7 +105,7 @@ function Told({ story: told }: { readonly story: Story }) {
       back={<WayBack id={person.id} />}
       title={person.name || person.email}
       lead={
-        <span className={styles.who}>
+        <span className={`row ${styles.who}`}>
           <Pill tone={STATES[person.state].tone}>{STATES[person.state].name}</Pill>
           {person.flags.map((flag) => (
             <Pill key={flag} tone="warning">
@@ -118,11 +118,11 @@ function Told({ story: told }: { readonly story: Story }) {
       actions={mayChange && <Actions story={told} onChoose={setChange} />}
     >
       <Stopped story={told} onUndo={() => setChange('unsuppress')} />
-      <div className={styles.columns}>
+      <div className={`stack ${styles.columns}`}>
         <Section title="Timeline">
           <Timeline happenings={happenings} />
         </Section>
-        <div className={styles.side}>
+        <div className={`stack ${styles.side}`}>
           <Facts person={person} />
           <ConsentSection story={told} />
         </div>
@@ -167,14 +167,18 @@ function Stopped({
   if (suppressions.length === 0) return null;
   const canUndo = suppressions.some((one) => one.canUndo);
   return (
-    <section className={styles.stopped} aria-labelledby="stopped">
+    <section className={`row ${styles.stopped}`} aria-labelledby="stopped">
       <div>
         <h2 id="stopped">Gets no mail except requested codes</h2>
         <ul>
           {suppressions.map(({ reason, since, note }) => (
             <li key={`${reason} ${since}`}>
               {suppressionReason(reason)}, since <DateTime at={since} />
-              {note !== null && note !== '' && <q className={styles.note}>{note}</q>}
+              {note && (
+                <div>
+                  <q>{note}</q>
+                </div>
+              )}
             </li>
           ))}
         </ul>
@@ -200,7 +204,7 @@ function Facts({ person }: { readonly person: Story['person'] }) {
   const { state, since, firstReadAt, source, campaign, variant, company, answers } = person;
   return (
     <Section title="What is known">
-      <dl className={styles.facts}>
+      <dl className={`ruled ${styles.facts}`}>
         <Fact name="Company">{company || NONE}</Fact>
         <Fact name={SINCE[state]}>
           <DateTime at={since} />
@@ -258,7 +262,7 @@ function ConsentSection({ story: { consent, newsConsent, person } }: { readonly 
 const Given = ({ consent: { text, givenAt, version } }: { readonly consent: Consent }) => (
   <>
     <blockquote className={styles.wording}>{text}</blockquote>
-    <dl className={styles.facts}>
+    <dl className={`ruled ${styles.facts}`}>
       {givenAt !== null && (
         <Fact name="Given">
           <DateTime at={givenAt} />

@@ -32,7 +32,7 @@ export function Timeline({ happenings }: { readonly happenings: readonly Happeni
   return storyDays(happenings, (at) => dayOf(at, timeZone)).map(({ day, entries }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>
-      <ol className={styles.entries}>
+      <ol>
         {entries.map((happening, index) => (
           <Entry key={`${happening.at} ${index}`} happening={happening} />
         ))}
@@ -52,7 +52,7 @@ function Entry({ happening }: { readonly happening: Happening }) {
         <Sign size={16} />
       </span>
       <div className={styles.what}>
-        <p className={styles.line}>
+        <p className={`row ${styles.line}`}>
           <span className={styles.said}>{sentenceCase(what)}</span>
           <time className={styles.time} dateTime={at} title={`${utcTime(at)} UTC`}>
             {clockOf(at, timeZone)}
@@ -62,7 +62,7 @@ function Entry({ happening }: { readonly happening: Happening }) {
         {more.length > 0 && (
           <details className={styles.more}>
             <summary>Details</summary>
-            <Details className={styles.details} details={more} />
+            <Details details={more} />
           </details>
         )}
       </div>
@@ -71,13 +71,13 @@ function Entry({ happening }: { readonly happening: Happening }) {
 }
 
 const Details = ({
-  className,
+  className = '',
   details,
 }: {
-  readonly className: string | undefined;
+  readonly className?: string | undefined;
   readonly details: readonly Detail[];
 }) => (
-  <dl className={className}>
+  <dl className={`pairs ${className}`}>
     {details.map(({ name, value }) => (
       <div key={name}>
         <dt>{sentenceCase(name)}</dt>

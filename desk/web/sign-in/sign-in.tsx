@@ -88,7 +88,7 @@ function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInP
       }
     >
       <form
-        className={styles.form}
+        className={`stack ${styles.form}`}
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
@@ -177,7 +177,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
       text={`If ${asked.email} has access to the desk, you will receive a code. Enter it in this browser.`}
     >
       <form
-        className={styles.form}
+        className={`stack ${styles.form}`}
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
@@ -211,7 +211,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
           {enter.isPending ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>
-      <p className={styles.more}>
+      <p className={`row ${styles.more}`}>
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (

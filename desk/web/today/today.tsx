@@ -62,7 +62,7 @@ function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const first = toDo.find(({ state }) => state === 'problem');
   if (toDo.length === 0) return null;
   return (
-    <p className={`panel ${problems > 0 ? styles.urgentStrip : styles.strip}`}>
+    <p className={`panel row ${problems > 0 ? styles.urgentStrip : styles.strip}`}>
       {first !== undefined && <span className={styles.firstProblem}>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
@@ -87,7 +87,7 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
           The site has noticed no problems. The doctor also checks DNS and the mail account.
         </p>
       ) : (
-        <ul className={`panel ${styles.toDo}`}>
+        <ul className={`panel ruled ${styles.toDo}`}>
           {toDo.map(({ state, sentence, place, page }) => {
             const { name, Icon } = SIGNS[state];
             return (

@@ -25,7 +25,7 @@ export function Chips({
       <span className="quiet small" id={id}>
         {label}
       </span>
-      <div className={styles.chips}>
+      <div className={`row ${styles.chips}`}>
         {all !== undefined && (
           <button
             type="button"

@@ -26,7 +26,7 @@ export function Dialog({ onClose, title, text, isQuestion = false, children }: D
         <Backdrop />
         <div className={styles.place}>
           <RadixDialog.Content
-            className={styles.dialog}
+            className={`panel stack ${styles.dialog}`}
             role={isQuestion ? 'alertdialog' : 'dialog'}
             aria-modal
             onInteractOutside={(event) => isQuestion && event.preventDefault()}
@@ -88,7 +88,7 @@ export function DialogForm<What, Answered>({
 }: DialogFormProps<What, Answered>) {
   return (
     <form
-      className={styles.form}
+      className={`stack ${styles.form}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (isReady && !isPending) mutate(asked, { onSuccess: onDone });
@@ -100,7 +100,7 @@ export function DialogForm<What, Answered>({
           {error.message}
         </p>
       )}
-      <div className={styles.actions}>
+      <div className={`row ${styles.actions}`}>
         <RadixDialog.Close asChild>
           {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
           <Button disabled={isPending && !canLeave}>Cancel</Button>

@@ -12,7 +12,7 @@ type LabelledProps = {
 };
 
 const Labelled = ({ id, label, error, className, children }: LabelledProps) => (
-  <div className={[styles.field, className].filter(Boolean).join(' ')}>
+  <div className={['stack', styles.field, className].filter(Boolean).join(' ')}>
     <label htmlFor={id}>{label}</label>
     {children}
     <FieldError id={id} error={error} />
@@ -66,7 +66,7 @@ export function ChoicesField({
   readonly onChange: (choice: { readonly choice: string; readonly isChosen: boolean }) => void;
 }) {
   return (
-    <fieldset className={styles.choices}>
+    <fieldset className={`stack ${styles.choices}`}>
       <legend>{label}</legend>
       {options.map((option) => (
         <label key={option}>

@@ -18,9 +18,9 @@ export function Page({ back, title, lead, actions, children }: PageProps) {
     if (hasMoved()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <div className={styles.page}>
+    <div className={`stack ${styles.page}`}>
       <title>{`${title} – Desk`}</title>
-      <div className={styles.head}>
+      <div className={`row ${styles.head}`}>
         <div>
           {back && <p className={styles.back}>{back}</p>}
           <h1 ref={heading} tabIndex={-1} className={styles.title}>
@@ -28,7 +28,7 @@ export function Page({ back, title, lead, actions, children }: PageProps) {
           </h1>
           {lead && <p className={styles.lead}>{lead}</p>}
         </div>
-        {actions && <div className={styles.actions}>{actions}</div>}
+        {actions && <div className="row">{actions}</div>}
       </div>
       {children}
     </div>
@@ -46,13 +46,13 @@ type SectionProps = {
 export function Section({ id: anchor, title, lead, actions, children }: SectionProps) {
   const id = useId();
   return (
-    <section id={anchor} className={styles.section} aria-labelledby={id}>
-      <div className={styles.head}>
+    <section id={anchor} className={`stack ${styles.section}`} aria-labelledby={id}>
+      <div className={`row ${styles.head}`}>
         <div>
           <h2 id={id}>{title}</h2>
           {lead && <p className={styles.lead}>{lead}</p>}
         </div>
-        {actions && <div className={styles.actions}>{actions}</div>}
+        {actions && <div className="row">{actions}</div>}
       </div>
       {children}
     </section>

@@ -34,19 +34,23 @@ export function More<Data>({
       {data === undefined ? error === null && <Skeleton lines={6} /> : children(data)}
       {error !== null && <FailedState error={error} onRetry={() => retry(of)} />}
       {hasNextPage && error === null && (
-        <Button
-          className={styles.more}
-          aria-busy={isFetchingNextPage || undefined}
-          onClick={() => {
-            if (!isFetchingNextPage) void fetchNextPage();
-          }}
-        >
-          Show more
-        </Button>
+        <MoreButton isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()} />
       )}
     </>
   );
 }
+
+type MoreButtonProps = {
+  readonly isBusy?: boolean;
+  readonly onClick: () => void;
+  readonly children?: string;
+};
+
+export const MoreButton = ({ isBusy = false, onClick, children = 'Show more' }: MoreButtonProps) => (
+  <Button className={styles.more} aria-busy={isBusy || undefined} onClick={() => !isBusy && onClick()}>
+    {children}
+  </Button>
+);
 
 type FailedProps = { readonly error: Error; readonly onRetry: () => void };
 
@@ -55,7 +59,7 @@ export function FailedState({ error, onRetry }: FailedProps) {
     <div className={`panel ${styles.failed}`} role="alert">
       <p className={styles.title}>This could not be loaded</p>
       <p>{error.message}</p>
-      <div className={styles.actions}>
+      <div className={`row ${styles.actions}`}>
         <Button onClick={onRetry}>Try again</Button>
       </div>
     </div>
@@ -69,14 +73,14 @@ export function EmptyState({ title, text, children }: EmptyProps) {
     <div className={`panel quiet ${styles.empty}`}>
       {title !== undefined && <p className={styles.title}>{title}</p>}
       <p>{text}</p>
-      {children && <div className={styles.actions}>{children}</div>}
+      {children && <div className={`row ${styles.actions}`}>{children}</div>}
     </div>
   );
 }
 
 export function Skeleton({ lines }: { readonly lines: number }) {
   return (
-    <div className={styles.skeleton} role="status">
+    <div className={`stack ${styles.skeleton}`} role="status">
       <span className="unseen">Loading …</span>
       {Array.from({ length: lines }, (_, line) => (
         <div key={line} className={styles.line} aria-hidden />

@@ -59,15 +59,15 @@ function Blocks<Row>({
   const pairs = columns.filter((one) => one !== main && !one.isDecoration && !one.isAction);
   const actions = columns.filter(({ isAction }) => isAction);
   return (
-    <ul className={`panel ${styles.blocks}`} aria-label={caption} aria-busy={isStale || undefined}>
+    <ul className="panel ruled" aria-label={caption} aria-busy={isStale || undefined}>
       {rows.map((row, index) => (
         <li key={rowKey(row, index)} className={styles.block}>
           {renderBlock?.(row) ?? (
             <>
               {main && <div className={styles.blockHead}>{main.cell(row)}</div>}
-              <dl className={styles.pairs}>
+              <dl className="pairs">
                 {pairs.map(({ heading, cell }, at) => (
-                  <div key={at} className={styles.pair}>
+                  <div key={at}>
                     <dt>{heading}</dt>
                     <dd>{cell(row)}</dd>
                   </div>
