@@ -2,36 +2,34 @@ import type { Page } from '@playwright/test';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
-import {
-  becomeLead,
-  changingTest as test,
-  expect,
-  KEPT_LEAD,
-  PEOPLE,
-  type DeskSite,
-} from './desk-fixtures.ts';
+import { becomeLead, changingTest, expect, KEPT_LEAD, PEOPLE } from './desk-fixtures.ts';
 import { resize } from './fixtures.ts';
 
 let people = 0;
 
-type Open = (path: string, who?: 'all' | 'read') => Promise<void>;
+type Fixtures = {
+  /** Opens the page of a new lead, and returns the lead's e-mail address. */
+  readonly openNewLead: (who?: 'all' | 'read') => Promise<string>;
+};
 
-async function openNewLead(page: Page, { site }: DeskSite, open: Open, who: 'all' | 'read' = 'all') {
-  people += 1;
-  const email = `grace-${people}@compilers.example`;
-  await becomeLead(site, { ...KEPT_LEAD, email });
-  await open(`/leads?search=${email}`, who);
-  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
-  await expect(page.getByRole('heading', { name: KEPT_LEAD.name, level: 1 })).toBeVisible();
-  return email;
-}
+const test = changingTest.extend<Fixtures>({
+  openNewLead: async ({ page, desk, open }, use) =>
+    use(async (who = 'all') => {
+      people += 1;
+      const email = `grace-${people}@compilers.example`;
+      await becomeLead(desk.site, { ...KEPT_LEAD, email });
+      await open(`/leads?search=${email}`, who);
+      await page.getByRole('link', { name: KEPT_LEAD.name }).click();
+      await expect(page.getByRole('heading', { name: KEPT_LEAD.name, level: 1 })).toBeVisible();
+      return email;
+    }),
+});
 
-const story = (page: Page) => page.getByRole('region', { name: 'Timeline' });
 const entry = (page: Page, what: string | RegExp) =>
-  story(page).getByRole('listitem').filter({ hasText: what });
+  page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').filter({ hasText: what });
 
-test("a correction appears in the timeline of the contact's page", async ({ page, desk, open }) => {
-  const email = await openNewLead(page, desk, open);
+test("a correction appears in the timeline of the contact's page", async ({ page, openNewLead }) => {
+  const email = await openNewLead();
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect(page.getByText(email).first()).toBeVisible();
   await expect(entry(page, 'Became a lead')).toBeVisible();
@@ -49,7 +47,6 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
   await expect(dialog.getByRole('button', { name: 'Save' })).toBeDisabled();
   await dialog.getByLabel('Full name').fill('G');
-  await expect(dialog.getByText('Now: Grace Hopper')).toBeVisible();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog.getByRole('alert')).toContainText('at least 2 characters');
   await expectNoViolations(page, 'a correction');
@@ -64,8 +61,12 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   );
 });
 
-test("a contact's page opens the consent proof and sends the guide again", async ({ page, desk, open }) => {
-  const email = await openNewLead(page, desk, open);
+test("a contact's page opens the consent proof and sends the guide again", async ({
+  page,
+  desk,
+  openNewLead,
+}) => {
+  const email = await openNewLead();
   const [proof] = await Promise.all([
     page.waitForEvent('popup'),
     page.getByRole('button', { name: 'Proof to print' }).click(),
@@ -86,9 +87,9 @@ test("a contact's page opens the consent proof and sends the guide again", async
 test('mail to a contact can be stopped with a note, and resumed if there is no other reason to stop it', async ({
   page,
   desk,
-  open,
+  openNewLead,
 }) => {
-  const email = await openNewLead(page, desk, open);
+  const email = await openNewLead();
   // The guide's mail must have left before mail to the address is stopped.
   const { parsed } = await desk.site.inbox.waitForMail(email, 2);
   const stop = page.getByRole('button', { name: 'Stop mail' });
@@ -141,8 +142,8 @@ test('mail to a contact can be stopped with a note, and resumed if there is no o
   await expect(stopped.getByRole('listitem')).toHaveCount(1);
 });
 
-test('a contact is erased everywhere after the e-mail address is typed', async ({ page, desk, open }) => {
-  const email = await openNewLead(page, desk, open);
+test('a contact is erased everywhere after the e-mail address is typed', async ({ page, openNewLead }) => {
+  const email = await openNewLead();
   const address = page.url();
   await page.getByRole('button', { name: 'Erase' }).click();
   const erase = page.getByRole('alertdialog', { name: `Erase ${email}?` });
@@ -178,10 +179,10 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
 
 test('a read-only desk user sees the timeline but no actions, and the audit log names the user', async ({
   page,
-  desk,
   open,
+  openNewLead,
 }) => {
-  const email = await openNewLead(page, desk, open, 'read');
+  const email = await openNewLead('read');
   await expect(entry(page, 'Became a lead')).toBeVisible();
   await expect(
     page.getByRole('main').getByRole('button', { name: /Correct|Send|Stop|Undo|Erase/ }),
@@ -204,8 +205,8 @@ test('a read-only desk user sees the timeline but no actions, and the audit log 
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
 });
 
-test('a desk user corrects a chosen answer by choosing another one', async ({ page, desk, open }) => {
-  await openNewLead(page, desk, open);
+test('a desk user corrects a chosen answer by choosing another one', async ({ page, openNewLead }) => {
+  await openNewLead();
   await page.getByRole('button', { name: 'Correct' }).click();
   const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
   await expect(dialog.getByLabel('Job title')).toHaveValue('Rear admiral');
@@ -221,7 +222,6 @@ test('a desk user corrects a chosen answer by choosing another one', async ({ pa
   const topics = dialog.getByRole('group', { name: 'What should we write about?' });
   await expect(topics.getByLabel('Prompts')).toBeChecked();
   await topics.getByLabel('Deliverability').check();
-  await expect(dialog.getByText('Now: Prompts')).toBeVisible();
   await expectNoViolations(page, 'choices that are corrected');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('The answers were corrected.')).toBeVisible();

@@ -12,7 +12,7 @@ import {
   type UseInfiniteQueryResult,
   type keepPreviousData,
 } from '@tanstack/react-query';
-import { createContext, use, useEffect } from 'react';
+import { createContext, use, useEffect, useRef } from 'react';
 
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
@@ -154,6 +154,16 @@ export function useFile(...file: Parameters<typeof openFile>): UseMutationResult
     mutationFn: () => openFile(...file),
     onError: ({ message }) => say(message, 'problem'),
   });
+}
+
+/** @returns a new signal for one request, which stops when the component goes */
+export function useSignal(): () => AbortSignal {
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  return () => {
+    running.current = new AbortController();
+    return running.current.signal;
+  };
 }
 
 export const PersonContext = createContext<Me | null>(null);

@@ -112,7 +112,7 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
             <dl>
               {(['name', 'type', 'value'] as const).map((part) => (
                 <div key={part}>
-                  <dt>{sentenceCase(part)}</dt>
+                  <dt className="small">{sentenceCase(part)}</dt>
                   <dd>
                     <code>{publish[part]}</code>
                     {part !== 'type' && (

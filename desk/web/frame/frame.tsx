@@ -47,11 +47,11 @@ export function Frame({ children }: { readonly children: ReactNode }) {
 function Brand() {
   const { title } = usePerson();
   return (
-    <Link className={styles.brand} href="/">
+    <Link className="brand" href="/">
       <Mark />
       <span className={styles.names}>
-        <span className={styles.desk}>Desk</span>
-        <span className={styles.campaign}>{title}</span>
+        Desk
+        <small className={styles.campaign}>{title}</small>
       </span>
     </Link>
   );

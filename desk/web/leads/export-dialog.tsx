@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 
 import type { Me } from '#desk/endpoints/auth.ts';
 import { choices, EXPORT_PATH, leadCount, type Filter } from '#desk/endpoints/people.ts';
 import { addressOf } from '#desk/web/ask.ts';
 import { openFile } from '#desk/web/file.ts';
-import { usePerson, useAsk } from '#desk/web/queries.ts';
+import { useAsk, usePerson, useSignal } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { counted, dayName, PEOPLE_IN_STATE, people as countPeople, sentenceCase } from '#desk/web/format.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
@@ -16,41 +16,34 @@ type ExportProps = {
   readonly filter: Filter;
   /** Number of people that match the filter; null if the list has not been read to its end. */
   readonly people: number | null;
-  /** The chosen format is kept while closed. */
-  readonly open: boolean;
+  /** Also stops a running export. */
   readonly onClose: () => void;
 };
 
-export function ExportDialog({ filter, people: found, open, onClose }: ExportProps) {
+export function ExportDialog({ filter, people: found, onClose }: ExportProps) {
   const { fields } = usePerson();
-  const answer = useAsk(choices, {}, { enabled: open });
+  const answer = useAsk(choices, {});
   const { state, from, to } = filter;
   const { data: count } = useAsk(
     leadCount,
     { from, to },
-    { enabled: open && found === null && state === 'verified' },
+    { enabled: found === null && state === 'verified' },
   );
   const [format, setFormat] = useState('csv');
-  const leaving = useRef<AbortController>(null);
+  const newSignal = useSignal();
   const { say } = useNotice();
   const save = useMutation({
-    mutationFn: async (chosen: string) => {
-      leaving.current = new AbortController();
-      const url = addressOf(EXPORT_PATH, { format: chosen, ...filter });
-      await openFile(url, `people-${chosen}`, 'save', leaving.current.signal);
-    },
+    mutationFn: (chosen: string) =>
+      openFile(
+        addressOf(EXPORT_PATH, { format: chosen, ...filter }),
+        `people-${chosen}`,
+        'save',
+        newSignal(),
+      ),
   });
-  // Closing the dialogue stops the export.
-  const close = () => {
-    leaving.current?.abort();
-    save.reset();
-    onClose();
-  };
-
-  if (!open) return null;
   return (
     <Dialog
-      onClose={close}
+      onClose={onClose}
       title="Export"
       text={`The file contains only people who match the filter: ${filterInWords(filter, fields)}.`}
     >
@@ -67,7 +60,7 @@ export function ExportDialog({ filter, people: found, open, onClose }: ExportPro
               send={save}
               asked={chosen?.name ?? format}
               onDone={() => {
-                close();
+                onClose();
                 say('The file is in your downloads.');
               }}
               canLeave

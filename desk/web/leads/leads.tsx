@@ -79,11 +79,10 @@ export function Leads() {
         )}
         <End list={list} />
       </div>
-      {mayExport && (
+      {isExporting && (
         <ExportDialog
           filter={filter}
           people={list.hasMore || list.isStale ? null : list.people.length}
-          open={isExporting}
           onClose={() => setExporting(false)}
         />
       )}
@@ -106,7 +105,7 @@ function State({ list, filter }: { readonly list: PeopleList; readonly filter: F
   if (isPending || (people.length === 0 && !hasMore)) return null;
   const isSearching = hasMore && people.length < wanted && !isStale;
   return (
-    <div className={`row ${styles.state}`}>
+    <div className={`row quiet small ${styles.state}`}>
       <p role="status">
         {shownInWords(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
         {isSearching && lookedBackTo !== null && (
@@ -162,7 +161,7 @@ function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { reado
   }, [isFull, isLooking, people.length]);
   if (people.length === 0) return null;
   return (
-    <div ref={end} className={styles.end}>
+    <div ref={end} className={`quiet small ${styles.end}`}>
       {isFull ? (
         <Button onClick={wantMore}>Show more</Button>
       ) : (

@@ -101,7 +101,7 @@ export const PersonBlock = ({
   readonly person: Pick<Person, 'id' | 'name' | 'company' | 'source' | 'since'> &
     Partial<Pick<Person, 'email' | 'flags'>>;
 }) => (
-  <div className={styles.personBlock}>
+  <div className={`small ${styles.personBlock}`}>
     <p>
       <Link href={addressOf('/person', { id })}>{name || email || NONE}</Link>
       <DateTime at={since} isShort />

@@ -191,7 +191,11 @@ function Why({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonl
     <>
       {why}
       {counts.length > 0 && <span className="quiet"> ({counts.join(', ')})</span>}
-      {reply !== null && !isAcceptance(reply) && <q className={styles.reply}>{reply}</q>}
+      {reply !== null && !isAcceptance(reply) && (
+        <small className={styles.reply}>
+          <q>{reply}</q>
+        </small>
+      )}
     </>
   );
 }

@@ -1,22 +1,12 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import { addPasskey, askPasskey, enterPasskey, newPasskey, passkeys } from '#desk/endpoints/passkeys.ts';
 import { ask } from '#desk/web/ask.ts';
 import { choosePasskey, makePasskey } from '#desk/web/passkeys/passkeys.ts';
-import { meetPerson } from '#desk/web/queries.ts';
+import { meetPerson, useSignal } from '#desk/web/queries.ts';
 
 type Outcome = 'done' | 'cancelled';
-
-function useSignal(): () => AbortSignal {
-  const running = useRef<AbortController>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  return () => {
-    running.current = new AbortController();
-    return running.current.signal;
-  };
-}
 
 export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
   const client = useQueryClient();

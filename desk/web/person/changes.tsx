@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import type { Asked } from '#desk/endpoints/endpoint.ts';
@@ -72,7 +72,6 @@ const REASONS: readonly { readonly reason: Reason; readonly name: string; readon
 ];
 
 export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const fields = useId();
   const [chosen, setChosen] = useState<Reason>('by-hand');
   const [note, setNote] = useState('');
   return (
@@ -88,20 +87,18 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
       <fieldset className={`stack ${styles.reasons}`}>
         <legend>Reason</legend>
         {REASONS.map(({ reason, name, effect }) => (
-          <div key={reason} className={styles.reason}>
+          <label key={reason} className={styles.reason}>
             <input
-              id={`${fields}-${reason}`}
               type="radio"
               name="reason"
-              value={reason}
               checked={chosen === reason}
               onChange={() => setChosen(reason)}
             />
-            <label htmlFor={`${fields}-${reason}`}>
-              <strong>{name}</strong>
-              <span>{effect}</span>
-            </label>
-          </div>
+            <span>
+              {name}
+              <small>{effect}</small>
+            </span>
+          </label>
         ))}
       </fieldset>
       <Field

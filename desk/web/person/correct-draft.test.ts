@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
-import { changesIn, choicesOf, draftOf, questionsFor, withChoice } from '#desk/web/person/correct-draft.ts';
+import { changesIn, draftOf, questionsFor } from '#desk/web/person/correct-draft.ts';
 
 const FIELDS = [
   { id: 'phone', label: 'Phone', options: null, areSeveral: false },
@@ -16,39 +16,28 @@ const PERSON = {
   },
 };
 
-describe('corrections', () => {
-  const questions = questionsFor(PERSON, FIELDS);
-  const before = draftOf(PERSON, questions);
+const questions = questionsFor(PERSON, FIELDS);
+const before = draftOf(PERSON, questions);
 
-  it('a correction starts with the current answers, including those to removed questions', () => {
-    assert.deepEqual(questions, [
-      { ...FIELDS[0], isAsked: true },
-      { ...FIELDS[1], isAsked: true },
-      { id: 'team', label: 'Team size', options: null, areSeveral: false, isAsked: false },
-    ]);
-    assert.deepEqual(before, {
-      name: 'Ada Lovelace',
-      company: 'Analytical Engines',
-      answers: { phone: '', topics: 'Prompts; Data', team: '2 to 5' },
-    });
+it('a correction starts with the current answers, including those to removed questions', () => {
+  assert.deepEqual(questions, [
+    { ...FIELDS[0], isAsked: true },
+    { ...FIELDS[1], isAsked: true },
+    { id: 'team', label: 'Team size', options: null, areSeveral: false, isAsked: false },
+  ]);
+  assert.deepEqual(before, {
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    answers: { phone: '', topics: 'Prompts; Data', team: '2 to 5' },
   });
+});
 
-  it("a correction offers the form's options and earlier choices", () => {
-    const offered = choicesOf(['Tools', 'Prompts'], ['Prompts', 'Data']);
-    assert.deepEqual(offered, ['Tools', 'Prompts', 'Data']);
-    const more = withChoice(offered, 'Prompts; Data', { choice: 'Tools', isChosen: true });
-    assert.equal(more, 'Tools; Prompts; Data');
-    assert.equal(withChoice(offered, more, { choice: 'Data', isChosen: false }), 'Tools; Prompts');
-    assert.equal(withChoice(['Tools'], 'Tools', { choice: 'Tools', isChosen: false }), '');
-  });
-
-  it('a correction sends only changed answers', () => {
-    assert.equal(changesIn(before, before), null);
-    assert.equal(changesIn(before, { ...before, name: ' Ada Lovelace ' }), null);
-    assert.deepEqual(changesIn(before, { ...before, name: 'Ada King ' }), { name: 'Ada King' });
-    assert.deepEqual(
-      changesIn(before, { ...before, answers: { ...before.answers, phone: '+44 20 7946 0018', team: '' } }),
-      { answers: { phone: '+44 20 7946 0018', team: '' } },
-    );
-  });
+it('a correction sends only changed answers', () => {
+  assert.equal(changesIn(before, before), null);
+  assert.equal(changesIn(before, { ...before, name: ' Ada Lovelace ' }), null);
+  assert.deepEqual(changesIn(before, { ...before, name: 'Ada King ' }), { name: 'Ada King' });
+  assert.deepEqual(
+    changesIn(before, { ...before, answers: { ...before.answers, phone: '+44 20 7946 0018', team: '' } }),
+    { answers: { phone: '+44 20 7946 0018', team: '' } },
+  );
 });

@@ -1,6 +1,6 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person } from '#desk/endpoints/people.ts';
-import { displayedAnswer, splitChoices } from '#shared/own-fields.ts';
+import { displayedAnswer } from '#shared/own-fields.ts';
 
 export type CorrectDraft = {
   readonly name: string;
@@ -22,21 +22,6 @@ export const questionsFor = (
     .filter(([id]) => fields.every((field) => field.id !== id))
     .map(([id, { label }]) => ({ id, label, options: null, areSeveral: false, isAsked: false })),
 ];
-
-export const choicesOf = (options: readonly string[], held: readonly string[]): readonly string[] => [
-  ...new Set([...options, ...held]),
-];
-
-export function withChoice(
-  offered: readonly string[],
-  typed: string,
-  { choice, isChosen }: { readonly choice: string; readonly isChosen: boolean },
-): string {
-  const chosen = new Set(splitChoices(typed));
-  if (isChosen) chosen.add(choice);
-  else chosen.delete(choice);
-  return displayedAnswer(offered.filter((one) => chosen.has(one)));
-}
 
 export const draftOf = (
   { name, company, answers }: Pick<Person, 'name' | 'company' | 'answers'>,

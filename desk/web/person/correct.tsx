@@ -2,19 +2,11 @@ import { useState, type ChangeEvent } from 'react';
 
 import { correct } from '#desk/endpoints/people.ts';
 import { CHANGED_BY_A_PERSON, type ChangeProps } from '#desk/web/person/changes.tsx';
-import styles from '#desk/web/person/changes.module.css';
-import {
-  changesIn,
-  choicesOf,
-  draftOf,
-  questionsFor,
-  withChoice,
-  type CorrectDraft,
-} from '#desk/web/person/correct-draft.ts';
+import { changesIn, draftOf, questionsFor, type CorrectDraft } from '#desk/web/person/correct-draft.ts';
 import { usePerson, useSend } from '#desk/web/queries.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
-import { AreaField, ChoicesField, Field, SelectField } from '#desk/web/ui/fields.tsx';
-import { splitChoices } from '#shared/own-fields.ts';
+import { AreaField, ChoicesField, Field, optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
+import { displayedAnswer, splitChoices } from '#shared/own-fields.ts';
 
 const LINE_LENGTH = 80;
 
@@ -82,28 +74,16 @@ type CorrectedProps = {
   readonly onType: (text: string) => void;
 };
 
-function Corrected(props: CorrectedProps) {
-  const { held, typed } = props;
-  return (
-    <div>
-      <CorrectedField {...props} />
-      {held.trim() !== typed.trim() && <p className={styles.now}>Now: {held === '' ? 'no answer' : held}</p>}
-    </div>
-  );
-}
-
-function CorrectedField({ label, options = null, areSeveral, held, typed, onType }: CorrectedProps) {
-  if (options !== null && areSeveral) {
-    const offered = choicesOf(options, splitChoices(held));
+function Corrected({ label, options = null, areSeveral, held, typed, onType }: CorrectedProps) {
+  if (options !== null && areSeveral)
     return (
       <ChoicesField
         label={label}
-        options={offered}
-        isChosen={(option) => splitChoices(typed).includes(option)}
-        onChange={(changed) => onType(withChoice(offered, typed, changed))}
+        options={[...new Set([...options, ...splitChoices(held)])]}
+        chosen={splitChoices(typed)}
+        onChange={(chosen) => onType(displayedAnswer(chosen))}
       />
     );
-  }
   const props = {
     label,
     value: typed,
@@ -111,14 +91,6 @@ function CorrectedField({ label, options = null, areSeveral, held, typed, onType
     autoComplete: 'off',
   };
   if (options !== null)
-    return (
-      <SelectField
-        {...props}
-        options={choicesOf(['', ...options], [held]).map((value) => ({
-          value,
-          name: value === '' ? 'No answer' : value,
-        }))}
-      />
-    );
+    return <SelectField {...props} options={optionsOf('No answer', options, held || undefined)} />;
   return held.length > LINE_LENGTH || held.includes('\n') ? <AreaField {...props} /> : <Field {...props} />;
 }

@@ -50,7 +50,9 @@ function WayBack({ id }: { readonly id: string }) {
       {neighbours !== null &&
         ways.map(({ name, key, person }) =>
           person === undefined ? (
-            <span key={key}>{name}</span>
+            <span key={key} className="quiet">
+              {name}
+            </span>
           ) : (
             <Link
               key={key}

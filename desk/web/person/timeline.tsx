@@ -54,14 +54,14 @@ function Entry({ happening }: { readonly happening: Happening }) {
       <div className={styles.what}>
         <p className={`row ${styles.line}`}>
           <span className={styles.said}>{sentenceCase(what)}</span>
-          <time className={styles.time} dateTime={at} title={`${utcTime(at)} UTC`}>
+          <time className="quiet small" dateTime={at} title={`${utcTime(at)} UTC`}>
             {clockOf(at, timeZone)}
           </time>
         </p>
         {telling.length > 0 && <Details className={styles.telling} details={telling} />}
         {more.length > 0 && (
           <details className={styles.more}>
-            <summary>Details</summary>
+            <summary className="small">Details</summary>
             <Details details={more} />
           </details>
         )}

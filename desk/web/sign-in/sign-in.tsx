@@ -51,21 +51,21 @@ export function Doorstep({
   readonly children?: ReactNode;
 }) {
   return (
-    <div className={styles.doorstep}>
+    <>
       <title>{`${title} – Desk`}</title>
       <header className={styles.head}>
-        <span className={styles.brand}>
+        <span className="brand">
           <Mark />
-          <span>Desk</span>
+          <span className={styles.name}>Desk</span>
         </span>
         <ThemeButton />
       </header>
       <main className={styles.main}>
         <h1 className={styles.title}>{title}</h1>
-        <p className={styles.text}>{text}</p>
+        <p className={`quiet ${styles.text}`}>{text}</p>
         {children}
       </main>
-    </div>
+    </>
   );
 }
 
@@ -211,7 +211,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
           {enter.isPending ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>
-      <p className={`row ${styles.more}`}>
+      <p className={`row quiet small ${styles.more}`}>
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (

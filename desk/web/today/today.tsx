@@ -62,7 +62,7 @@ function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const first = toDo.find(({ state }) => state === 'problem');
   if (toDo.length === 0) return null;
   return (
-    <p className={`panel row ${problems > 0 ? styles.urgentStrip : styles.strip}`}>
+    <p className={`panel row links ${problems > 0 ? styles.urgentStrip : styles.strip}`}>
       {first !== undefined && <span className={styles.firstProblem}>{sentenceCase(first.sentence)}</span>}
       <span>
         {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
@@ -87,7 +87,7 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
           The site has noticed no problems. The doctor also checks DNS and the mail account.
         </p>
       ) : (
-        <ul className={`panel ruled ${styles.toDo}`}>
+        <ul className={`panel ruled links ${styles.toDo}`}>
           {toDo.map(({ state, sentence, place, page }) => {
             const { name, Icon } = SIGNS[state];
             return (
@@ -139,7 +139,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
           <strong>{preciseShare(conversion)}</strong> of views became leads
         </p>
       )}
-      <dl className={styles.steps}>
+      <dl className={`small ${styles.steps}`}>
         {STEPS.map(([step, name], index) => {
           const value = now[step];
           const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
@@ -178,12 +178,13 @@ type ComparedProps = {
 };
 
 function Compared({ now, before, to }: ComparedProps) {
-  if (before === undefined) return <span className={styles.compared}>nothing to compare with yet</span>;
-  if (before === 0) return <span className={styles.compared}>none in {to}</span>;
-  if (before === now) return <span className={styles.compared}>as many as in {to}</span>;
+  if (before === undefined)
+    return <span className={`quiet small ${styles.compared}`}>nothing to compare with yet</span>;
+  if (before === 0) return <span className={`quiet small ${styles.compared}`}>none in {to}</span>;
+  if (before === now) return <span className={`quiet small ${styles.compared}`}>as many as in {to}</span>;
   const isMore = now > before;
   return (
-    <span className={styles.compared}>
+    <span className={`quiet small ${styles.compared}`}>
       {isMore ? <UpIcon size={14} /> : <DownIcon size={14} />}
       {`${number(Math.abs(now - before))} ${isMore ? 'more' : 'fewer'} than in ${to}`}
     </span>

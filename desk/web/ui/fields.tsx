@@ -52,35 +52,32 @@ export function optionsOf(
   return [{ value: '', name: any }, ...all.map((value) => ({ value }))];
 }
 
-type SelectProps = { readonly label: string; readonly options: readonly Option[] } & ComponentProps<'select'>;
-
-export function ChoicesField({
-  label,
-  options,
-  isChosen,
-  onChange,
-}: {
+type ChoicesProps = {
   readonly label: string;
   readonly options: readonly string[];
-  readonly isChosen: (option: string) => boolean;
-  readonly onChange: (choice: { readonly choice: string; readonly isChosen: boolean }) => void;
-}) {
-  return (
-    <fieldset className={`stack ${styles.choices}`}>
-      <legend>{label}</legend>
-      {options.map((option) => (
-        <label key={option}>
-          <input
-            type="checkbox"
-            checked={isChosen(option)}
-            onChange={({ target }) => onChange({ choice: option, isChosen: target.checked })}
-          />
-          {option}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+};
+
+export const ChoicesField = ({ label, options, chosen, onChange }: ChoicesProps) => (
+  <fieldset className={`stack ${styles.choices}`}>
+    <legend>{label}</legend>
+    {options.map((option) => (
+      <label key={option}>
+        <input
+          type="checkbox"
+          checked={chosen.includes(option)}
+          onChange={({ target: { checked } }) =>
+            onChange(options.filter((one) => (one === option ? checked : chosen.includes(one))))
+          }
+        />
+        {option}
+      </label>
+    ))}
+  </fieldset>
+);
+
+type SelectProps = { readonly label: string; readonly options: readonly Option[] } & ComponentProps<'select'>;
 
 export function SelectField({ label, options, ...props }: SelectProps) {
   const id = useId();

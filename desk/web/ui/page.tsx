@@ -22,11 +22,11 @@ export function Page({ back, title, lead, actions, children }: PageProps) {
       <title>{`${title} – Desk`}</title>
       <div className={`row ${styles.head}`}>
         <div>
-          {back && <p className={styles.back}>{back}</p>}
+          {back && <p className={`links small ${styles.back}`}>{back}</p>}
           <h1 ref={heading} tabIndex={-1} className={styles.title}>
             {title}
           </h1>
-          {lead && <p className={styles.lead}>{lead}</p>}
+          {lead && <p className={`quiet ${styles.lead}`}>{lead}</p>}
         </div>
         {actions && <div className="row">{actions}</div>}
       </div>
@@ -50,7 +50,7 @@ export function Section({ id: anchor, title, lead, actions, children }: SectionP
       <div className={`row ${styles.head}`}>
         <div>
           <h2 id={id}>{title}</h2>
-          {lead && <p className={styles.lead}>{lead}</p>}
+          {lead && <p className={`quiet ${styles.lead}`}>{lead}</p>}
         </div>
         {actions && <div className="row">{actions}</div>}
       </div>

@@ -73,7 +73,7 @@ export function EmptyState({ title, text, children }: EmptyProps) {
     <div className={`panel quiet ${styles.empty}`}>
       {title !== undefined && <p className={styles.title}>{title}</p>}
       <p>{text}</p>
-      {children && <div className={`row ${styles.actions}`}>{children}</div>}
+      {children && <div className={`row links ${styles.actions}`}>{children}</div>}
     </div>
   );
 }

@@ -21,7 +21,7 @@ type TableProps<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
-  /** Shown if there are no rows. */
+  /** Replaces a table without rows. */
   readonly empty?: string;
   /** Replaces the names and values of a row on a phone. */
   readonly renderBlock?: (row: Row) => ReactNode;
