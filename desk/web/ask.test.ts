@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { afterEach, beforeEach, it, mock } from 'node:test';
 
 import { get, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
@@ -34,69 +34,67 @@ function inTabOf(address: string, items: Record<string, string> = {}): Record<st
   return items;
 }
 
-describe('desk requests', () => {
-  beforeEach(() => void inTabOf('https://desk.example.com/'));
-  afterEach(() => mock.reset());
+beforeEach(() => void inTabOf('https://desk.example.com/'));
+afterEach(() => mock.reset());
 
-  it('a desk request on plain http sends stored headers instead of cookies', async () => {
-    const answer = () =>
-      Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
-    const sentTo = async (address: string) => {
-      const kept = inTabOf(address, { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' });
-      const fetched = answerWith(answer);
-      await ask(LIST, {});
-      return [new Headers(fetched.mock.calls.at(-1)?.arguments[1]?.headers).get('x-desk-session'), kept];
-    };
-    assert.deepEqual(await sentTo('http://127.0.0.1:4000/'), ['old', { 'x-desk-session': 'new' }]);
-    assert.deepEqual(await sentTo('https://desk.example.com/'), [
-      null,
-      { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' },
-    ]);
-  });
+it('a desk request on plain http sends stored headers instead of cookies', async () => {
+  const answer = () =>
+    Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
+  const sentTo = async (address: string) => {
+    const kept = inTabOf(address, { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' });
+    const fetched = answerWith(answer);
+    await ask(LIST, {});
+    return [new Headers(fetched.mock.calls.at(-1)?.arguments[1]?.headers).get('x-desk-session'), kept];
+  };
+  assert.deepEqual(await sentTo('http://127.0.0.1:4000/'), ['old', { 'x-desk-session': 'new' }]);
+  assert.deepEqual(await sentTo('https://desk.example.com/'), [
+    null,
+    { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' },
+  ]);
+});
 
-  it('a desk request puts its input in the query of a GET or the body of a POST', async () => {
-    const fetched = answerWith(() => Response.json({ names: [] }));
-    assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
-    await ask(CHANGE, { id: '7' });
-    const [list, change] = fetched.mock.calls.map(({ arguments: given }) => given);
-    assert.equal(list?.[0], '/api/list?search=m%C3%BCller+%26+co');
-    assert.equal(change?.[0], '/api/change');
-    assert.equal(change?.[1]?.method, 'POST');
-    assert.equal(change?.[1]?.body, '{"id":"7"}');
-    assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
-  });
+it('a desk request puts its input in the query of a GET or the body of a POST', async () => {
+  const fetched = answerWith(() => Response.json({ names: [] }));
+  assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
+  await ask(CHANGE, { id: '7' });
+  const [list, change] = fetched.mock.calls.map(({ arguments: given }) => given);
+  assert.equal(list?.[0], '/api/list?search=m%C3%BCller+%26+co');
+  assert.equal(change?.[0], '/api/change');
+  assert.equal(change?.[1]?.method, 'POST');
+  assert.equal(change?.[1]?.body, '{"id":"7"}');
+  assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
+});
 
-  it("a failed desk request shows the server's own sentence", async () => {
-    answerWith(
-      () =>
-        new Response('Sign in again.\n', {
-          status: 401,
-          headers: { 'content-type': 'text/plain; charset=utf-8', 'x-error-code': 'no-session' },
-        }),
-    );
-    const error = await failureOf(ask(LIST, {}));
-    assert.equal(error.message, 'Sign in again.');
-    assert.equal(isSignedOut(error), true);
-  });
+it("a failed desk request shows the server's own sentence", async () => {
+  answerWith(
+    () =>
+      new Response('Sign in again.\n', {
+        status: 401,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-error-code': 'no-session' },
+      }),
+  );
+  const error = await failureOf(ask(LIST, {}));
+  assert.equal(error.message, 'Sign in again.');
+  assert.equal(isSignedOut(error), true);
+});
 
-  it('a desk request never shows an error page from a proxy', async () => {
-    answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
-    const error = await failureOf(ask(LIST, {}));
-    assert.match(error.message, /status 401\) did not come from the desk\. Check the proxy/);
-    assert.equal(isSignedOut(error), false);
-  });
+it('a desk request never shows an error page from a proxy', async () => {
+  answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
+  const error = await failureOf(ask(LIST, {}));
+  assert.match(error.message, /status 401\) did not come from the desk\. Check the proxy/);
+  assert.equal(isSignedOut(error), false);
+});
 
-  it('a desk request reports a missing or truncated response', async () => {
-    answerWith(() => Promise.reject(new TypeError('fetch failed')));
-    assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
-    mock.reset();
-    answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
-    assert.match((await failureOf(ask(LIST, {}))).message, /^The response was incomplete\./);
-  });
+it('a desk request reports a missing or truncated response', async () => {
+  answerWith(() => Promise.reject(new TypeError('fetch failed')));
+  assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
+  mock.reset();
+  answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
+  assert.match((await failureOf(ask(LIST, {}))).message, /^The response was incomplete\./);
+});
 
-  it('a desk request is aborted when the user leaves the page', async () => {
-    answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
-    const gone = AbortSignal.abort(new Error('gone on'));
-    await assert.rejects(ask(LIST, {}, gone), /gone on/);
-  });
+it('a desk request is aborted when the user leaves the page', async () => {
+  answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
+  const gone = AbortSignal.abort(new Error('gone on'));
+  await assert.rejects(ask(LIST, {}, gone), /gone on/);
 });

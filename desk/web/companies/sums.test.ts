@@ -1,27 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sumsOf } from '#desk/web/companies/sums.ts';
 
-describe('company totals', () => {
-  it('people per company are added up across all partial responses, largest first', () => {
-    assert.deepEqual(
-      sumsOf([
-        { domains: [{ domain: 'b.example', people: 2 }] },
-        { domains: [] },
-        {
-          domains: [
-            { domain: 'a.example', people: 3 },
-            { domain: 'b.example', people: 4 },
-            { domain: 'c.example', people: 3 },
-          ],
-        },
-      ]),
-      [
-        { domain: 'b.example', people: 6 },
-        { domain: 'a.example', people: 3 },
-        { domain: 'c.example', people: 3 },
-      ],
-    );
-  });
+it('people per company are added up across all partial responses, largest first', () => {
+  assert.deepEqual(
+    sumsOf([
+      { domains: [{ domain: 'b.example', people: 2 }] },
+      { domains: [] },
+      {
+        domains: [
+          { domain: 'a.example', people: 3 },
+          { domain: 'b.example', people: 4 },
+          { domain: 'c.example', people: 3 },
+        ],
+      },
+    ]),
+    [
+      { domain: 'b.example', people: 6 },
+      { domain: 'a.example', people: 3 },
+      { domain: 'c.example', people: 3 },
+    ],
+  );
 });

@@ -1,46 +1,44 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { chosenParts, filterIn, listAddress, withPart } from '#desk/web/leads/filter.ts';
 
 const read = (query: string) => filterIn(new URLSearchParams(query));
 
-describe('desk filters in the URL', () => {
-  it('a desk filter is read from the URL as it was written', () => {
-    const filter = {
-      state: 'unverified',
-      search: 'müller & co',
-      source: 'news letter',
-      campaign: 'spring & summer',
-      flag: 'free-mail',
-      news: 'yes',
-      field: 'team-size',
-      answer: '10+',
-      domain: 'example.com',
-      from: '2026-11-01',
-      to: '2026-11-23',
-    } as const;
-    assert.deepEqual(read(listAddress(filter).replace('/leads?', '')), filter);
-  });
+it('a desk filter is read from the URL as it was written', () => {
+  const filter = {
+    state: 'unverified',
+    search: 'müller & co',
+    source: 'news letter',
+    campaign: 'spring & summer',
+    flag: 'free-mail',
+    news: 'yes',
+    field: 'team-size',
+    answer: '10+',
+    domain: 'example.com',
+    from: '2026-11-01',
+    to: '2026-11-23',
+  } as const;
+  assert.deepEqual(read(listAddress(filter).replace('/leads?', '')), filter);
+});
 
-  it('the URL has no filter when the desk lists all leads', () => {
-    assert.equal(listAddress({ state: 'verified' }), '/leads');
-    assert.deepEqual(read(''), { state: 'verified' });
-    assert.equal(listAddress({ domain: 'example.com' }), '/leads?domain=example.com');
-  });
+it('the URL has no filter when the desk lists all leads', () => {
+  assert.equal(listAddress({ state: 'verified' }), '/leads');
+  assert.deepEqual(read(''), { state: 'verified' });
+  assert.equal(listAddress({ domain: 'example.com' }), '/leads?domain=example.com');
+});
 
-  it('invalid desk filters are removed from the URL', () => {
-    assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
-    assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
-    assert.deepEqual(read('field=team-size'), { state: 'verified' });
-    assert.deepEqual(read('answer=10'), { state: 'verified' });
-  });
+it('invalid desk filters are removed from the URL', () => {
+  assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
+  assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
+  assert.deepEqual(read('field=team-size'), { state: 'verified' });
+  assert.deepEqual(read('answer=10'), { state: 'verified' });
+});
 
-  it('changing one desk filter keeps the others', () => {
-    const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
-    assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
-    assert.equal(chosenParts(filter), 1);
-    assert.deepEqual(withPart(filter, 'source', ''), { state: 'verified' });
-    assert.deepEqual(withPart(filter, 'state', ''), filter);
-  });
+it('changing one desk filter keeps the others', () => {
+  const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
+  assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
+  assert.equal(chosenParts(filter), 1);
+  assert.deepEqual(withPart(filter, 'source', ''), { state: 'verified' });
+  assert.deepEqual(withPart(filter, 'state', ''), filter);
 });

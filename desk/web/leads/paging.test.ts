@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 import { goesOn, listedIn, neighboursOf, STEP } from '#desk/web/leads/paging.ts';
@@ -25,35 +25,33 @@ const page = (ids: readonly string[], next: string | null): PeoplePage => ({
 });
 const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
 
-describe('paged lists', () => {
-  it('a paged list keeps loading while its pages are short and more follow', () => {
-    const pages = [page([], '3')];
-    assert.equal(goesOn(listedIn(pages), STEP), true);
-    assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
-    pages.push(page(['a', 'b'], '2'));
-    assert.equal(goesOn(listedIn(pages), STEP), true);
-    assert.equal(goesOn(listedIn(pages), 2), false);
-    pages.push(page([], null));
-    assert.equal(goesOn(listedIn(pages), STEP), false);
-    assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
-  });
-
-  it('a paged list requests nothing before its first page', () => {
-    assert.equal(goesOn(listedIn([]), STEP), false);
-  });
-
-  it('a paged list shows each person once', () => {
-    assert.deepEqual(ids([page(['a', 'b'], '2'), page(['b', 'c'], null)]), ['a', 'b', 'c']);
-  });
-
-  for (const [id, expected] of [
-    ['ada', [undefined, 'bob']],
-    ['bob', ['ada', 'eve']],
-    ['eve', ['bob', undefined]],
-    ['gus', undefined],
-  ] as const)
-    it(`the neighbours of ${id} in the list are ${expected?.join(' and ') ?? 'unknown'}`, () => {
-      const found = neighboursOf(['ada', 'bob', 'eve'].map(person), id);
-      assert.deepEqual(found === null ? undefined : [found.previous?.id, found.next?.id], expected);
-    });
+it('a paged list keeps loading while its pages are short and more follow', () => {
+  const pages = [page([], '3')];
+  assert.equal(goesOn(listedIn(pages), STEP), true);
+  assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
+  pages.push(page(['a', 'b'], '2'));
+  assert.equal(goesOn(listedIn(pages), STEP), true);
+  assert.equal(goesOn(listedIn(pages), 2), false);
+  pages.push(page([], null));
+  assert.equal(goesOn(listedIn(pages), STEP), false);
+  assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
 });
+
+it('a paged list requests nothing before its first page', () => {
+  assert.equal(goesOn(listedIn([]), STEP), false);
+});
+
+it('a paged list shows each person once', () => {
+  assert.deepEqual(ids([page(['a', 'b'], '2'), page(['b', 'c'], null)]), ['a', 'b', 'c']);
+});
+
+for (const [id, expected] of [
+  ['ada', [undefined, 'bob']],
+  ['bob', ['ada', 'eve']],
+  ['eve', ['bob', undefined]],
+  ['gus', undefined],
+] as const)
+  it(`the neighbours of ${id} in the list are ${expected?.join(' and ') ?? 'unknown'}`, () => {
+    const found = neighboursOf(['ada', 'bob', 'eve'].map(person), id);
+    assert.deepEqual(found === null ? undefined : [found.previous?.id, found.next?.id], expected);
+  });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import {
   lostUrl,
@@ -14,24 +14,22 @@ import type { Lost } from '#desk/endpoints/people.ts';
 const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
 
-describe('days of lost leads', () => {
-  for (const [query, timeZone, from, to] of [
-    ['', 'UTC', '2026-11-17', '2026-11-23'],
-    ['days=yesterday', 'UTC', '2026-11-22', '2026-11-22'],
-    ['days=7', 'America/New_York', '2026-11-16', '2026-11-22'],
-    ['days=30', 'UTC', '2026-10-25', '2026-11-23'],
-  ] as const)
-    it(`"?${query}" lists the leads lost in ${timeZone} from ${from} to ${to}`, () =>
-      assert.deepEqual(spanOfDays(read(query), NOW, timeZone), { from, to }));
+for (const [query, timeZone, from, to] of [
+  ['', 'UTC', '2026-11-17', '2026-11-23'],
+  ['days=yesterday', 'UTC', '2026-11-22', '2026-11-22'],
+  ['days=7', 'America/New_York', '2026-11-16', '2026-11-22'],
+  ['days=30', 'UTC', '2026-10-25', '2026-11-23'],
+] as const)
+  it(`"?${query}" lists the leads lost in ${timeZone} from ${from} to ${to}`, () =>
+    assert.deepEqual(spanOfDays(read(query), NOW, timeZone), { from, to }));
 
-  it('the list of lost leads shows the default days if the URL is invalid', () => {
-    for (const query of ['days=0', 'days=8', 'days=x']) assert.equal(read(query), '7', query);
-  });
+it('the list of lost leads shows the default days if the URL is invalid', () => {
+  for (const query of ['days=0', 'days=8', 'days=x']) assert.equal(read(query), '7', query);
+});
 
-  it('the days of lost leads are read back from the URL', () => {
-    for (const query of ['', '?days=30', '?days=yesterday'])
-      assert.equal(lostUrl(read(query), {}), `/lost${query}`);
-  });
+it('the days of lost leads are read back from the URL', () => {
+  for (const query of ['', '?days=30', '?days=yesterday'])
+    assert.equal(lostUrl(read(query), {}), `/lost${query}`);
 });
 
 const lost = (name: string, why: string, platform: string, source: string): Lost => ({
@@ -57,43 +55,38 @@ const PEOPLE = [
   lost('piotr', 'Never tried', 'Google', 'direct'),
 ];
 
-describe('groups of lost leads', () => {
-  it('lost leads are counted by reason, most frequent first', () => {
-    assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
-      { value: 'Never tried', people: 3 },
-      { value: 'Refused', people: 1 },
-    ]);
-  });
+it('lost leads are counted by reason, most frequent first', () => {
+  assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
+    { value: 'Never tried', people: 3 },
+    { value: 'Refused', people: 1 },
+  ]);
+});
 
-  it('each group of lost leads counts those that match all other filters', () => {
-    const choice = { why: 'Never tried', platform: 'Microsoft' };
-    assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
-      { value: 'Microsoft', people: 2 },
-      { value: 'Google', people: 1 },
-    ]);
-    assert.deepEqual(lostGroups(PEOPLE, choice, 'source'), [
-      { value: 'direct', people: 1 },
-      { value: 'newsletter', people: 1 },
-    ]);
-  });
+it('each group of lost leads counts those that match all other filters', () => {
+  const choice = { why: 'Never tried', platform: 'Microsoft' };
+  assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
+    { value: 'Microsoft', people: 2 },
+    { value: 'Google', people: 1 },
+  ]);
+  assert.deepEqual(lostGroups(PEOPLE, choice, 'source'), [
+    { value: 'direct', people: 1 },
+    { value: 'newsletter', people: 1 },
+  ]);
+});
 
-  it('a selected group of lost leads stays in the list even if it is empty', () => {
-    assert.deepEqual(
-      lostGroups(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1),
-      {
-        value: 'E-mail is still queued',
-        people: 0,
-      },
-    );
+it('a selected group of lost leads stays in the list even if it is empty', () => {
+  assert.deepEqual(lostGroups(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1), {
+    value: 'E-mail is still queued',
+    people: 0,
   });
+});
 
-  it('the URL determines which lost leads are listed', () => {
-    const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
-    assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
-    assert.deepEqual(
-      chosenLost(PEOPLE, choice).map(({ id }) => id),
-      ['ana', 'piotr'],
-    );
-    assert.equal(chosenLost(PEOPLE, {}).length, 4);
-  });
+it('the URL determines which lost leads are listed', () => {
+  const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
+  assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
+  assert.deepEqual(
+    chosenLost(PEOPLE, choice).map(({ id }) => id),
+    ['ana', 'piotr'],
+  );
+  assert.equal(chosenLost(PEOPLE, {}).length, 4);
 });
