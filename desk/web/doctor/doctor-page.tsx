@@ -30,10 +30,7 @@ export function DoctorPage() {
         )
       }
       actions={
-        <Button
-          aria-busy={isLooking || isFirst || undefined}
-          onClick={() => !isFirst && !isLooking && lookAgain()}
-        >
+        <Button isBusy={isLooking || isFirst} onClick={() => lookAgain()}>
           Check again
         </Button>
       }

@@ -104,7 +104,7 @@ function PersonPart() {
           look="icon"
           title="Sign out"
           aria-label="Sign out"
-          aria-busy={leave.isPending || undefined}
+          isBusy={leave.isPending}
           onClick={() =>
             leave.mutate(
               {},

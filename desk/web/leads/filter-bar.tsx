@@ -31,7 +31,7 @@ const FURTHER = [
   'flag',
   'news',
   'domain',
-  'field',
+  'answer',
   'from',
   'to',
 ] as const satisfies readonly FilterName[];
@@ -40,9 +40,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const { fields, hasNews } = usePerson();
   const { data } = useAsk(choices, {});
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
-  // Stored here, because a question without an answer is not in the URL.
-  const [chosen, setQuestion] = useState('');
-  const question = filter.field ?? chosen;
   const typed = (name: FilterName, tidy = (value: string) => value) => ({
     value: filter[name] ?? '',
     onTyped: (value: string) => onChange((now) => withPart(now, name, tidy(value)), true),
@@ -139,44 +136,17 @@ export function FilterBar({ filter, onChange }: BarProps) {
                 { value: '', name: 'Any question' },
                 ...fields.map(({ id, label }) => ({ value: id, name: label })),
               ]}
-              value={question}
-              onChange={(event) => {
-                const { value } = event.currentTarget;
-                setQuestion(value);
-                if (filter.answer !== undefined)
-                  onChange(
-                    (now) =>
-                      value === ''
-                        ? withPart(withPart(now, 'field', ''), 'answer', '')
-                        : withPart(now, 'field', value),
-                    false,
-                  );
-              }}
+              {...select('field')}
             />
           )}
-          {question !== '' && (
-            <TypedField
-              label="Answer has"
-              value={filter.answer ?? ''}
-              onTyped={(value) => {
-                setQuestion(question);
-                onChange(
-                  (now) => withPart(withPart(now, 'field', value === '' ? '' : question), 'answer', value),
-                  true,
-                );
-              }}
-            />
-          )}
+          {filter.field !== undefined && <TypedField label="Answer has" {...typed('answer')} />}
         </div>
       )}
       {chosenParts(filter) > 0 && (
         <Button
           look="text"
           className={styles.clear}
-          onClick={() => {
-            setQuestion('');
-            onChange(({ state }) => ({ state }), false);
-          }}
+          onClick={() => onChange(({ state }) => ({ state }), false)}
         >
           Clear the filters
         </Button>

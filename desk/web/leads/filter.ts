@@ -13,10 +13,7 @@ export function filterIn(query: URLSearchParams): Filter {
     const value = query.get(name)?.trim();
     if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
   }
-  if (found['field'] === undefined || found['answer'] === undefined) {
-    delete found['field'];
-    delete found['answer'];
-  }
+  if (found['field'] === undefined) delete found['answer'];
   return found as Filter;
 }
 
@@ -40,6 +37,7 @@ export function withPart(filter: Filter, name: FilterName, value: string): Filte
   const next: Record<string, string | undefined> = { ...filter };
   if (value === '') delete next[name];
   else next[name] = value;
+  if (next['field'] === undefined) delete next['answer'];
   if (name === 'state' && !STATES.some((state) => state === value)) next['state'] = NO_FILTER.state;
   return next as Filter;
 }
@@ -48,5 +46,6 @@ export function withPart(filter: Filter, name: FilterName, value: string): Filte
 export const isCountable = ({ from: _from, to: _to, ...others }: Filter): boolean =>
   others.state === 'verified' && chosenParts(others) === 0;
 
+/** A question without an answer does not filter. */
 export const chosenParts = (filter: Filter): number =>
-  NAMES.filter((name) => name !== 'state' && name !== 'answer' && filter[name] !== undefined).length;
+  NAMES.filter((name) => name !== 'state' && name !== 'field' && filter[name] !== undefined).length;

@@ -116,17 +116,11 @@ function State({ list, filter }: { readonly list: PeopleList; readonly filter: F
           </>
         )}
       </p>
-      {isSearching && !isStopped && (
-        <Button look="text" onClick={list.stop}>
-          Stop searching
+      {isSearching ? (
+        <Button look="text" onClick={() => list.setStopped(!isStopped)}>
+          {isStopped ? 'Search further back' : 'Stop searching'}
         </Button>
-      )}
-      {isSearching && isStopped && (
-        <Button look="text" onClick={list.goOn}>
-          Search further back
-        </Button>
-      )}
-      {!isSearching && (
+      ) : (
         <Button look="text" onClick={list.refresh}>
           Refresh
         </Button>

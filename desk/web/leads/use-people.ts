@@ -27,8 +27,7 @@ export type PeopleList = Listed & {
   readonly isStale: boolean;
   readonly isLooking: boolean;
   readonly isStopped: boolean;
-  readonly stop: () => void;
-  readonly goOn: () => void;
+  readonly setStopped: (isStopped: boolean) => void;
   readonly wantMore: () => void;
   readonly retry: () => void;
   readonly refresh: () => void;
@@ -87,8 +86,7 @@ export function usePeople(filter: Filter): PeopleList {
     isStale: isPlaceholderData,
     isLooking: isFetching || isDue,
     isStopped: wish.isStopped,
-    stop: () => setWish({ ...wish, isStopped: true }),
-    goOn: () => setWish({ ...wish, isStopped: false }),
+    setStopped: (isStopped) => setWish({ ...wish, isStopped }),
     wantMore: () => setWish({ ...wish, count: listed.people.length + STEP, isStopped: false }),
     retry: () => retry(asked),
     refresh: () => {

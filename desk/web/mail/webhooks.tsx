@@ -56,7 +56,7 @@ function Events() {
       actions={
         mayChange &&
         dead > 0 && (
-          <Button aria-busy={isPending || undefined} onClick={() => !isPending && retry(null)}>
+          <Button isBusy={isPending} onClick={() => retry(null)}>
             Send all again
           </Button>
         )

@@ -278,7 +278,7 @@ const Given = ({ consent: { text, givenAt, version } }: { readonly consent: Cons
 function ProofButton({ id }: { readonly id: string }) {
   const proof = useFile(addressOf(PROOF_PATH, { id }), 'proof.html', 'show');
   return (
-    <Button look="text" aria-busy={proof.isPending || undefined} onClick={() => proof.mutate()}>
+    <Button look="text" isBusy={proof.isPending} onClick={() => proof.mutate()}>
       Proof to print
     </Button>
   );

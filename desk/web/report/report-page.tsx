@@ -45,7 +45,7 @@ export function ReportPage() {
               Send
             </Button>
           )}
-          <Button aria-busy={file.isPending || undefined} onClick={() => file.mutate()}>
+          <Button isBusy={file.isPending} onClick={() => file.mutate()}>
             <DownloadIcon size={16} />
             Download
           </Button>

@@ -110,12 +110,7 @@ function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInP
             if (asking.error) asking.reset();
           }}
         />
-        <Button
-          look="primary"
-          type="submit"
-          className={styles.action}
-          aria-busy={asking.isPending || undefined}
-        >
+        <Button look="primary" type="submit" className={styles.action} isBusy={asking.isPending}>
           {asking.isPending ? 'Sending …' : 'Send the code'}
         </Button>
       </form>
@@ -128,11 +123,7 @@ function UsePasskey({ onIn }: { readonly onIn: () => void }) {
   const { mutate, isPending, error } = useEnterWithPasskey(onIn);
   return (
     <div className={styles.passkey}>
-      <Button
-        className={styles.action}
-        aria-busy={isPending || undefined}
-        onClick={() => !isPending && mutate()}
-      >
+      <Button className={styles.action} isBusy={isPending} onClick={() => mutate()}>
         {isPending ? 'Waiting for the browser …' : 'Use a passkey'}
       </Button>
       {error && (
@@ -206,7 +197,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
           type="submit"
           className={styles.action}
           disabled={code.length !== CODE_LENGTH}
-          aria-busy={enter.isPending || undefined}
+          isBusy={enter.isPending}
         >
           {enter.isPending ? 'Signing in …' : 'Sign in'}
         </Button>
@@ -215,7 +206,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (
-          <Button look="text" aria-busy={asking.isPending || undefined} onClick={() => onAsk(asked.email)}>
+          <Button look="text" isBusy={asking.isPending} onClick={() => onAsk(asked.email)}>
             Send a new code
           </Button>
         )}

@@ -7,13 +7,17 @@ import { MoonIcon, SunIcon } from '#web/ui/icons.tsx';
 
 type Look = 'primary' | 'plain' | 'text' | 'icon' | 'danger';
 
-export function Button({
-  look = 'plain',
-  className,
-  ...props
-}: Omit<ComponentProps<typeof PageButton>, 'look'> & { readonly look?: Look }) {
+type ButtonProps = Omit<ComponentProps<typeof PageButton>, 'look'> & {
+  readonly look?: Look;
+  /** Ignores clicks, but keeps the focus. */
+  readonly isBusy?: boolean;
+};
+
+export function Button({ look = 'plain', isBusy = false, className, onClick, ...props }: ButtonProps) {
   return (
     <PageButton
+      aria-busy={isBusy || undefined}
+      onClick={isBusy ? undefined : onClick}
       look={look === 'danger' ? 'primary' : look}
       className={[styles.button, styles[look], className].filter(Boolean).join(' ')}
       {...props}

@@ -105,12 +105,7 @@ export function DialogForm<What, Answered>({
           {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
           <Button disabled={isPending && !canLeave}>Cancel</Button>
         </RadixDialog.Close>
-        <Button
-          type="submit"
-          look={isDanger ? 'danger' : 'primary'}
-          disabled={!isReady}
-          aria-busy={isPending || undefined}
-        >
+        <Button type="submit" look={isDanger ? 'danger' : 'primary'} disabled={!isReady} isBusy={isPending}>
           {isPending ? working : action}
         </Button>
       </div>

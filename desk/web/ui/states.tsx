@@ -47,7 +47,7 @@ type MoreButtonProps = {
 };
 
 export const MoreButton = ({ isBusy = false, onClick, children = 'Show more' }: MoreButtonProps) => (
-  <Button className={styles.more} aria-busy={isBusy || undefined} onClick={() => !isBusy && onClick()}>
+  <Button className={styles.more} isBusy={isBusy} onClick={onClick}>
     {children}
   </Button>
 );
