@@ -9,7 +9,6 @@ import {
   lostGroups,
   readLostChoice,
 } from '#desk/web/lost/lost-choice.ts';
-import type { Lost } from '#desk/endpoints/people.ts';
 
 const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
@@ -32,61 +31,42 @@ it('the days of lost leads are read back from the URL', () => {
     assert.equal(lostUrl(read(query), {}), `/lost${query}`);
 });
 
-const lost = (name: string, why: string, platform: string, source: string): Lost => ({
-  id: name,
-  asked_at: '2026-11-20T12:46:00.000Z',
-  email: `${name}@example.com`,
-  name,
-  company: '',
-  source,
-  platform,
-  reason: 'not-tried',
-  why,
-  reply: null,
-  error_class: null,
-  codes: 1,
-  wrong_tries: 0,
-});
-
 const PEOPLE = [
-  lost('lena', 'Refused', 'Google', 'newsletter'),
-  lost('tom', 'Never tried', 'Microsoft', 'newsletter'),
-  lost('ana', 'Never tried', 'Microsoft', 'direct'),
-  lost('piotr', 'Never tried', 'Google', 'direct'),
+  { why: 'Refused', platform: 'Google', source: 'newsletter' },
+  { why: 'Never tried', platform: 'Microsoft', source: 'newsletter' },
+  { why: 'Never tried', platform: 'Microsoft', source: 'direct' },
+  { why: 'Never tried', platform: 'Google', source: 'direct' },
 ];
 
 it('lost leads are counted by reason, most frequent first', () => {
   assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
-    { value: 'Never tried', people: 3 },
-    { value: 'Refused', people: 1 },
+    { value: 'Never tried', count: 3 },
+    { value: 'Refused', count: 1 },
   ]);
 });
 
 it('each group of lost leads counts those that match all other filters', () => {
   const choice = { why: 'Never tried', platform: 'Microsoft' };
   assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
-    { value: 'Microsoft', people: 2 },
-    { value: 'Google', people: 1 },
+    { value: 'Microsoft', count: 2 },
+    { value: 'Google', count: 1 },
   ]);
   assert.deepEqual(lostGroups(PEOPLE, choice, 'source'), [
-    { value: 'direct', people: 1 },
-    { value: 'newsletter', people: 1 },
+    { value: 'direct', count: 1 },
+    { value: 'newsletter', count: 1 },
   ]);
 });
 
 it('a selected group of lost leads stays in the list even if it is empty', () => {
   assert.deepEqual(lostGroups(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1), {
     value: 'E-mail is still queued',
-    people: 0,
+    count: 0,
   });
 });
 
 it('the URL determines which lost leads are listed', () => {
   const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
   assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
-  assert.deepEqual(
-    chosenLost(PEOPLE, choice).map(({ id }) => id),
-    ['ana', 'piotr'],
-  );
+  assert.deepEqual(chosenLost(PEOPLE, choice), PEOPLE.slice(2));
   assert.equal(chosenLost(PEOPLE, {}).length, 4);
 });

@@ -25,16 +25,17 @@ export const LOST_FACETS = ['why', 'platform', 'source'] as const;
 export type LostFacet = (typeof LOST_FACETS)[number];
 export type LostChoice = { readonly [Facet in LostFacet]?: string };
 
-export type LostGroup = { readonly value: string; readonly people: number };
+type Grouped = Pick<Lost, LostFacet>;
+export type LostGroup = { readonly value: string; readonly count: number };
 
 export const readLostChoice = (query: URLSearchParams): LostChoice => valuesIn(query, LOST_FACETS);
 
-const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
+const fits = (lost: Grouped, choice: LostChoice, except?: LostFacet): boolean =>
   LOST_FACETS.every(
     (facet) => facet === except || choice[facet] === undefined || lost[facet] === choice[facet],
   );
 
-export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
+export const chosenLost = <One extends Grouped>(lost: readonly One[], choice: LostChoice): readonly One[] =>
   lost.filter((one) => fits(one, choice));
 
 /**
@@ -42,7 +43,7 @@ export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly 
  * deselected.
  */
 export function lostGroups(
-  lost: readonly Lost[],
+  lost: readonly Grouped[],
   choice: LostChoice,
   facet: LostFacet,
 ): readonly LostGroup[] {
@@ -51,7 +52,7 @@ export function lostGroups(
   if (chosen !== undefined) people.set(chosen, 0);
   for (const one of lost)
     if (fits(one, choice, facet)) people.set(one[facet], (people.get(one[facet]) ?? 0) + 1);
-  return Array.from(people, ([value, count]) => ({ value, people: count })).toSorted(
-    (a, b) => b.people - a.people || a.value.localeCompare(b.value),
+  return Array.from(people, ([value, count]) => ({ value, count })).toSorted(
+    (a, b) => b.count - a.count || a.value.localeCompare(b.value),
   );
 }

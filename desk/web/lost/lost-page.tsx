@@ -34,121 +34,100 @@ export function LostPage() {
   const { query } = usePlace();
   const days = readLostDays(query);
   const choice = readLostChoice(query);
-  // Fixed, so the days do not shift between pages of results.
-  const [now] = useState(() => Date.now());
-  const span = spanOfDays(days, now, useTimeZone());
-  const asked = usePagesOf(lost, span);
-  const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
-  const people = pages.flatMap((page) => page.lost);
-  const paging: Paging = !hasNextPage
-    ? { type: 'complete' }
-    : people.length >= READ_LIMIT
-      ? { type: 'paused', isReadingMore: isFetchingNextPage, readMore: () => void fetchNextPage() }
-      : { type: error === null ? 'reading' : 'failed' };
-  useReadOn(asked, paging.type === 'reading');
-  const move = (to: string) => go(to, { replace: true });
-
+  const show = (...chosen: Parameters<typeof lostUrl>) => go(lostUrl(...chosen), { replace: true });
   return (
     <Page
       title="Lost"
       lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
-      <DaysChoice days={days} onChange={(chosen) => move(lostUrl(chosen, choice))} />
-      <Answered of={asked} lines={8}>
-        {() => (
-          <Found
-            key={days}
-            people={people}
-            open={pages.reduce((sum, page) => sum + page.open, 0)}
-            choice={choice}
-            paging={paging}
-            onChoose={(changed) => move(lostUrl(days, changed))}
-          />
-        )}
-      </Answered>
+      <DaysChoice days={days} onChange={(chosen) => show(chosen, choice)} />
+      <Found key={days} days={days} choice={choice} onChoose={(changed) => show(days, changed)} />
     </Page>
   );
 }
 
-/** Unless `complete`, further pages may contain more people. `paused`: at the limit, until the user asks for more. */
-type Paging =
-  | { readonly type: 'complete' | 'reading' | 'failed' }
-  | { readonly type: 'paused'; readonly isReadingMore: boolean; readonly readMore: () => void };
-
-function Found({
-  people,
-  open,
-  choice,
-  paging,
-  onChoose,
-}: {
-  readonly people: readonly Lost[];
-  readonly open: number;
+type FoundProps = {
+  readonly days: LostDays;
   readonly choice: LostChoice;
-  readonly paging: Paging;
   readonly onChoose: (choice: LostChoice) => void;
-}) {
+};
+
+function Found({ days, choice, onChoose }: FoundProps) {
+  // Fixed, so the days do not shift between pages of results.
+  const [now] = useState(() => Date.now());
+  const asked = usePagesOf(lost, spanOfDays(days, now, useTimeZone()));
+  const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
+  const people = pages.flatMap((page) => page.lost);
+  const open = pages.reduce((sum, page) => sum + page.open, 0);
+  const isPaused = hasNextPage && people.length >= READ_LIMIT;
+  const isReading = hasNextPage && !isPaused && error === null;
+  useReadOn(asked, isReading);
   const [limit, setLimit] = useState(SHOWN_AT_ONCE);
   const chosen = chosenLost(people, choice);
-  const isComplete = paging.type === 'complete';
-  const isEmpty = people.length === 0 && isComplete;
+  const isEmpty = people.length === 0 && !hasNextPage;
   return (
-    <>
-      {!isEmpty && (
-        <div className="stack">
-          {LOST_FACETS.map((facet) => {
-            const options = lostGroups(people, choice, facet);
-            if (options.length < 2 && choice[facet] === undefined) return null;
-            return (
-              <Chips
-                key={facet}
-                label={FACETS[facet]}
-                all="All"
-                chosen={choice[facet]}
-                options={options.map(({ value, people: count }) => ({ value, count }))}
-                onChoose={(value) => {
-                  const { [facet]: _, ...rest } = choice;
-                  onChoose(value === undefined ? rest : { ...rest, [facet]: value });
-                }}
-              />
-            );
-          })}
-        </div>
+    <Answered of={asked} lines={8}>
+      {() => (
+        <>
+          {!isEmpty && <Facets people={people} choice={choice} onChoose={onChoose} />}
+          <p className={styles.count} role="status">
+            {[
+              ...(isEmpty ? [] : [countInWords(chosen.length, people.length, !hasNextPage)]),
+              ...(isReading ? ['Still reading …'] : []),
+              ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
+            ].join(' ')}
+          </p>
+          {isEmpty ? (
+            <EmptyState
+              title="Nobody was lost"
+              text="Everyone who asked for a code in this period has entered it or still can."
+            />
+          ) : chosen.length === 0 && !hasNextPage ? (
+            <EmptyState title="Nobody matches these filters" text="Remove a filter.">
+              <Button onClick={() => onChoose({})}>Clear the filters</Button>
+            </EmptyState>
+          ) : (
+            <Table
+              caption="People who entered no code"
+              columns={COLUMNS}
+              rows={chosen.slice(0, limit)}
+              rowKey={({ id, email }) => id ?? email}
+            />
+          )}
+          {chosen.length > limit ? (
+            <MoreButton onClick={() => setLimit(limit + SHOWN_AT_ONCE)} />
+          ) : (
+            isPaused && (
+              <MoreButton isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                Load more
+              </MoreButton>
+            )
+          )}
+        </>
       )}
-      <p className={styles.count} role="status">
-        {[
-          ...(isEmpty ? [] : [countInWords(chosen.length, people.length, isComplete)]),
-          ...(paging.type === 'reading' ? ['Still reading …'] : []),
-          ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
-        ].join(' ')}
-      </p>
-      {isEmpty ? (
-        <EmptyState
-          title="Nobody was lost"
-          text="Everyone who asked for a code in this period has entered it or still can."
-        />
-      ) : chosen.length === 0 && isComplete ? (
-        <EmptyState title="Nobody matches these filters" text="Remove a filter.">
-          <Button onClick={() => onChoose({})}>Clear the filters</Button>
-        </EmptyState>
-      ) : (
-        <Table
-          caption="People who entered no code"
-          columns={COLUMNS}
-          rows={chosen.slice(0, limit)}
-          rowKey={({ id, email }) => id ?? email}
-        />
-      )}
-      {chosen.length > limit ? (
-        <MoreButton onClick={() => setLimit(limit + SHOWN_AT_ONCE)} />
-      ) : (
-        paging.type === 'paused' && (
-          <MoreButton isBusy={paging.isReadingMore} onClick={paging.readMore}>
-            Load more
-          </MoreButton>
-        )
-      )}
-    </>
+    </Answered>
+  );
+}
+
+type FacetsProps = Pick<FoundProps, 'choice' | 'onChoose'> & { readonly people: readonly Lost[] };
+
+function Facets({ people, choice, onChoose }: FacetsProps) {
+  const facets = LOST_FACETS.map((facet) => ({ facet, options: lostGroups(people, choice, facet) }));
+  return (
+    <div className="stack">
+      {facets
+        .filter(({ facet, options }) => options.length > 1 || choice[facet] !== undefined)
+        .map(({ facet, options }) => (
+          <Chips
+            key={facet}
+            label={FACETS[facet]}
+            all="All"
+            chosen={choice[facet]}
+            options={options}
+            onChoose={(value) => onChoose({ ...choice, [facet]: value })}
+          />
+        ))}
+    </div>
   );
 }
 
