@@ -15,7 +15,7 @@ import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
 import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Answered, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { MailIcon } from '#desk/web/ui/icons.tsx';
@@ -26,9 +26,8 @@ import { DownloadIcon } from '#web/ui/icons.tsx';
 export function ReportPage() {
   const { query } = usePlace();
   const asked = readReportChoice(query);
-  const { data, error, isFetching, isPlaceholderData, refetch } = useAsk(report, asked, {
-    placeholderData: keepPreviousData,
-  });
+  const shown = useAsk(report, asked, { placeholderData: keepPreviousData });
+  const { data, isFetching, isPlaceholderData } = shown;
   const file = useFile(reportFileUrl(asked), 'report.html', 'save');
   const mayChange = useMayChange();
   const [isSending, setSending] = useState(false);
@@ -58,16 +57,15 @@ export function ReportPage() {
           Counting … With a million leads, this takes several seconds.
         </p>
       )}
-      {error !== null && !isFetching && <FailedState error={error} onRetry={() => void refetch()} />}
-      {data === undefined
-        ? isFetching && <Skeleton lines={12} />
-        : error === null && (
-            <div
-              className="report"
-              aria-busy={isCounting || undefined}
-              dangerouslySetInnerHTML={{ __html: data.html }}
-            />
-          )}
+      <Answered of={shown} lines={12}>
+        {({ html }) => (
+          <div
+            className="report"
+            aria-busy={isCounting || undefined}
+            dangerouslySetInnerHTML={{ __html: html }}
+          />
+        )}
+      </Answered>
       {isSending && <SendReport asked={asked} onClose={() => setSending(false)} />}
     </Page>
   );
