@@ -59,7 +59,7 @@ export async function meetPerson(client: QueryClient): Promise<void> {
   await client.fetchQuery({ ...meQuery, staleTime: 0 });
 }
 
-/** @returns what to call once the server has accepted a code or a link */
+/** Returns the function to call once the server has accepted a code or a link. */
 export function useMeetPerson(onIn: () => void): () => void {
   const client = useQueryClient();
   const { say } = useNotice();
@@ -156,7 +156,7 @@ export function useFile(...file: Parameters<typeof openFile>): UseMutationResult
   });
 }
 
-/** @returns a new signal for one request, which stops when the component goes */
+/** Returns a function that makes a signal for one request, which is aborted once the component is unmounted. */
 export function useSignal(): () => AbortSignal {
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);

@@ -34,10 +34,15 @@ export function SignIn({ hasEnded, onLeave }: SignInProps) {
         { onSuccess: ({ resendSeconds }) => setAsked({ email, resendAt: timeNow() + resendSeconds * 1000 }) },
       );
   };
+  const goBack = () => {
+    // Otherwise, a request that is still running would lead to its code again.
+    asking.reset();
+    setAsked(null);
+  };
   return asked === null ? (
     <AddressStep hasEnded={hasEnded} asking={asking} onAsk={ask} onIn={onLeave} />
   ) : (
-    <CodeStep asked={asked} asking={asking} onAsk={ask} onBack={() => setAsked(null)} onIn={onLeave} />
+    <CodeStep asked={asked} asking={asking} onAsk={ask} onBack={goBack} onIn={onLeave} />
   );
 }
 
