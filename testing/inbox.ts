@@ -20,6 +20,8 @@ export type Inbox = {
   readonly recipientCommands: readonly string[];
   readonly mailsTo: (address: string) => ReceivedMail[];
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
+  /** Replaces the behaviour for the following mails; {} accepts them all. */
+  readonly behave: (next: Omit<InboxBehaviour, 'sevenBit'>) => void;
   readonly close: () => Promise<void>;
 } & AsyncDisposable;
 
@@ -38,7 +40,11 @@ type OpenConnection = { readonly session: { readonly id: string }; readonly _soc
 
 const PATIENCE_MS = 10_000;
 
-export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number): Promise<Inbox> {
+export async function startInbox(
+  { sevenBit = false, ...first }: InboxBehaviour = {},
+  wanted?: number,
+): Promise<Inbox> {
+  let behaviour: Omit<InboxBehaviour, 'sevenBit'> = first;
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
   const byRecipient = new Map<string, ReceivedMail[]>();
@@ -83,7 +89,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
       },
     },
     disabledCommands: ['STARTTLS'],
-    ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
+    ...(sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
     // The sender keeps connections open; closing must not wait for them.
     closeTimeout: 1,
@@ -114,6 +120,9 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
     mails,
     recipientCommands,
     mailsTo,
+    behave: (next) => {
+      behaviour = next;
+    },
     waitForMail: async (recipient, count = 1, patienceMs = PATIENCE_MS) => {
       const signal = AbortSignal.timeout(patienceMs);
       for (;;) {
@@ -131,9 +140,15 @@ export async function startInbox(behaviour: InboxBehaviour = {}, wanted?: number
   };
 }
 
-export function createGate(): { readonly opened: Promise<null>; readonly open: () => void } {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  return { opened: promise, open: () => resolve(null) };
+/** @param behaviour awaits `done` wherever the inbox is to hang until the work is done */
+export async function whileInboxHangs(
+  inbox: Pick<Inbox, 'behave'>,
+  behaviour: (done: Promise<null>) => InboxBehaviour,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { promise: done, resolve } = Promise.withResolvers<null>();
+  inbox.behave(behaviour(done));
+  await work().finally(() => resolve(null));
 }
 
 /** Keeps the line endings of base64 parts (RFC 2045 demands CRLF). */

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 
 import { buildApp } from '#server/startup/app.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
 import {
   EMAIL,
   MAILGUN_KEY,
@@ -20,132 +19,131 @@ import {
   askForCode,
 } from '#testing/mail-providers.ts';
 import { withServer } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
-for (const engine of ENGINES) {
-  describe(`mail provider webhooks on ${engine}`, () => {
-    for (const name of PROVIDERS)
-      it(`a ${name} bounce or complaint is stored once and only undone by a newer consent`, () =>
-        withAmazon({ engine }, async (server) => {
-          await askForCode(server);
-          const bounce = { kind: 'bounce', at: server.now() } as const;
-          await report(server, name, { ...bounce, kind: 'soft bounce' });
-          assert.deepEqual(await reasons(server), []);
-          await report(server, name, bounce);
-          await report(server, name, bounce);
-          assert.deepEqual(await reasons(server), ['bounced']);
-
-          await server.advance(61);
-          const complaint = { kind: 'complaint', at: server.now() } as const;
-          await server.advance(1);
-          const { leadId } = await becomeLead(server, EMAIL, 2);
-          assert.deepEqual(await reasons(server), []);
-          await server.advance(3_600);
-          await report(server, name, bounce);
-          await report(server, name, complaint);
-          assert.deepEqual(await reasons(server), []);
-
-          await report(server, name, { ...complaint, at: server.now() });
-          await report(server, name, { ...complaint, at: server.now() });
-          assert.deepEqual(await reasons(server), ['complained']);
-          const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
-          assert.deepEqual(
-            withdrawals.map(({ lead_id, way }) => [lead_id, way]),
-            [[leadId, 'complaint']],
-          );
-          assert.doesNotMatch(server.logLines.join(''), /ada@|example\.com/);
-        }));
-
-    for (const name of PROVIDERS)
-      it(`a ${name} event about an unknown e-mail address stores nothing`, () =>
-        withAmazon({ engine }, async (server) => {
-          for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
-            await report(server, name, { kind: 'bounce', email, at: server.now() });
-            await report(server, name, { kind: 'complaint', email, at: server.now() });
-          }
-          assert.deepEqual(await reasons(server), []);
-        }));
-
-    it('a Mailgun token is accepted once, and again only after the server failed to process it', () =>
+onEachEngine('mail provider webhooks', ({ engine }) => {
+  for (const name of PROVIDERS)
+    it(`a ${name} bounce or complaint is stored once and only undone by a newer consent`, () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
-        const now = server.now();
-        const bounce: ProviderEvent = { kind: 'bounce', at: now };
-        const second = await buildApp(server.service, { release: null, isStopping: () => false });
-        const processes = [server, { ...server, app: second }];
-        const statuses = async (kinds: readonly ProviderEvent['kind'][], token: string) => {
-          const calls = kinds.map((kind, index) =>
-            post(processes[index % 2] ?? server, 'mailgun', asMailgun({ ...bounce, kind }, now, token)),
-          );
-          return (await Promise.all(calls)).map(({ statusCode }) => statusCode).toSorted();
-        };
-        try {
-          assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
-          assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
-          assert.deepEqual(await reasons(server), []);
+        const bounce = { kind: 'bounce', at: server.now() } as const;
+        await report(server, name, { ...bounce, kind: 'soft bounce' });
+        assert.deepEqual(await reasons(server), []);
+        await report(server, name, bounce);
+        await report(server, name, bounce);
+        assert.deepEqual(await reasons(server), ['bounced']);
 
-          const { schema } = server.database.db;
-          await schema.alterTable('suppressions').renameTo('away').execute();
-          assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
-          await schema.alterTable('away').renameTo('suppressions').execute();
-          assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
-          assert.deepEqual(await reasons(server), ['bounced']);
-          assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
+        await server.advance(61);
+        const complaint = { kind: 'complaint', at: server.now() } as const;
+        await server.advance(1);
+        const { leadId } = await becomeLead(server, EMAIL, 2);
+        assert.deepEqual(await reasons(server), []);
+        await server.advance(3_600);
+        await report(server, name, bounce);
+        await report(server, name, complaint);
+        assert.deepEqual(await reasons(server), []);
 
-          const many = Array.from({ length: 30 }, () => 'complaint' as const);
-          assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
-          assert.deepEqual(await reasons(server), ['bounced', 'complained']);
-        } finally {
-          await second.close();
-        }
-      }));
-
-    it('a SendGrid event with an unexpected field is accepted, and an unreadable one is logged', () =>
-      withAmazon({ engine }, async (server) => {
-        await askForCode(server);
-        await askForCode(server, 'grace@example.com');
-        const at = server.now();
-        const timestamp = String(Math.ceil(at / 1_000));
-        const bounce = { kind: 'bounce', at } as const;
-        for (const [event, odd] of [
-          [bounce, { status: null, reason: `550 5.1.1 <${EMAIL}>: no such user` }],
-          [
-            { kind: 'complaint', email: 'grace@example.com', at },
-            { reason: null, type: null, timestamp },
-          ],
-        ] as const) {
-          const response = await post(server, 'sendgrid', asSendGrid([event], at, odd));
-          assert.equal(response.statusCode, 200, response.body);
-        }
-        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
-        const warnings = () => server.logLines.filter((line) => line.includes('could not be read')).length;
-        assert.equal(warnings(), 0);
-        for (const odd of [{ email: null }, { timestamp: null }, { reason: {} }])
-          assert.equal((await post(server, 'sendgrid', asSendGrid([bounce], at, odd))).statusCode, 200);
-        assert.equal(warnings(), 3);
-        assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
-      }));
-
-    it('each mail provider event in a batch is processed separately', () =>
-      withAmazon({ engine }, async (server) => {
-        await askForCode(server);
-        await askForCode(server, 'grace@example.com');
-        const at = server.now();
-        const noise = Array.from(
-          { length: 1_500 },
-          () => ({ kind: 'soft bounce', email: 'eve@example.com', at }) as const,
+        await report(server, name, { ...complaint, at: server.now() });
+        await report(server, name, { ...complaint, at: server.now() });
+        assert.deepEqual(await reasons(server), ['complained']);
+        const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+        assert.deepEqual(
+          withdrawals.map(({ lead_id, way }) => [lead_id, way]),
+          [[leadId, 'complaint']],
         );
-        const batch = [
-          ...noise,
-          { kind: 'bounce', at },
-          { kind: 'complaint', email: 'grace@example.com', at },
-          { kind: 'bounce', email: 'eve@example.com', at },
-        ] as const;
-        const response = await post(server, 'sendgrid', asSendGrid(batch, at));
-        assert.equal(response.statusCode, 200, response.body);
-        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+        assert.doesNotMatch(server.logLines.join(''), /ada@|example\.com/);
       }));
-  });
-}
+
+  for (const name of PROVIDERS)
+    it(`a ${name} event about an unknown e-mail address stores nothing`, () =>
+      withAmazon({ engine }, async (server) => {
+        for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
+          await report(server, name, { kind: 'bounce', email, at: server.now() });
+          await report(server, name, { kind: 'complaint', email, at: server.now() });
+        }
+        assert.deepEqual(await reasons(server), []);
+      }));
+
+  it('a Mailgun token is accepted once, and again only after the server failed to process it', () =>
+    withAmazon({ engine }, async (server) => {
+      await askForCode(server);
+      const now = server.now();
+      const bounce: ProviderEvent = { kind: 'bounce', at: now };
+      const second = await buildApp(server.service, { release: null, isStopping: () => false });
+      const processes = [server, { ...server, app: second }];
+      const statuses = async (kinds: readonly ProviderEvent['kind'][], token: string) => {
+        const calls = kinds.map((kind, index) =>
+          post(processes[index % 2] ?? server, 'mailgun', asMailgun({ ...bounce, kind }, now, token)),
+        );
+        return (await Promise.all(calls)).map(({ statusCode }) => statusCode).toSorted();
+      };
+      try {
+        assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
+        assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
+        assert.deepEqual(await reasons(server), []);
+
+        const { schema } = server.database.db;
+        await schema.alterTable('suppressions').renameTo('away').execute();
+        assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
+        await schema.alterTable('away').renameTo('suppressions').execute();
+        assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
+        assert.deepEqual(await reasons(server), ['bounced']);
+        assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
+
+        const many = Array.from({ length: 30 }, () => 'complaint' as const);
+        assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
+        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+      } finally {
+        await second.close();
+      }
+    }));
+
+  it('a SendGrid event with an unexpected field is accepted, and an unreadable one is logged', () =>
+    withAmazon({ engine }, async (server) => {
+      await askForCode(server);
+      await askForCode(server, 'grace@example.com');
+      const at = server.now();
+      const timestamp = String(Math.ceil(at / 1_000));
+      const bounce = { kind: 'bounce', at } as const;
+      for (const [event, odd] of [
+        [bounce, { status: null, reason: `550 5.1.1 <${EMAIL}>: no such user` }],
+        [
+          { kind: 'complaint', email: 'grace@example.com', at },
+          { reason: null, type: null, timestamp },
+        ],
+      ] as const) {
+        const response = await post(server, 'sendgrid', asSendGrid([event], at, odd));
+        assert.equal(response.statusCode, 200, response.body);
+      }
+      assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+      const warnings = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+      assert.equal(warnings(), 0);
+      for (const odd of [{ email: null }, { timestamp: null }, { reason: {} }])
+        assert.equal((await post(server, 'sendgrid', asSendGrid([bounce], at, odd))).statusCode, 200);
+      assert.equal(warnings(), 3);
+      assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
+    }));
+
+  it('each mail provider event in a batch is processed separately', () =>
+    withAmazon({ engine }, async (server) => {
+      await askForCode(server);
+      await askForCode(server, 'grace@example.com');
+      const at = server.now();
+      const noise = Array.from(
+        { length: 1_500 },
+        () => ({ kind: 'soft bounce', email: 'eve@example.com', at }) as const,
+      );
+      const batch = [
+        ...noise,
+        { kind: 'bounce', at },
+        { kind: 'complaint', email: 'grace@example.com', at },
+        { kind: 'bounce', email: 'eve@example.com', at },
+      ] as const;
+      const response = await post(server, 'sendgrid', asSendGrid(batch, at));
+      assert.equal(response.statusCode, 200, response.body);
+      assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+    }));
+});
 
 describe('mail provider webhooks', () => {
   for (const name of PROVIDERS)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { keepChainSigned, lockChain } from '#server/consent/chain.ts';
 import { verifyChain } from '#server/consent/check.ts';
@@ -10,147 +10,142 @@ import { moveRows } from '#server/db/backup/move.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
-import { ENGINES, freshDatabase, openTestDatabase } from '#testing/databases.ts';
+import { freshDatabase, openTestDatabase } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
-for (const engine of ENGINES) {
-  describe(`consent chain on ${engine}`, () => {
-    it('the consent chain proves a consent with its wording, version, times and IP addresses', () =>
-      withServer({ engine }, async (server) => {
-        await agree(server, 'ada@example.com');
-        await agree(server, 'eve@example.com');
-        await server.advance(60);
-        await agree(server, 'ada@example.com', 2);
-        const { exitCode, entries, erased, head, errors } = await verifyReport(server);
-        assert.deepEqual([exitCode, entries, erased, errors, head.position], [0, 3, 0, [], 3]);
-        const progress: string[] = [];
-        await desk(server.service, ['consent', 'verify'], { progress: (line) => void progress.push(line) });
-        assert.deepEqual(progress, ['3 entries checked …'], 'nothing is sealed twice');
+onEachEngine('consent chain', ({ test }) => {
+  test('the consent chain proves a consent with its wording, version, times and IP addresses', async (server) => {
+    await agree(server, 'ada@example.com');
+    await agree(server, 'eve@example.com');
+    await server.advance(60);
+    await agree(server, 'ada@example.com', 2);
+    const { exitCode, entries, erased, head, errors } = await verifyReport(server);
+    assert.deepEqual([exitCode, entries, erased, errors, head.position], [0, 3, 0, [], 3]);
+    const progress: string[] = [];
+    await desk(server.service, ['consent', 'verify'], { progress: (line) => void progress.push(line) });
+    assert.deepEqual(progress, ['3 entries checked …'], 'nothing is sealed twice');
 
-        await inFolder(async (folder) => {
-          const out = path.join(folder, 'ada');
-          await succeeded(desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]));
-          const document = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
-            entries: { position: number; kind: string; row_id: string; content: Record<string, unknown> }[];
-          };
-          const [first, second] = document.entries;
-          assert.deepEqual([document.entries.length, first?.position, second?.position], [2, 1, 3]);
-          const { db } = server.database;
-          const row = await db.selectFrom('consent_receipts').select('id').orderBy('id').executeTakeFirst();
-          assert.deepEqual([first?.kind, first?.row_id], ['consent', row?.id]);
-          const { mailed_at: mailedAt, reply, ...content } = first!.content;
-          assert.deepEqual(content, {
-            email: 'ada@example.com',
-            name: 'Ada Lovelace',
-            company: 'Analytical Engines',
-            answers: null,
-            purpose: 'guide',
-            consent_version: server.campaign.consent.version,
-            wording: server.campaign.consent.text,
-            given_at: '2026-11-20T12:00:00.000Z',
-            client_address: '198.51.100.7',
-            user_agent: 'Browser/7',
-            verified_at: '2026-11-20T12:00:20.000Z',
-            verified_from_address: '198.51.100.7',
-            same_browser: 1,
-            page: server.config.publicUrl,
-            message_id: server.inbox.mails[0]?.parsed.messageId,
-          });
-          assert.match(String(mailedAt), /^2026-11-20T12:00/);
-          assert.match(String(reply), /^250 /);
-          const page = readFileSync(`${out}.html`, 'utf8');
-          assert.match(page, /198\.51\.100\.7/);
-          assert.match(page, /Hash of the content/);
-          assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
-        });
-      }));
-
-    it('the consent chain still verifies after an erasure and contains nothing about the person', () =>
-      withServer({ engine }, async (server) => {
-        for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
-        const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
-        assert.match(anchor, /^3:[0-9a-f]{64} 2026-11-20T/);
-        await succeeded(desk(server.service, ['erase', 'eve@example.com', '--yes']));
-        const { exitCode, entries, erased, errors } = await verifyReport(server, '--anchor', anchor);
-        assert.deepEqual([exitCode, entries, erased, errors], [0, 4, 1, []]);
-        const rows = await server.database.db.selectFrom('consent_chain').selectAll().execute();
-        assert.doesNotMatch(JSON.stringify(rows), /eve@/);
-        const gone = await desk(server.service, ['consent', 'export', 'eve@example.com', '--out', 'x']);
-        assert.equal(gone.exitCode, 1);
-      }));
-
-    it('the consent chain has no errors after any action of the product', () =>
-      withServer({ engine }, async (server) => {
-        const { database, service, now } = server;
-        const { db } = database;
-        const suppressDan = () =>
-          desk(service, ['suppress', 'add', 'dan@example.com', '--reason', 'unsubscribed']);
-        for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`);
-        await suppressDan();
-        await server.advance(3_600);
-        for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`, 2);
-        const correct = ['correct', 'ada@example.com', '--name', 'Ada King', '--company', 'Lovelace'];
-        await succeeded(desk(service, correct));
-        await db.updateTable('outbox').set({ state: 'queued' }).execute();
-        await suppressDan();
-        assert.deepEqual((await verifyReport(server)).errors, []);
-        await db.updateTable('outbox').set({ state: 'sent' }).execute();
-        await server.advance(61);
-        const before = await verifyReport(server);
-        assert.deepEqual([before.errors, before.entries], [[], 8]);
-        await using older = await freshDatabase('sqlite');
-        await moveRows(database, older, () => {});
-        server.setClock(now() + 40 * 86_400_000);
-        await housekeeperOf(server).runHousekeeping();
-        assert.equal(await server.countRows('outbox'), 0);
-        await agree(server, 'gus@example.com');
-        await server.advance(61);
-        await verifyReport(server);
-        for (const name of ['ada', 'dan', 'gus'])
-          await succeeded(desk(service, ['erase', `${name}@example.com`, '--yes']));
-        const anchor = `${before.head.position}:${before.head.hash}`;
-        const after = await verifyReport(server, '--anchor', anchor);
-        assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);
-
-        const check = { secrets: service.secrets, now: now() };
-        assert.deepEqual((await verifyChain(older.db, check)).errors, []);
-        const restored = await verifyChain(older.db, { ...check, anchor: after.head });
-        assert.match(restored.errors.map(errorText).join(), /^\d+: the anchored entry [^,]+$/);
-      }));
-
-    it('the consent chain is signed only by processes with the newest secret', () =>
-      withServer({ engine }, async (server) => {
-        const { database, service, now } = server;
-        await agree(server, 'ada@example.com');
-        await server.advance(61);
-        assert.deepEqual((await verifyReport(server)).errors, []);
-        const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
-        await keepChainSigned(database.db, secrets, now());
-        const newOnly = { ...service, secrets: deriveSecrets(['the new secret, long enough for anybody']) };
-        for (const one of [{ ...service, secrets }, newOnly])
-          assert.deepEqual((await verifyReport({ service: one })).errors, []);
-
-        await agree(server, 'eve@example.com');
-        await server.advance(61);
-        assert.equal((await sealConsents(service)).sealed, 0);
-        assert.equal((await sealConsents(newOnly)).sealed, 1);
-        assert.deepEqual((await verifyReport({ service: newOnly })).errors, []);
-
-        await agree(server, 'bob@example.com');
-        await server.advance(3_601);
-        assert.equal((await sealConsents(service)).sealed, 1);
-        const unsigned = '3: a signature | none from this entry on';
-        assert.deepEqual((await verifyReport({ service: newOnly })).errors, [unsigned]);
-        const { errors } = await verifyReport(server);
-        assert.deepEqual(errors, ['2: a signature made with APP_SECRET | a different signature', unsigned]);
-        assert.match((await desk(service, ['consent', 'anchor'])).notes, /This head is not signed/);
-      }));
+    await inFolder(async (folder) => {
+      const out = path.join(folder, 'ada');
+      await succeeded(desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]));
+      const document = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
+        entries: { position: number; kind: string; row_id: string; content: Record<string, unknown> }[];
+      };
+      const [first, second] = document.entries;
+      assert.deepEqual([document.entries.length, first?.position, second?.position], [2, 1, 3]);
+      const { db } = server.database;
+      const row = await db.selectFrom('consent_receipts').select('id').orderBy('id').executeTakeFirst();
+      assert.deepEqual([first?.kind, first?.row_id], ['consent', row?.id]);
+      const { mailed_at: mailedAt, reply, ...content } = first!.content;
+      assert.deepEqual(content, {
+        email: 'ada@example.com',
+        name: 'Ada Lovelace',
+        company: 'Analytical Engines',
+        answers: null,
+        purpose: 'guide',
+        consent_version: server.campaign.consent.version,
+        wording: server.campaign.consent.text,
+        given_at: '2026-11-20T12:00:00.000Z',
+        client_address: '198.51.100.7',
+        user_agent: 'Browser/7',
+        verified_at: '2026-11-20T12:00:20.000Z',
+        verified_from_address: '198.51.100.7',
+        same_browser: 1,
+        page: server.config.publicUrl,
+        message_id: server.inbox.mails[0]?.parsed.messageId,
+      });
+      assert.match(String(mailedAt), /^2026-11-20T12:00/);
+      assert.match(String(reply), /^250 /);
+      const page = readFileSync(`${out}.html`, 'utf8');
+      assert.match(page, /198\.51\.100\.7/);
+      assert.match(page, /Hash of the content/);
+      assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
+    });
   });
-}
+
+  test('the consent chain still verifies after an erasure and contains nothing about the person', async (server) => {
+    for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
+    const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
+    assert.match(anchor, /^3:[0-9a-f]{64} 2026-11-20T/);
+    await succeeded(desk(server.service, ['erase', 'eve@example.com', '--yes']));
+    const { exitCode, entries, erased, errors } = await verifyReport(server, '--anchor', anchor);
+    assert.deepEqual([exitCode, entries, erased, errors], [0, 4, 1, []]);
+    const rows = await server.database.db.selectFrom('consent_chain').selectAll().execute();
+    assert.doesNotMatch(JSON.stringify(rows), /eve@/);
+    const gone = await desk(server.service, ['consent', 'export', 'eve@example.com', '--out', 'x']);
+    assert.equal(gone.exitCode, 1);
+  });
+
+  test('the consent chain has no errors after any action of the product', async (server) => {
+    const { database, service, now } = server;
+    const { db } = database;
+    const suppressDan = () =>
+      desk(service, ['suppress', 'add', 'dan@example.com', '--reason', 'unsubscribed']);
+    for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`);
+    await suppressDan();
+    await server.advance(3_600);
+    for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`, 2);
+    const correct = ['correct', 'ada@example.com', '--name', 'Ada King', '--company', 'Lovelace'];
+    await succeeded(desk(service, correct));
+    await db.updateTable('outbox').set({ state: 'queued' }).execute();
+    await suppressDan();
+    assert.deepEqual((await verifyReport(server)).errors, []);
+    await db.updateTable('outbox').set({ state: 'sent' }).execute();
+    await server.advance(61);
+    const before = await verifyReport(server);
+    assert.deepEqual([before.errors, before.entries], [[], 8]);
+    await using older = await freshDatabase('sqlite');
+    await moveRows(database, older, () => {});
+    server.setClock(now() + 40 * 86_400_000);
+    await housekeeperOf(server).runHousekeeping();
+    assert.equal(await server.countRows('outbox'), 0);
+    await agree(server, 'gus@example.com');
+    await server.advance(61);
+    await verifyReport(server);
+    for (const name of ['ada', 'dan', 'gus'])
+      await succeeded(desk(service, ['erase', `${name}@example.com`, '--yes']));
+    const anchor = `${before.head.position}:${before.head.hash}`;
+    const after = await verifyReport(server, '--anchor', anchor);
+    assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);
+
+    const check = { secrets: service.secrets, now: now() };
+    assert.deepEqual((await verifyChain(older.db, check)).errors, []);
+    const restored = await verifyChain(older.db, { ...check, anchor: after.head });
+    assert.match(restored.errors.map(errorText).join(), /^\d+: the anchored entry [^,]+$/);
+  });
+
+  test('the consent chain is signed only by processes with the newest secret', async (server) => {
+    const { database, service, now } = server;
+    await agree(server, 'ada@example.com');
+    await server.advance(61);
+    assert.deepEqual((await verifyReport(server)).errors, []);
+    const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
+    await keepChainSigned(database.db, secrets, now());
+    const newOnly = { ...service, secrets: deriveSecrets(['the new secret, long enough for anybody']) };
+    for (const one of [{ ...service, secrets }, newOnly])
+      assert.deepEqual((await verifyReport({ service: one })).errors, []);
+
+    await agree(server, 'eve@example.com');
+    await server.advance(61);
+    assert.equal((await sealConsents(service)).sealed, 0);
+    assert.equal((await sealConsents(newOnly)).sealed, 1);
+    assert.deepEqual((await verifyReport({ service: newOnly })).errors, []);
+
+    await agree(server, 'bob@example.com');
+    await server.advance(3_601);
+    assert.equal((await sealConsents(service)).sealed, 1);
+    const unsigned = '3: a signature | none from this entry on';
+    assert.deepEqual((await verifyReport({ service: newOnly })).errors, [unsigned]);
+    const { errors } = await verifyReport(server);
+    assert.deepEqual(errors, ['2: a signature made with APP_SECRET | a different signature', unsigned]);
+    assert.match((await desk(service, ['consent', 'anchor'])).notes, /This head is not signed/);
+  });
+});
 
 it('a mistyped anchor is refused before the consent chain is checked', () =>
   withServer({ engine: 'sqlite' }, async (server) => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -13,11 +12,11 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const gap = (position: number, missing: number) => `${position}: entry ${missing} | entry ${position}`;
 const link = (position: number) =>
@@ -189,171 +188,157 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
   ],
 ];
 
-for (const engine of ENGINES) {
-  describe(`forgeries in the consent chain on ${engine}`, () => {
-    it('each forgery in the consent chain is reported with position, expected and actual value', () =>
-      withServer({ engine }, async (server) => {
-        const head = await history(server);
-        const { db } = server.database;
-        const before = await rowsIn(db);
-        const check = async () => {
-          await sealConsents(server.service);
-          const { secrets } = server.service;
-          return (await verifyChain(db, { secrets, now: server.now(), anchor: head })).errors.map(errorText);
-        };
-        for (const [what, forging, ...errors] of FORGERIES) {
-          await asStranger(server, ...[forging].flat());
-          assert.deepEqual([what, ...(await check())], [what, ...errors]);
-          await asStranger(server, (stranger) => putBack(stranger, before));
-        }
-        assert.deepEqual(await check(), []);
-      }));
-
-    it('an older copy of the consent chain is revealed only by the anchor', () =>
-      withServer({ engine }, async (server) => {
-        for (const name of ['ada', 'eve']) await agree(server, `${name}@example.com`);
-        await server.advance(61);
-        await verifyReport(server);
-        const copy = (await rowsIn(server.database.db)).slice(-2);
-        await agree(server, 'bob@example.com');
-        await server.advance(61);
-        const { head } = await verifyReport(server);
-        await asStranger(
-          server,
-          (stranger) => putBack(stranger, copy),
-          receipt('bob', "client_address = '203.0.113.9'"),
-        );
-        assert.deepEqual((await verifyReport(server)).errors, []);
-        const anchored = await verifyReport(server, '--anchor', `${head.position}:${head.hash}`);
-        assert.deepEqual([anchored.exitCode, anchored.errors], [1, [anchor(3)]]);
-        assert.match(anchored.notes, /compare it with an older backup/);
-      }));
-
-    it('accepted errors in the consent chain are listed apart from later errors', () =>
-      withServer({ engine }, async (server) => {
-        const { service } = server;
-        await history(server);
-        await asStranger(server, NO_HEAD, NO_EVE, empty(2));
-        assert.deepEqual((await verifyReport(server)).errors, [emptied(2), unsigned(1)]);
-        const refused = await desk(service, ['consent', 'accept']);
-        assert.deepEqual([refused.exitCode, await server.countRows('consent_chain')], [1, 7]);
-        const accept = () => desk(service, ['consent', 'accept', '--yes']);
-        assert.equal((await accept()).exitCode, 0);
-        const accepted = [emptied(2), unsigned(1)];
-        const after = await verifyReport(server);
-        assert.deepEqual([after.exitCode, after.errors, after.accepted], [0, [], accepted]);
-        const { out } = await desk(service, ['consent', 'verify']);
-        assert.match(out, /^Accepted: Entry 2: expected its content, or an erasure, found neither\.$/m);
-        assert.match((await accept()).notes, /nothing to accept/);
-
-        await agree(server, 'gus@example.com');
-        await server.advance(61);
-        assert.deepEqual((await verifyReport(server)).errors, []);
-        const moveBob = (to: string) => asStranger(server, receipt('bob', `client_address = '${to}'`));
-        await moveBob('203.0.113.9');
-        const moved = differs(3, 'client_address');
-        assert.deepEqual((await verifyReport(server)).errors, [moved]);
-        assert.equal((await accept()).exitCode, 0);
-        const again = await verifyReport(server);
-        assert.deepEqual([again.errors, again.accepted], [[], [...accepted, moved]]);
-        await inFolder(async (folder) => {
-          const file = path.join(folder, 'proof');
-          const { exitCode } = await desk(service, ['consent', 'export', 'bob@example.com', '--out', file]);
-          const page = readFileSync(`${file}.html`, 'utf8');
-          assert.equal(exitCode, 0);
-          assert.doesNotMatch(page, /proof is not valid/);
-          assert.match(page, /<h2>Accepted changes<\/h2>.*<li>Accepted: Entry 3: expected/s);
-        });
-        await moveBob('203.0.113.10');
-        const { errors } = JSON.parse(
-          (await desk(service, ['consent', 'verify', '--json'])).out,
-        ) as ChainReport;
-        assert.deepEqual(errors.map(errorText), [moved]);
-
-        await asStranger(server, append('acceptance', JSON.stringify({ errors }), 'acceptance-3'));
-        assert.deepEqual((await verifyReport(server)).errors, [moved, unsigned(11)]);
-        await asStranger(server, NO_HEAD);
-        assert.deepEqual((await verifyReport(server)).errors, [emptied(2), moved, unsigned(1)]);
-      }));
-
-    it('the consent chain is exported unchanged, including every error', () =>
-      withServer({ engine }, async (server) => {
-        await history(server);
-        const before = await rowsIn(server.database.db);
-        const from = ['198.51.100.7'];
-        const changed = 'Entry 1: expected its consent as sealed, found different values';
-        const unproved: readonly (readonly [Forging, string[], number, number])[] = [
-          [receipt('ada', "client_address = '203.0.113.9'"), [`${changed} (client_address).`], 1, 0],
-          [
-            "update leads set email = 'ida@example.com' where email like 'ada@%'",
-            [`${changed} (email).`],
-            1,
-            0,
-          ],
-          [
-            entry(1, "content = replace(content, '198.51.100.7', '203.0.113.9')"),
-            ['Entry 1: expected the sealed content, found different content.'],
-            0,
-            0,
-          ],
-          [
-            rechain(1, 'Browser/7', 'B'),
-            [
-              `${changed} (user_agent).`,
-              'Entry 7: expected the entry signed as the newest, found none or a different entry.',
-            ],
-            1,
-            1,
-          ],
-        ];
-        for (const [forging, errors, printed, exitOfEve] of unproved) {
-          await asStranger(server, forging);
-          const ada = await exportedProof(server, 'ada');
-          assert.deepEqual([ada.exitCode, ada.errors, ada.from], [1, errors, from.slice(0, printed)]);
-          assert.match(ada.notes, /do not prove the consent of ada@example\.com/);
-          assert.match(ada.page, /This proof is not valid/);
-          assert.doesNotMatch(ada.page, /class="tick"/);
-          assert.doesNotMatch(ada.page, /203\.0\.113\.9/);
-          assert.equal((await exportedProof(server, 'eve')).exitCode, exitOfEve);
-          await asStranger(server, (stranger) => putBack(stranger, before));
-        }
-        await asStranger(server, entry(1, "salt = '<img src>'"), rechain(1, 'Browser/7', 'Browser/7'));
-        const { page } = await exportedProof(server, 'ada');
-        assert.match(page, /&lt;img src/);
-        assert.doesNotMatch(page, /<img/);
-        await asStranger(server, (stranger) => putBack(stranger, before));
-        const ada = await exportedProof(server, 'ada');
-        assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
-        assert.doesNotMatch(ada.page, /proof is not valid/);
-        assert.match(ada.page, /class="tick"/);
-      }));
-
-    it('a proof of consent names a new error before a hundred accepted ones', () =>
-      withServer({ engine }, async (server) => {
-        await agree(server, 'ada@example.com');
-        const { db } = server.database;
-        const lead = await db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
-        const ids = Array.from({ length: 101 }, (_, at) => newIdAt(server.service.clock() + at));
-        for (const id of ids)
-          await db
-            .insertInto('withdrawals')
-            .values({ id, lead_id: lead.id, way: 'page', withdrawn_at: server.service.clock() })
-            .execute();
-        await server.advance(61);
-        await sealConsents(server.service);
-        const changed = (where: string) => `update withdrawals set user_agent = 'B' where ${where}`;
-        await asStranger(server, changed(`id <> '${ids.at(-1)}'`));
-        await succeeded(desk(server.service, ['consent', 'accept', '--yes']));
-        await asStranger(server, changed('true'));
-        const { exitCode, errors } = await exportedProof(server, 'ada');
-        assert.deepEqual([exitCode, errors.length], [1, 100]);
-        assert.deepEqual(
-          errors.slice(0, 2).map((error) => error.slice(0, 15)),
-          ['Entry 102: expe', 'Accepted: Entry'],
-        );
-      }));
+onEachEngine('forgeries in the consent chain', ({ test }) => {
+  test('each forgery in the consent chain is reported with position, expected and actual value', async (server) => {
+    const head = await history(server);
+    const { db } = server.database;
+    const before = await rowsIn(db);
+    const check = async () => {
+      await sealConsents(server.service);
+      const { secrets } = server.service;
+      return (await verifyChain(db, { secrets, now: server.now(), anchor: head })).errors.map(errorText);
+    };
+    for (const [what, forging, ...errors] of FORGERIES) {
+      await asStranger(server, ...[forging].flat());
+      assert.deepEqual([what, ...(await check())], [what, ...errors]);
+      await asStranger(server, (stranger) => putBack(stranger, before));
+    }
+    assert.deepEqual(await check(), []);
   });
-}
+
+  test('an older copy of the consent chain is revealed only by the anchor', async (server) => {
+    for (const name of ['ada', 'eve']) await agree(server, `${name}@example.com`);
+    await server.advance(61);
+    await verifyReport(server);
+    const copy = (await rowsIn(server.database.db)).slice(-2);
+    await agree(server, 'bob@example.com');
+    await server.advance(61);
+    const { head } = await verifyReport(server);
+    await asStranger(
+      server,
+      (stranger) => putBack(stranger, copy),
+      receipt('bob', "client_address = '203.0.113.9'"),
+    );
+    assert.deepEqual((await verifyReport(server)).errors, []);
+    const anchored = await verifyReport(server, '--anchor', `${head.position}:${head.hash}`);
+    assert.deepEqual([anchored.exitCode, anchored.errors], [1, [anchor(3)]]);
+    assert.match(anchored.notes, /compare it with an older backup/);
+  });
+
+  test('accepted errors in the consent chain are listed apart from later errors', async (server) => {
+    const { service } = server;
+    await history(server);
+    await asStranger(server, NO_HEAD, NO_EVE, empty(2));
+    assert.deepEqual((await verifyReport(server)).errors, [emptied(2), unsigned(1)]);
+    const refused = await desk(service, ['consent', 'accept']);
+    assert.deepEqual([refused.exitCode, await server.countRows('consent_chain')], [1, 7]);
+    const accept = () => desk(service, ['consent', 'accept', '--yes']);
+    assert.equal((await accept()).exitCode, 0);
+    const accepted = [emptied(2), unsigned(1)];
+    const after = await verifyReport(server);
+    assert.deepEqual([after.exitCode, after.errors, after.accepted], [0, [], accepted]);
+    const { out } = await desk(service, ['consent', 'verify']);
+    assert.match(out, /^Accepted: Entry 2: expected its content, or an erasure, found neither\.$/m);
+    assert.match((await accept()).notes, /nothing to accept/);
+
+    await agree(server, 'gus@example.com');
+    await server.advance(61);
+    assert.deepEqual((await verifyReport(server)).errors, []);
+    const moveBob = (to: string) => asStranger(server, receipt('bob', `client_address = '${to}'`));
+    await moveBob('203.0.113.9');
+    const moved = differs(3, 'client_address');
+    assert.deepEqual((await verifyReport(server)).errors, [moved]);
+    assert.equal((await accept()).exitCode, 0);
+    const again = await verifyReport(server);
+    assert.deepEqual([again.errors, again.accepted], [[], [...accepted, moved]]);
+    await inFolder(async (folder) => {
+      const file = path.join(folder, 'proof');
+      const { exitCode } = await desk(service, ['consent', 'export', 'bob@example.com', '--out', file]);
+      const page = readFileSync(`${file}.html`, 'utf8');
+      assert.equal(exitCode, 0);
+      assert.doesNotMatch(page, /proof is not valid/);
+      assert.match(page, /<h2>Accepted changes<\/h2>.*<li>Accepted: Entry 3: expected/s);
+    });
+    await moveBob('203.0.113.10');
+    const { errors } = JSON.parse((await desk(service, ['consent', 'verify', '--json'])).out) as ChainReport;
+    assert.deepEqual(errors.map(errorText), [moved]);
+
+    await asStranger(server, append('acceptance', JSON.stringify({ errors }), 'acceptance-3'));
+    assert.deepEqual((await verifyReport(server)).errors, [moved, unsigned(11)]);
+    await asStranger(server, NO_HEAD);
+    assert.deepEqual((await verifyReport(server)).errors, [emptied(2), moved, unsigned(1)]);
+  });
+
+  test('the consent chain is exported unchanged, including every error', async (server) => {
+    await history(server);
+    const before = await rowsIn(server.database.db);
+    const from = ['198.51.100.7'];
+    const changed = 'Entry 1: expected its consent as sealed, found different values';
+    const unproved: readonly (readonly [Forging, string[], number, number])[] = [
+      [receipt('ada', "client_address = '203.0.113.9'"), [`${changed} (client_address).`], 1, 0],
+      ["update leads set email = 'ida@example.com' where email like 'ada@%'", [`${changed} (email).`], 1, 0],
+      [
+        entry(1, "content = replace(content, '198.51.100.7', '203.0.113.9')"),
+        ['Entry 1: expected the sealed content, found different content.'],
+        0,
+        0,
+      ],
+      [
+        rechain(1, 'Browser/7', 'B'),
+        [
+          `${changed} (user_agent).`,
+          'Entry 7: expected the entry signed as the newest, found none or a different entry.',
+        ],
+        1,
+        1,
+      ],
+    ];
+    for (const [forging, errors, printed, exitOfEve] of unproved) {
+      await asStranger(server, forging);
+      const ada = await exportedProof(server, 'ada');
+      assert.deepEqual([ada.exitCode, ada.errors, ada.from], [1, errors, from.slice(0, printed)]);
+      assert.match(ada.notes, /do not prove the consent of ada@example\.com/);
+      assert.match(ada.page, /This proof is not valid/);
+      assert.doesNotMatch(ada.page, /class="tick"/);
+      assert.doesNotMatch(ada.page, /203\.0\.113\.9/);
+      assert.equal((await exportedProof(server, 'eve')).exitCode, exitOfEve);
+      await asStranger(server, (stranger) => putBack(stranger, before));
+    }
+    await asStranger(server, entry(1, "salt = '<img src>'"), rechain(1, 'Browser/7', 'Browser/7'));
+    const { page } = await exportedProof(server, 'ada');
+    assert.match(page, /&lt;img src/);
+    assert.doesNotMatch(page, /<img/);
+    await asStranger(server, (stranger) => putBack(stranger, before));
+    const ada = await exportedProof(server, 'ada');
+    assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
+    assert.doesNotMatch(ada.page, /proof is not valid/);
+    assert.match(ada.page, /class="tick"/);
+  });
+
+  test('a proof of consent names a new error before a hundred accepted ones', async (server) => {
+    await agree(server, 'ada@example.com');
+    const { db } = server.database;
+    const lead = await db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
+    const ids = Array.from({ length: 101 }, (_, at) => newIdAt(server.service.clock() + at));
+    for (const id of ids)
+      await db
+        .insertInto('withdrawals')
+        .values({ id, lead_id: lead.id, way: 'page', withdrawn_at: server.service.clock() })
+        .execute();
+    await server.advance(61);
+    await sealConsents(server.service);
+    const changed = (where: string) => `update withdrawals set user_agent = 'B' where ${where}`;
+    await asStranger(server, changed(`id <> '${ids.at(-1)}'`));
+    await succeeded(desk(server.service, ['consent', 'accept', '--yes']));
+    await asStranger(server, changed('true'));
+    const { exitCode, errors } = await exportedProof(server, 'ada');
+    assert.deepEqual([exitCode, errors.length], [1, 100]);
+    assert.deepEqual(
+      errors.slice(0, 2).map((error) => error.slice(0, 15)),
+      ['Entry 102: expe', 'Accepted: Entry'],
+    );
+  });
+});
 
 async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
   for (const name of ['ada', 'eve', 'bob', 'dan', 'fay']) await agree(server, `${name}@example.com`);

@@ -8,42 +8,38 @@ import { countNewLeads } from '#server/db/tables/leads.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
 import { createVisitor, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
-for (const engine of ENGINES)
-  describe(`sealing on ${engine}`, () => {
-    it('two consents of one person in the same millisecond are sealed separately', () =>
-      withServer({ engine }, async (server) => {
-        const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
-        assert.ok(phone && laptop);
-        await ask(phone);
-        const first = await newestCode(server);
-        await ask(laptop);
-        const second = await newestCode(server, 2);
-        const cookies = [phone, laptop].map((browser) => [...browser.cookies]);
-        const entered = await Promise.all([enter(phone, first), enter(laptop, second)]);
-        assert.deepEqual(
-          entered.map(({ statusCode }) => statusCode),
-          [200, 200],
-        );
-        await server.advance(61);
-        await createSealer(server.service, () => false)();
-        const { db } = server.database;
-        const chain = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
-        const mails = chain.map(
-          ({ content }) => (JSON.parse(content ?? '') as Contents['consent']).message_id,
-        );
-        assert.equal(new Set(mails).size, 2);
-        assert.deepEqual((await verifyReport(server)).errors, []);
-        assert.equal(await countNewLeads(db, { from: 0, to: server.now() }), 1);
-        for (const [at, browser] of [phone, laptop].entries()) {
-          for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
-          assert.equal((await enter(browser, at === 0 ? first : second)).statusCode, 200);
-        }
-      }));
+onEachEngine('sealing', ({ test }) => {
+  test('two consents of one person in the same millisecond are sealed separately', async (server) => {
+    const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
+    assert.ok(phone && laptop);
+    await ask(phone);
+    const first = await newestCode(server);
+    await ask(laptop);
+    const second = await newestCode(server, 2);
+    const cookies = [phone, laptop].map((browser) => [...browser.cookies]);
+    const entered = await Promise.all([enter(phone, first), enter(laptop, second)]);
+    assert.deepEqual(
+      entered.map(({ statusCode }) => statusCode),
+      [200, 200],
+    );
+    await server.advance(61);
+    await createSealer(server.service, () => false)();
+    const { db } = server.database;
+    const chain = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
+    const mails = chain.map(({ content }) => (JSON.parse(content ?? '') as Contents['consent']).message_id);
+    assert.equal(new Set(mails).size, 2);
+    assert.deepEqual((await verifyReport(server)).errors, []);
+    assert.equal(await countNewLeads(db, { from: 0, to: server.now() }), 1);
+    for (const [at, browser] of [phone, laptop].entries()) {
+      for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
+      assert.equal((await enter(browser, at === 0 ? first : second)).statusCode, 200);
+    }
   });
+});
 
 describe('rounds of sealing', () => {
   it('a round of sealing finds consents that could not be sealed for a long time', () =>

@@ -16,7 +16,7 @@ import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
-import { emptyDatabase, ENGINES, freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
+import { emptyDatabase, freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type ServerOptions,
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -86,232 +87,228 @@ const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, add
     headers: { 'content-type': 'application/json', 'user-agent': BROWSER, ...headers },
   });
 
-for (const engine of ENGINES) {
-  describe(`funnel on ${engine}`, () => {
-    it('page views are counted by source, whether the response is 200 or 304', () =>
-      withSite({ engine }, async (server, ask) => {
-        const whole = await ask('/?utm_source=newsletter&utm_medium=email');
-        assert.equal(whole.status, 200);
-        const etag = whole.headers.get('etag') ?? '';
-        assert.equal((await ask('/?utm_source=newsletter', { 'if-none-match': etag })).status, 304);
-        await ask('/', { referer: 'https://news.example.org/some/page?secret=1' });
-        await ask('/?gclid=abc', { referer: 'https://www.google.com/' });
-        await ask('/', { referer: `${server.config.publicUrl}/?utm_source=old` });
-        await ask('/', { 'sec-fetch-dest': 'document' });
-        await ask('/?utm_source=ada@example.com');
-        await ask('/?utm_source=ada%2540example.com');
-        await ask('/?referrer=evil.example');
-        assert.deepEqual(await countedBy(server), [
-          'seen direct 3',
-          'seen google-ads 1',
-          'seen news.example.org 1',
-          'seen newsletter 2',
-          'seen others 2',
-        ]);
-        await ask('/?utm_source=newsletter');
-        assert.ok((await countedBy(server)).includes('seen newsletter 3'));
-        assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
-      }));
+onEachEngine('funnel', ({ test, engine }) => {
+  it('page views are counted by source, whether the response is 200 or 304', () =>
+    withSite({ engine }, async (server, ask) => {
+      const whole = await ask('/?utm_source=newsletter&utm_medium=email');
+      assert.equal(whole.status, 200);
+      const etag = whole.headers.get('etag') ?? '';
+      assert.equal((await ask('/?utm_source=newsletter', { 'if-none-match': etag })).status, 304);
+      await ask('/', { referer: 'https://news.example.org/some/page?secret=1' });
+      await ask('/?gclid=abc', { referer: 'https://www.google.com/' });
+      await ask('/', { referer: `${server.config.publicUrl}/?utm_source=old` });
+      await ask('/', { 'sec-fetch-dest': 'document' });
+      await ask('/?utm_source=ada@example.com');
+      await ask('/?utm_source=ada%2540example.com');
+      await ask('/?referrer=evil.example');
+      assert.deepEqual(await countedBy(server), [
+        'seen direct 3',
+        'seen google-ads 1',
+        'seen news.example.org 1',
+        'seen newsletter 2',
+        'seen others 2',
+      ]);
+      await ask('/?utm_source=newsletter');
+      assert.ok((await countedBy(server)).includes('seen newsletter 3'));
+      assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
+    }));
 
-    it('a page view is counted even if the visitor leaves during the response', () =>
-      withSite({ engine }, async (server) => {
-        const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
-        const request = Object.assign(new IncomingMessage(new Socket()), {
-          method: 'GET',
-          url: '/',
-          headers,
-        });
-        request.rawHeaders = Object.entries(headers).flat();
-        // Without a connection the response never ends.
-        server.app.server.emit('request', request, new ServerResponse(request));
-        await until(async () => (await countedBy(server)).length > 0);
-        assert.deepEqual(await countedBy(server), ['seen direct 1']);
-      }));
+  it('a page view is counted even if the visitor leaves during the response', () =>
+    withSite({ engine }, async (server) => {
+      const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
+      const request = Object.assign(new IncomingMessage(new Socket()), {
+        method: 'GET',
+        url: '/',
+        headers,
+      });
+      request.rawHeaders = Object.entries(headers).flat();
+      // Without a connection the response never ends.
+      server.app.server.emit('request', request, new ServerResponse(request));
+      await until(async () => (await countedBy(server)).length > 0);
+      assert.deepEqual(await countedBy(server), ['seen direct 1']);
+    }));
 
-    it('opted-out visitors, robots, prefetches and other non-navigation requests are not counted', () =>
-      withSite({ engine }, async (server, ask) => {
-        for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
-          assert.equal((await ask('/', wish)).status, 200);
-          assert.equal((await tell(server, { step: 'opened' }, wish)).statusCode, 204);
-        }
-        for (const robot of ROBOTS) {
-          assert.equal((await ask('/', { 'user-agent': robot })).status, 200);
-          assert.equal((await tell(server, { step: 'whole' }, { 'user-agent': robot })).statusCode, 204);
-        }
-        for (const ahead of [
-          { 'sec-purpose': 'prefetch' },
-          { 'sec-purpose': 'prefetch;prerender' },
-          { purpose: 'prefetch' },
-          { 'x-moz': 'prefetch' },
-          { 'sec-fetch-dest': 'empty' },
-        ])
-          assert.equal((await ask('/', ahead)).status, 200);
-        await ask('/', {}, { method: 'HEAD' });
-        await ask('/nowhere');
-        await ask('/robots.txt');
-        assert.deepEqual(await countedBy(server), []);
-      }));
+  it('opted-out visitors, robots, prefetches and other non-navigation requests are not counted', () =>
+    withSite({ engine }, async (server, ask) => {
+      for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
+        assert.equal((await ask('/', wish)).status, 200);
+        assert.equal((await tell(server, { step: 'opened' }, wish)).statusCode, 204);
+      }
+      for (const robot of ROBOTS) {
+        assert.equal((await ask('/', { 'user-agent': robot })).status, 200);
+        assert.equal((await tell(server, { step: 'whole' }, { 'user-agent': robot })).statusCode, 204);
+      }
+      for (const ahead of [
+        { 'sec-purpose': 'prefetch' },
+        { 'sec-purpose': 'prefetch;prerender' },
+        { purpose: 'prefetch' },
+        { 'x-moz': 'prefetch' },
+        { 'sec-fetch-dest': 'empty' },
+      ])
+        assert.equal((await ask('/', ahead)).status, 200);
+      await ask('/', {}, { method: 'HEAD' });
+      await ask('/nowhere');
+      await ask('/robots.txt');
+      assert.deepEqual(await countedBy(server), []);
+    }));
 
-    it('reported steps are counted by the source that the form would send', () =>
-      withServer({ engine }, async (server) => {
-        const visit = new URLSearchParams({ first: 'utm_source=newsletter', last: '' }).toString();
-        for (const step of ['opened', 'quarter', 'half', 'three-quarters', 'whole']) {
-          const response = await tell(server, { step }, { 'x-visit': visit });
-          assert.deepEqual([response.statusCode, response.body], [204, '']);
-          assert.equal(response.cookies.length, 0);
-        }
-        await tell(server, { step: 'opened' });
-        assert.deepEqual(await countedBy(server), [
-          'half newsletter 1',
-          'opened direct 1',
-          'opened newsletter 1',
-          'quarter newsletter 1',
-          'three-quarters newsletter 1',
-          'whole newsletter 1',
-        ]);
-        const before = server.logLines.length;
-        for (const [body, status] of [
-          [{ step: 'seen' }, 400],
-          [{ step: 'opened', email: 'ada@example.com' }, 400],
-          [{}, 400],
-          ['{', 400],
-          [{ step: 'opened', more: 'x'.repeat(300) }, 413],
-        ] as const) {
-          const refused = await tell(server, body);
-          assert.equal(refused.statusCode, status, JSON.stringify(body).slice(0, 40));
-          assert.match(refused.body, /^[A-Z].+\.$/);
-        }
-        assert.equal((await countedBy(server)).length, 6);
-        assert.equal(server.logLines.length, before, 'no reported step fills the log');
-      }));
-
-    it('ten thousand invented sources store only 200 rows per day and step', () =>
-      withSite({ engine }, async (server) => {
-        const { funnel } = server.service;
-        const seen = (source: string) =>
-          funnel.pageSeen({
-            url: `/?utm_source=${encodeURIComponent(source)}`,
-            headers: { 'user-agent': BROWSER },
-          });
-        seen('newsletter');
-        await funnel.write();
-        for (let at = 0; at < 10_000; at += 1) {
-          seen(at % 2 ? `${at} ${'x'.repeat(300)}` : `source ${at}\u202E`);
-          if (at % 1_500 === 0) await funnel.write();
-        }
-        seen('newsletter');
-        await funnel.write();
-        seen('newsletter');
-        await funnel.write();
-        const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
-        assert.equal(rows.length, MOST_SOURCES + 1);
-        assert.ok(rows.some(({ source, count }) => source === 'newsletter' && count >= 2));
-        const others = rows.find(({ source }) => source === 'others');
-        assert.ok(others && others.count > 5_000, String(others?.count));
-        for (const { source } of rows) {
-          assert.ok(Array.from(source).length <= 40, source);
-          assert.doesNotMatch(source, /\p{C}/u);
-        }
-        await server.advance(86_400);
-        seen('webinar');
-        assert.ok((await countedBy(server)).includes('seen webinar 1'));
-      }));
-
-    it('the funnel keeps at most 5,000 counts in memory until the next write', () =>
-      withServer({ engine }, async (server) => {
-        const { funnel } = server.service;
-        const see = (source: string) =>
-          funnel.pageSeen({ url: `/?utm_source=${source}`, headers: { 'user-agent': BROWSER } });
-        for (let at = 0; at < 20_000; at += 1) see(`s${at}`);
-        see('s0');
-        await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
-        const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
-        assert.equal(
-          rows.reduce((sum, { count }) => sum + count, 0),
-          20_001,
-        );
-        assert.equal(rows.find(({ source }) => source === 's0')?.count, 2, 'a known one is still counted');
-      }));
-
-    it('funnel counts from several processes are added up within one limit', () =>
-      inFolder(async (folder) => {
-        const config = await emptyDatabase(engine, folder);
-        await using opened = new AsyncDisposableStack();
-        const databases = Array.from({ length: 4 }, () => opened.use(openTestDatabase(config)));
-        await migrate(databases[0]!);
-        for (const { db } of databases) await sql`select 1`.execute(db);
-        const counters = databases.map((database) =>
-          createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
-        );
-        for (let round = 0; round < 3; round += 1) {
-          for (const [at, counter] of counters.entries()) {
-            const see = (source: string) =>
-              counter.pageSeen({
-                url: `/?utm_source=${source}`,
-                headers: { 'user-agent': BROWSER, host: 'guide.example.com' },
-              });
-            see('newsletter');
-            for (let name = 0; name < 150; name += 1) see(`s-${at}-${round}-${name}`);
-          }
-          await Promise.all(counters.map((counter) => counter.write()));
-        }
-        const rows = await databases[0]!.db.selectFrom('funnel_counts').selectAll().execute();
-        assert.equal(rows.length, MOST_SOURCES + 1);
-        assert.equal(
-          rows.reduce((sum, { count }) => sum + count, 0),
-          4 * 3 * 151,
-          'none is lost',
-        );
-        assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 12);
-      }));
-
-    it('funnel counts survive a failed write and are written the next time', () =>
-      withDatabase(engine, async (database) => {
-        const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
-        const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
-        await sql`alter table funnel_counts rename to away`.execute(database.db);
-        see();
-        await assert.rejects(funnel.write());
-        see();
-        await assert.rejects(funnel.write());
-        see();
-        await sql`alter table away rename to funnel_counts`.execute(database.db);
-        await funnel.write();
-        await funnel.write();
-        assert.deepEqual(await counted(database), ['0 seen direct 3']);
-      }));
-
-    it('funnel counts are deleted after two years', () =>
-      withDatabase(engine, async (database) => {
-        const days = [20_000, 20_001, 20_700];
-        await addFunnelCounts(
-          database.db,
-          days.flatMap((day) =>
-            Array.from({ length: 5 }, (_, at) => ({
-              day,
-              step: 'seen' as const,
-              source: `s${at}`,
-              count: 1,
-            })),
-          ),
-          { mostSources: MOST_SOURCES, others: 'others' },
-        );
-        assert.equal(
-          await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
-          2,
-        );
-        const reported: unknown[] = [];
-        await createExpiredRowDeleter({
-          database,
-          config: { retention: { unverifiedDays: 0, mailDays: 0 } },
-          clock: () => (20_001 + 731) * DAY_MS,
-          onExpired: (expired) => reported.push(expired),
-        })();
-        assert.deepEqual(reported, [{ funnel_counts: 3 }]);
-        assert.equal((await counted(database)).length, 10);
-      }));
+  test('reported steps are counted by the source that the form would send', async (server) => {
+    const visit = new URLSearchParams({ first: 'utm_source=newsletter', last: '' }).toString();
+    for (const step of ['opened', 'quarter', 'half', 'three-quarters', 'whole']) {
+      const response = await tell(server, { step }, { 'x-visit': visit });
+      assert.deepEqual([response.statusCode, response.body], [204, '']);
+      assert.equal(response.cookies.length, 0);
+    }
+    await tell(server, { step: 'opened' });
+    assert.deepEqual(await countedBy(server), [
+      'half newsletter 1',
+      'opened direct 1',
+      'opened newsletter 1',
+      'quarter newsletter 1',
+      'three-quarters newsletter 1',
+      'whole newsletter 1',
+    ]);
+    const before = server.logLines.length;
+    for (const [body, status] of [
+      [{ step: 'seen' }, 400],
+      [{ step: 'opened', email: 'ada@example.com' }, 400],
+      [{}, 400],
+      ['{', 400],
+      [{ step: 'opened', more: 'x'.repeat(300) }, 413],
+    ] as const) {
+      const refused = await tell(server, body);
+      assert.equal(refused.statusCode, status, JSON.stringify(body).slice(0, 40));
+      assert.match(refused.body, /^[A-Z].+\.$/);
+    }
+    assert.equal((await countedBy(server)).length, 6);
+    assert.equal(server.logLines.length, before, 'no reported step fills the log');
   });
-}
+
+  it('ten thousand invented sources store only 200 rows per day and step', () =>
+    withSite({ engine }, async (server) => {
+      const { funnel } = server.service;
+      const seen = (source: string) =>
+        funnel.pageSeen({
+          url: `/?utm_source=${encodeURIComponent(source)}`,
+          headers: { 'user-agent': BROWSER },
+        });
+      seen('newsletter');
+      await funnel.write();
+      for (let at = 0; at < 10_000; at += 1) {
+        seen(at % 2 ? `${at} ${'x'.repeat(300)}` : `source ${at}\u202E`);
+        if (at % 1_500 === 0) await funnel.write();
+      }
+      seen('newsletter');
+      await funnel.write();
+      seen('newsletter');
+      await funnel.write();
+      const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
+      assert.equal(rows.length, MOST_SOURCES + 1);
+      assert.ok(rows.some(({ source, count }) => source === 'newsletter' && count >= 2));
+      const others = rows.find(({ source }) => source === 'others');
+      assert.ok(others && others.count > 5_000, String(others?.count));
+      for (const { source } of rows) {
+        assert.ok(Array.from(source).length <= 40, source);
+        assert.doesNotMatch(source, /\p{C}/u);
+      }
+      await server.advance(86_400);
+      seen('webinar');
+      assert.ok((await countedBy(server)).includes('seen webinar 1'));
+    }));
+
+  test('the funnel keeps at most 5,000 counts in memory until the next write', async (server) => {
+    const { funnel } = server.service;
+    const see = (source: string) =>
+      funnel.pageSeen({ url: `/?utm_source=${source}`, headers: { 'user-agent': BROWSER } });
+    for (let at = 0; at < 20_000; at += 1) see(`s${at}`);
+    see('s0');
+    await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
+    const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      20_001,
+    );
+    assert.equal(rows.find(({ source }) => source === 's0')?.count, 2, 'a known one is still counted');
+  });
+
+  it('funnel counts from several processes are added up within one limit', () =>
+    inFolder(async (folder) => {
+      const config = await emptyDatabase(engine, folder);
+      await using opened = new AsyncDisposableStack();
+      const databases = Array.from({ length: 4 }, () => opened.use(openTestDatabase(config)));
+      await migrate(databases[0]!);
+      for (const { db } of databases) await sql`select 1`.execute(db);
+      const counters = databases.map((database) =>
+        createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
+      );
+      for (let round = 0; round < 3; round += 1) {
+        for (const [at, counter] of counters.entries()) {
+          const see = (source: string) =>
+            counter.pageSeen({
+              url: `/?utm_source=${source}`,
+              headers: { 'user-agent': BROWSER, host: 'guide.example.com' },
+            });
+          see('newsletter');
+          for (let name = 0; name < 150; name += 1) see(`s-${at}-${round}-${name}`);
+        }
+        await Promise.all(counters.map((counter) => counter.write()));
+      }
+      const rows = await databases[0]!.db.selectFrom('funnel_counts').selectAll().execute();
+      assert.equal(rows.length, MOST_SOURCES + 1);
+      assert.equal(
+        rows.reduce((sum, { count }) => sum + count, 0),
+        4 * 3 * 151,
+        'none is lost',
+      );
+      assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 12);
+    }));
+
+  it('funnel counts survive a failed write and are written the next time', () =>
+    withDatabase(engine, async (database) => {
+      const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
+      const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
+      await sql`alter table funnel_counts rename to away`.execute(database.db);
+      see();
+      await assert.rejects(funnel.write());
+      see();
+      await assert.rejects(funnel.write());
+      see();
+      await sql`alter table away rename to funnel_counts`.execute(database.db);
+      await funnel.write();
+      await funnel.write();
+      assert.deepEqual(await counted(database), ['0 seen direct 3']);
+    }));
+
+  it('funnel counts are deleted after two years', () =>
+    withDatabase(engine, async (database) => {
+      const days = [20_000, 20_001, 20_700];
+      await addFunnelCounts(
+        database.db,
+        days.flatMap((day) =>
+          Array.from({ length: 5 }, (_, at) => ({
+            day,
+            step: 'seen' as const,
+            source: `s${at}`,
+            count: 1,
+          })),
+        ),
+        { mostSources: MOST_SOURCES, others: 'others' },
+      );
+      assert.equal(
+        await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
+        2,
+      );
+      const reported: unknown[] = [];
+      await createExpiredRowDeleter({
+        database,
+        config: { retention: { unverifiedDays: 0, mailDays: 0 } },
+        clock: () => (20_001 + 731) * DAY_MS,
+        onExpired: (expired) => reported.push(expired),
+      })();
+      assert.deepEqual(reported, [{ funnel_counts: 3 }]);
+      assert.equal((await counted(database)).length, 10);
+    }));
+});
 
 describe('POST /api/funnel', () => {
   it('the limit on funnel reports from one network does not affect others', () =>

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { API } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const send = (server: ServerUnderTest, email: string) => {
   const visitor = createVisitor(server, '198.51.100.7');
@@ -42,131 +41,136 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
   return rows.map(({ email }) => email);
 };
 
-for (const engine of ENGINES) {
-  describe(`housekeeping on ${engine}`, () => {
-    it('housekeeping deletes a bounced e-mail address without other data but keeps its suppression', () =>
-      withServer({ engine }, async (server) => {
-        const { db } = server.database;
-        const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
-        const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
-          suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
-        await atDaysAgo(server, 31, async () => {
-          await sendAndMail(server, 'old@example.com');
-          for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
-          await note('hand@example.com', 'by-hand');
-          const visitor = await send(server, 'lead@example.com');
-          const code = await mailed(server, 'lead@example.com');
-          await visitor.post(API.verify, { email: 'lead@example.com', code });
-          await note('lead@example.com', 'bounced');
-        });
-        await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
-        const { reports, runHousekeeping } = housekeeperOf(server);
-        await runHousekeeping();
-        const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
-        const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
-        assert.deepEqual(left, [
-          '-: -',
-          '-: -',
-          'hand@example.com: said of hand@example.com',
-          'lead@example.com: said of lead@example.com',
-          'young@example.com: said of young@example.com',
-        ]);
-        assert.equal(reports[0]?.suppressions, 2);
-        assert.equal(
-          (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
-          2,
-        );
-      }));
-
-    it('housekeeping deletes unverified data after 30 days and keeps leads and receipts', () =>
-      withServer({ engine }, async (server) => {
-        await atDaysAgo(server, 31, async () => {
-          await sendAndMail(server, 'old@example.com');
-          const visitor = await send(server, 'lead@example.com');
-          await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
-          const code = await mailed(server, 'lead@example.com');
-          const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
-          assert.equal(verified.statusCode, 200);
-        });
-        await atDaysAgo(server, 29, () => sendAndMail(server, 'young@example.com'));
-        const { reports, runHousekeeping } = housekeeperOf(server);
-        await runHousekeeping();
-        assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
-        assert.deepEqual(await emailsOf(server, 'codes'), ['young@example.com']);
-        assert.equal(await server.countRows('outbox'), 1);
-        assert.equal(await server.countRows('leads'), 1);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.equal(await server.countRows('limit_windows'), 0, 'windows end within hours');
-        const [{ limit_windows: windows, ...rest } = {}] = reports;
-        assert.ok(windows !== undefined && windows > 0);
-        assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
-
-        await runHousekeeping();
-        assert.equal(reports.length, 1);
-
-        const visitor = await send(server, 'lead@example.com');
-        const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
-        assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
-        await server.advance(2 * 86_400);
-        await runHousekeeping();
-        assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'lead@example.com']);
-        assert.equal(await server.countRows('consent_receipts'), 2);
-      }));
-
-    it('RETENTION_DAYS=0 keeps all data except mail older than MAIL_RETENTION_DAYS', () =>
-      withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
-        await atDaysAgo(server, 400, () => sendAndMail(server, 'old@example.com'));
-        const { reports, runHousekeeping } = housekeeperOf(server);
-        await runHousekeeping();
-        assert.equal(await server.countRows('outbox'), 0);
-        assert.deepEqual(await emailsOf(server, 'codes'), ['old@example.com']);
-        assert.equal(await server.countRows('submissions'), 1);
-        assert.equal(reports[0]?.outbox, 1);
-      }));
-
-    it('housekeeping deletes rows in small transactions and lets requests through in between', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
-        await atDaysAgo(server, 31, async () => {
-          for (const email of emails) await sendAndMail(server, email);
-        });
-        const cutoff = server.now() - 30 * DAY_MS;
-        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        for (const step of expirySteps(cutoffs)) {
-          const outcome = await takeStep(server.database.db, step, 2);
-          if (outcome?.deleted.outbox === undefined) continue;
-          assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
-          break;
-        }
-        assert.equal(await server.countRows('outbox'), 5);
-
-        let ended = false;
-        const { reports, runHousekeeping } = housekeeperOf(server);
-        const kept = runHousekeeping().finally(() => (ended = true));
-        await server.countRows('leads');
-        assert.equal(ended, false, 'a request was served before it ended');
-        await kept;
-        assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
-      }));
-
-    it('two simultaneous housekeeping processes delete each row once', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
-        await atDaysAgo(server, 31, async () => {
-          for (const email of emails) await sendAndMail(server, email);
-        });
-        const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
-        const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
-        await server.database.db.insertInto('limit_windows').values(windows).execute();
-        const ended = await server.countRows('limit_windows');
-        const one = housekeeperOf(server);
-        const other = housekeeperOf(server);
-        await Promise.all([one.runHousekeeping(), other.runHousekeeping()]);
-        await one.runHousekeeping();
-        const sumOf = (table: keyof Expired) =>
-          [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
-        assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);
-        assert.equal(await server.countRows('submissions'), 0);
-      }));
+onEachEngine('housekeeping', ({ test }) => {
+  test('housekeeping deletes a bounced e-mail address without other data but keeps its suppression', async (server) => {
+    const { db } = server.database;
+    const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
+    const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
+      suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
+    await atDaysAgo(server, 31, async () => {
+      await sendAndMail(server, 'old@example.com');
+      for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
+      await note('hand@example.com', 'by-hand');
+      const visitor = await send(server, 'lead@example.com');
+      const code = await mailed(server, 'lead@example.com');
+      await visitor.post(API.verify, { email: 'lead@example.com', code });
+      await note('lead@example.com', 'bounced');
+    });
+    await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
+    const { reports, runHousekeeping } = housekeeperOf(server);
+    await runHousekeeping();
+    const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
+    const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
+    assert.deepEqual(left, [
+      '-: -',
+      '-: -',
+      'hand@example.com: said of hand@example.com',
+      'lead@example.com: said of lead@example.com',
+      'young@example.com: said of young@example.com',
+    ]);
+    assert.equal(reports[0]?.suppressions, 2);
+    assert.equal(
+      (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
+      2,
+    );
   });
-}
+
+  test('housekeeping deletes unverified data after 30 days and keeps leads and receipts', async (server) => {
+    await atDaysAgo(server, 31, async () => {
+      await sendAndMail(server, 'old@example.com');
+      const visitor = await send(server, 'lead@example.com');
+      await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
+      const code = await mailed(server, 'lead@example.com');
+      const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
+      assert.equal(verified.statusCode, 200);
+    });
+    await atDaysAgo(server, 29, () => sendAndMail(server, 'young@example.com'));
+    const { reports, runHousekeeping } = housekeeperOf(server);
+    await runHousekeeping();
+    assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
+    assert.deepEqual(await emailsOf(server, 'codes'), ['young@example.com']);
+    assert.equal(await server.countRows('outbox'), 1);
+    assert.equal(await server.countRows('leads'), 1);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    assert.equal(await server.countRows('limit_windows'), 0, 'windows end within hours');
+    const [{ limit_windows: windows, ...rest } = {}] = reports;
+    assert.ok(windows !== undefined && windows > 0);
+    assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
+
+    await runHousekeeping();
+    assert.equal(reports.length, 1);
+
+    const visitor = await send(server, 'lead@example.com');
+    const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
+    assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
+    await server.advance(2 * 86_400);
+    await runHousekeeping();
+    assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'lead@example.com']);
+    assert.equal(await server.countRows('consent_receipts'), 2);
+  });
+
+  test(
+    'RETENTION_DAYS=0 keeps all data except mail older than MAIL_RETENTION_DAYS',
+    { env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } },
+    async (server) => {
+      await atDaysAgo(server, 400, () => sendAndMail(server, 'old@example.com'));
+      const { reports, runHousekeeping } = housekeeperOf(server);
+      await runHousekeeping();
+      assert.equal(await server.countRows('outbox'), 0);
+      assert.deepEqual(await emailsOf(server, 'codes'), ['old@example.com']);
+      assert.equal(await server.countRows('submissions'), 1);
+      assert.equal(reports[0]?.outbox, 1);
+    },
+  );
+
+  test(
+    'housekeeping deletes rows in small transactions and lets requests through in between',
+    { env: { LEADS_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
+      const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
+      await atDaysAgo(server, 31, async () => {
+        for (const email of emails) await sendAndMail(server, email);
+      });
+      const cutoff = server.now() - 30 * DAY_MS;
+      const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
+      for (const step of expirySteps(cutoffs)) {
+        const outcome = await takeStep(server.database.db, step, 2);
+        if (outcome?.deleted.outbox === undefined) continue;
+        assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
+        break;
+      }
+      assert.equal(await server.countRows('outbox'), 5);
+
+      let ended = false;
+      const { reports, runHousekeeping } = housekeeperOf(server);
+      const kept = runHousekeeping().finally(() => (ended = true));
+      await server.countRows('leads');
+      assert.equal(ended, false, 'a request was served before it ended');
+      await kept;
+      assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
+    },
+  );
+
+  test(
+    'two simultaneous housekeeping processes delete each row once',
+    { env: { LEADS_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
+      const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
+      await atDaysAgo(server, 31, async () => {
+        for (const email of emails) await sendAndMail(server, email);
+      });
+      const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
+      const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
+      await server.database.db.insertInto('limit_windows').values(windows).execute();
+      const ended = await server.countRows('limit_windows');
+      const one = housekeeperOf(server);
+      const other = housekeeperOf(server);
+      await Promise.all([one.runHousekeeping(), other.runHousekeeping()]);
+      await one.runHousekeeping();
+      const sumOf = (table: keyof Expired) =>
+        [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
+      assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);
+      assert.equal(await server.countRows('submissions'), 0);
+    },
+  );
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -10,10 +10,11 @@ import { guideUrl } from '#server/secrets/mail-links.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { EMAIL } from '#testing/webhook-leads.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const withArticle = { headers: { prefer: WITH_ARTICLE } };
 
@@ -47,114 +48,109 @@ async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise
   return () => run('drop trigger refuse on leads');
 }
 
-for (const engine of ENGINES)
-  describe(`first reading on ${engine} without webhooks`, () => {
-    it('a first reading needs no extra statement if the article comes with verification', async () => {
-      const asked: string[] = [];
-      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
-      await withServer({ engine, database }, async (server) => {
-        const statementsOf = async (email: string, options: object) => {
-          const { visitor, entry } = await askForCode(server, email);
-          asked.length = 0;
-          assert.equal((await visitor.post(API.verify, entry, options)).statusCode, 200);
-          // Excluded, because the worker polls for mail and events independently.
-          return asked.filter((text) => !/"outbox"|"webhook_events"/.test(text)).length;
-        };
-        const without = await statementsOf('grace@example.com', {});
-        assert.equal(await firstReadAt(server, 'grace@example.com'), null);
-        assert.equal(await statementsOf(EMAIL, withArticle), without);
-        assert.ok(without > 5, 'they are counted');
-        assert.equal(await firstReadAt(server), server.now());
-      });
+onEachEngine('first reading without webhooks', ({ test, engine }) => {
+  it('a first reading needs no extra statement if the article comes with verification', async () => {
+    const asked: string[] = [];
+    const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+    await withServer({ engine, database }, async (server) => {
+      const statementsOf = async (email: string, options: object) => {
+        const { visitor, entry } = await askForCode(server, email);
+        asked.length = 0;
+        assert.equal((await visitor.post(API.verify, entry, options)).statusCode, 200);
+        // Excluded, because the worker polls for mail and events independently.
+        return asked.filter((text) => !/"outbox"|"webhook_events"/.test(text)).length;
+      };
+      const without = await statementsOf('grace@example.com', {});
+      assert.equal(await firstReadAt(server, 'grace@example.com'), null);
+      assert.equal(await statementsOf(EMAIL, withArticle), without);
+      assert.ok(without > 5, 'they are counted');
+      assert.equal(await firstReadAt(server), server.now());
     });
+  });
 
-    it('an article counts as read only once it is opened if another page comes first (afterCode)', () =>
-      withLastingCampaignCopy((folder) => {
-        appendFileSync(path.join(folder, 'site.yaml'), '\nafterCode: https://example.com/thanks\n');
-        return withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
-          const { visitor, entry } = await askForCode(server);
-          assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
-          assert.equal(await firstReadAt(server), null);
-          await visitor.get(API.article);
-          assert.equal(await firstReadAt(server), server.now());
-        });
-      }));
-
-    it('an article opened from a mail counts as read only once its reader scrolls', () =>
-      withServer({ engine }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        const link = guideUrl(server.service.secrets, '', leadId, server.now());
-        const scanner = createVisitor(server, '198.51.100.10');
-        assert.equal((await scanner.get(link)).statusCode, 303);
-        assert.equal((await scanner.get(API.article)).statusCode, 200);
+  it('an article counts as read only once it is opened if another page comes first (afterCode)', () =>
+    withLastingCampaignCopy((folder) => {
+      appendFileSync(path.join(folder, 'site.yaml'), '\nafterCode: https://example.com/thanks\n');
+      return withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
         assert.equal(await firstReadAt(server), null);
-        const cookies = Object.fromEntries(scanner.cookies);
-        await server.app.inject({ method: 'HEAD', url: API.article, cookies });
-        assert.equal(await firstReadAt(server), server.now());
-      }));
-
-    it('a first reading is stored in the session of the code, even through the link in a mail', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, leadId } = await becomeLead(server, EMAIL);
-        await visitor.get(guideUrl(server.service.secrets, '', leadId, server.now()));
         await visitor.get(API.article);
         assert.equal(await firstReadAt(server), server.now());
-      }));
-
-    it('a first reading is stored when the article is fetched, but later readings are not', async () => {
-      const asked: string[] = [];
-      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
-      await withServer({ engine, database }, async (server) => {
-        const { visitor } = await becomeLead(server, EMAIL);
-        const cookies = Object.fromEntries(visitor.cookies);
-        const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
-        assert.equal(looked.statusCode, 200);
-        assert.equal(await firstReadAt(server), null);
-        const readings: string[][] = [];
-        const first = server.now();
-        for (let count = 0; count < 2; count += 1) {
-          asked.length = 0;
-          assert.equal((await visitor.get(API.article)).statusCode, 200);
-          readings.push(asked.filter((text) => text.includes('"leads"')));
-          await server.advance(61);
-        }
-        assert.match(readings[0]!.join('\n'), /update "leads" set "first_read_at"/);
-        assert.equal(readings[0]!.length, 2);
-        assert.equal(readings[1]!.length, 1);
-        const again = await askForCode(server);
-        assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
-        assert.equal(await firstReadAt(server), first);
       });
-    });
+    }));
 
-    it('a first reading is stored for an existing lead who reads with a new code', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, EMAIL);
-        await server.advance(61);
-        const again = await askForCode(server);
-        assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
-        assert.equal(await firstReadAt(server), server.now());
-      }));
-
-    it('a first reading that cannot be stored does not withhold the article', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor } = await becomeLead(server, EMAIL);
-        const allow = await refuseToNote(server.database);
-        assert.equal((await visitor.get(API.article)).statusCode, 200);
-        assert.match(
-          server.logLines.join(''),
-          /The time of a lead’s first visit to the article could not be stored/,
-        );
-        await server.advance(61);
-        const again = await askForCode(server);
-        const answer = await again.visitor.post(API.verify, again.entry, withArticle);
-        assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
-        assert.equal(await firstReadAt(server), null);
-        await allow();
-        assert.equal((await visitor.get(API.article)).statusCode, 200);
-        assert.equal(await firstReadAt(server), server.now());
-      }));
+  test('an article opened from a mail counts as read only once its reader scrolls', async (server) => {
+    const { leadId } = await becomeLead(server, EMAIL);
+    const link = guideUrl(server.service.secrets, '', leadId, server.now());
+    const scanner = createVisitor(server, '198.51.100.10');
+    assert.equal((await scanner.get(link)).statusCode, 303);
+    assert.equal((await scanner.get(API.article)).statusCode, 200);
+    assert.equal(await firstReadAt(server), null);
+    const cookies = Object.fromEntries(scanner.cookies);
+    await server.app.inject({ method: 'HEAD', url: API.article, cookies });
+    assert.equal(await firstReadAt(server), server.now());
   });
+
+  test('a first reading is stored in the session of the code, even through the link in a mail', async (server) => {
+    const { visitor, leadId } = await becomeLead(server, EMAIL);
+    await visitor.get(guideUrl(server.service.secrets, '', leadId, server.now()));
+    await visitor.get(API.article);
+    assert.equal(await firstReadAt(server), server.now());
+  });
+
+  it('a first reading is stored when the article is fetched, but later readings are not', async () => {
+    const asked: string[] = [];
+    const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+    await withServer({ engine, database }, async (server) => {
+      const { visitor } = await becomeLead(server, EMAIL);
+      const cookies = Object.fromEntries(visitor.cookies);
+      const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
+      assert.equal(looked.statusCode, 200);
+      assert.equal(await firstReadAt(server), null);
+      const readings: string[][] = [];
+      const first = server.now();
+      for (let count = 0; count < 2; count += 1) {
+        asked.length = 0;
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        readings.push(asked.filter((text) => text.includes('"leads"')));
+        await server.advance(61);
+      }
+      assert.match(readings[0]!.join('\n'), /update "leads" set "first_read_at"/);
+      assert.equal(readings[0]!.length, 2);
+      assert.equal(readings[1]!.length, 1);
+      const again = await askForCode(server);
+      assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+      assert.equal(await firstReadAt(server), first);
+    });
+  });
+
+  test('a first reading is stored for an existing lead who reads with a new code', async (server) => {
+    await becomeLead(server, EMAIL);
+    await server.advance(61);
+    const again = await askForCode(server);
+    assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+    assert.equal(await firstReadAt(server), server.now());
+  });
+
+  test('a first reading that cannot be stored does not withhold the article', async (server) => {
+    const { visitor } = await becomeLead(server, EMAIL);
+    const allow = await refuseToNote(server.database);
+    assert.equal((await visitor.get(API.article)).statusCode, 200);
+    assert.match(
+      server.logLines.join(''),
+      /The time of a lead’s first visit to the article could not be stored/,
+    );
+    await server.advance(61);
+    const again = await askForCode(server);
+    const answer = await again.visitor.post(API.verify, again.entry, withArticle);
+    assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+    assert.equal(await firstReadAt(server), null);
+    await allow();
+    assert.equal((await visitor.get(API.article)).statusCode, 200);
+    assert.equal(await firstReadAt(server), server.now());
+  });
+});
 
 const FILE = Buffer.alloc(300_000, '%PDF-1.7 guide ');
 
@@ -167,57 +163,54 @@ function addDownload(folder: string): void {
   );
 }
 
-for (const engine of ENGINES) {
-  describe(`guide file on ${engine}`, () => {
-    it('the guide file is sent complete and only to a verified visitor', () =>
-      withLastingCampaignCopy(async (folder) => {
-        addDownload(folder);
-        await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
-          const stranger = createVisitor(server);
-          for (const method of ['GET', 'HEAD'] as const) {
-            const refused = await server.app.inject({ method, url: API.guideFile });
-            const article = await server.app.inject({ method, url: API.article });
-            assert.equal(refused.statusCode, 401, method);
-            assert.equal(refused.body, article.body, 'refused as the article is');
-            assert.equal(refused.headers['x-error-code'], 'no-session');
-            assert.equal(refused.headers['cache-control'], 'no-store');
-          }
-          assert.equal((await stranger.get(API.guideFile)).rawPayload.includes('%PDF'), false);
+onEachEngine('guide file', ({ test, engine }) => {
+  it('the guide file is sent complete and only to a verified visitor', () =>
+    withLastingCampaignCopy(async (folder) => {
+      addDownload(folder);
+      await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
+        const stranger = createVisitor(server);
+        for (const method of ['GET', 'HEAD'] as const) {
+          const refused = await server.app.inject({ method, url: API.guideFile });
+          const article = await server.app.inject({ method, url: API.article });
+          assert.equal(refused.statusCode, 401, method);
+          assert.equal(refused.body, article.body, 'refused as the article is');
+          assert.equal(refused.headers['x-error-code'], 'no-session');
+          assert.equal(refused.headers['cache-control'], 'no-store');
+        }
+        assert.equal((await stranger.get(API.guideFile)).rawPayload.includes('%PDF'), false);
 
-          const { visitor, leadId } = await becomeLead(server, 'ada@example.com');
-          const answer = await visitor.get(API.guideFile);
-          assert.equal(answer.statusCode, 200);
-          assert.deepEqual(answer.rawPayload, FILE);
-          const { headers } = answer;
-          assert.equal(headers['content-type'], 'application/pdf');
-          assert.equal(headers['content-length'], String(FILE.length));
-          assert.equal(headers['content-disposition'], 'attachment; filename="the guide.pdf"');
-          assert.equal(headers['cache-control'], 'private, no-store');
-          assert.equal(headers['x-robots-tag'], 'noindex');
-          assert.equal(headers['x-content-type-options'], 'nosniff');
-          assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
-
-          const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
-          assert.equal(part.statusCode, 206);
-          assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
-          assert.equal(part.headers['cache-control'], 'private, no-store');
-
-          rmSync(path.join(folder, 'article', 'the guide.pdf'));
-          assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
-
-          await server.database.db.deleteFrom('consent_receipts').execute();
-          await server.database.db.deleteFrom('leads').where('id', '=', leadId).execute();
-          assert.equal((await visitor.get(API.guideFile)).statusCode, 401);
-          assert.ok(!server.logLines.join('').includes('guide.pdf'));
-        });
-      }));
-
-    it('a request for the guide file gets 404 if the campaign has none', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor } = await becomeLead(server, 'ada@example.com');
+        const { visitor, leadId } = await becomeLead(server, 'ada@example.com');
         const answer = await visitor.get(API.guideFile);
-        assert.equal(answer.statusCode, 404);
-        assert.equal(answer.headers['x-error-code'], 'not-found');
-      }));
+        assert.equal(answer.statusCode, 200);
+        assert.deepEqual(answer.rawPayload, FILE);
+        const { headers } = answer;
+        assert.equal(headers['content-type'], 'application/pdf');
+        assert.equal(headers['content-length'], String(FILE.length));
+        assert.equal(headers['content-disposition'], 'attachment; filename="the guide.pdf"');
+        assert.equal(headers['cache-control'], 'private, no-store');
+        assert.equal(headers['x-robots-tag'], 'noindex');
+        assert.equal(headers['x-content-type-options'], 'nosniff');
+        assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
+
+        const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
+        assert.equal(part.statusCode, 206);
+        assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
+        assert.equal(part.headers['cache-control'], 'private, no-store');
+
+        rmSync(path.join(folder, 'article', 'the guide.pdf'));
+        assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
+
+        await server.database.db.deleteFrom('consent_receipts').execute();
+        await server.database.db.deleteFrom('leads').where('id', '=', leadId).execute();
+        assert.equal((await visitor.get(API.guideFile)).statusCode, 401);
+        assert.ok(!server.logLines.join('').includes('guide.pdf'));
+      });
+    }));
+
+  test('a request for the guide file gets 404 if the campaign has none', async (server) => {
+    const { visitor } = await becomeLead(server, 'ada@example.com');
+    const answer = await visitor.get(API.guideFile);
+    assert.equal(answer.statusCode, 404);
+    assert.equal(answer.headers['x-error-code'], 'not-found');
   });
-}
+});

@@ -1,126 +1,128 @@
 // Tests domains with non-ASCII letters (RFC 5890).
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const FREE = 'someone@GMail.com';
 const DISPOSABLE = 'someone@mailinator.com';
 const WORK = 'someone@analytical-engines.example';
 
-for (const engine of ENGINES) {
-  describe(`e-mail domain policy on ${engine}`, () => {
-    it('the e-mail domain policy is off by default', () =>
-      withServer({ engine }, async (server) => {
-        for (const email of [FREE, DISPOSABLE, WORK]) {
-          const response = await createVisitor(server).post(API.leads, filledForm({ email }));
-          assert.equal(response.statusCode, 202, email);
-        }
-        const rows = await server.database.db.selectFrom('submissions').select('flags').execute();
-        assert.deepEqual(
-          rows.map(({ flags }) => flags),
-          ['', '', ''],
-        );
-      }));
-
-    it('the e-mail domain policy "flag" marks the lead', () =>
-      withServer({ engine, env: { FREE_MAIL: 'flag', DISPOSABLE_MAIL: 'flag' } }, async (server) => {
-        for (const email of [FREE, DISPOSABLE, WORK]) await becomeLead(server, email);
-        const leads = await server.database.db.selectFrom('leads').select(['email', 'flags']).execute();
-        assert.deepEqual(Object.fromEntries(leads.map(({ email, flags }) => [email, flags])), {
-          [FREE.toLowerCase()]: 'free-mail',
-          [DISPOSABLE]: 'disposable',
-          [WORK]: '',
-        });
-      }));
-
-    it('the e-mail domain policy "block" gives the reason and stores nothing', () =>
-      withServer({ engine, env: { FREE_MAIL: 'block', DISPOSABLE_MAIL: 'block' } }, async (server) => {
-        for (const email of [FREE, DISPOSABLE, 'someone@ｍａｉｌｉｎａｔｏｒ.com']) {
-          const response = await createVisitor(server).post(API.leads, filledForm({ email }));
-          assert.equal(response.statusCode, 400, email);
-          assert.equal(response.headers['x-error-code'], 'email-domain-refused');
-          assert.equal(response.headers['x-error-field'], 'email');
-          assert.match(response.body, /Please use your work email\.$/);
-        }
-        assert.equal(await server.countRows('submissions'), 0);
-        assert.equal(
-          (await createVisitor(server).post(API.leads, filledForm({ email: WORK }))).statusCode,
-          202,
-        );
-      }));
+onEachEngine('e-mail domain policy', ({ test }) => {
+  test('the e-mail domain policy is off by default', async (server) => {
+    for (const email of [FREE, DISPOSABLE, WORK]) {
+      const response = await createVisitor(server).post(API.leads, filledForm({ email }));
+      assert.equal(response.statusCode, 202, email);
+    }
+    const rows = await server.database.db.selectFrom('submissions').select('flags').execute();
+    assert.deepEqual(
+      rows.map(({ flags }) => flags),
+      ['', '', ''],
+    );
   });
-}
+
+  test(
+    'the e-mail domain policy "flag" marks the lead',
+    { env: { FREE_MAIL: 'flag', DISPOSABLE_MAIL: 'flag' } },
+    async (server) => {
+      for (const email of [FREE, DISPOSABLE, WORK]) await becomeLead(server, email);
+      const leads = await server.database.db.selectFrom('leads').select(['email', 'flags']).execute();
+      assert.deepEqual(Object.fromEntries(leads.map(({ email, flags }) => [email, flags])), {
+        [FREE.toLowerCase()]: 'free-mail',
+        [DISPOSABLE]: 'disposable',
+        [WORK]: '',
+      });
+    },
+  );
+
+  test(
+    'the e-mail domain policy "block" gives the reason and stores nothing',
+    { env: { FREE_MAIL: 'block', DISPOSABLE_MAIL: 'block' } },
+    async (server) => {
+      for (const email of [FREE, DISPOSABLE, 'someone@ｍａｉｌｉｎａｔｏｒ.com']) {
+        const response = await createVisitor(server).post(API.leads, filledForm({ email }));
+        assert.equal(response.statusCode, 400, email);
+        assert.equal(response.headers['x-error-code'], 'email-domain-refused');
+        assert.equal(response.headers['x-error-field'], 'email');
+        assert.match(response.body, /Please use your work email\.$/);
+      }
+      assert.equal(await server.countRows('submissions'), 0);
+      assert.equal(
+        (await createVisitor(server).post(API.leads, filledForm({ email: WORK }))).statusCode,
+        202,
+      );
+    },
+  );
+});
 
 const TYPED = 'Info@MÜNCHEN.de';
 const MAILED = 'Info@xn--mnchen-3ya.de';
 const RECEIVED = 'info@münchen.de';
 const NORMAL = 'info@xn--mnchen-3ya.de';
 
-for (const engine of ENGINES) {
-  describe(`international domains on ${engine}`, () => {
-    it('an e-mail address at an international domain is shown as typed and mailed in ASCII', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const asked = await visitor.post(API.leads, filledForm({ email: ` ${TYPED} ` }));
-        assert.equal(asked.statusCode, 202, asked.body);
-        const mail = await server.inbox.waitForMail(RECEIVED);
-        assert.deepEqual(server.inbox.recipientCommands, [`RCPT TO:<${MAILED}>`]);
-        const head = mail.raw.slice(0, mail.raw.indexOf('\r\n\r\n'));
-        assert.match(head, /^To: Info@xn--mnchen-3ya\.de\r$/m);
-        // oxlint-disable-next-line no-control-regex -- that nothing else is in it
-        assert.match(head, /^[\x00-\x7F]*$/);
+onEachEngine('international domains', ({ test }) => {
+  test('an e-mail address at an international domain is shown as typed and mailed in ASCII', async (server) => {
+    const visitor = createVisitor(server);
+    const asked = await visitor.post(API.leads, filledForm({ email: ` ${TYPED} ` }));
+    assert.equal(asked.statusCode, 202, asked.body);
+    const mail = await server.inbox.waitForMail(RECEIVED);
+    assert.deepEqual(server.inbox.recipientCommands, [`RCPT TO:<${MAILED}>`]);
+    const head = mail.raw.slice(0, mail.raw.indexOf('\r\n\r\n'));
+    assert.match(head, /^To: Info@xn--mnchen-3ya\.de\r$/m);
+    // oxlint-disable-next-line no-control-regex -- that nothing else is in it
+    assert.match(head, /^[\x00-\x7F]*$/);
 
-        assert.equal((await visitor.get(API.challenge)).json<{ email: string }>().email, TYPED);
-        const verified = await visitor.post(API.verify, {
-          email: 'info@xn--mnchen-3ya.DE',
-          code: codeIn(mail),
-        });
-        assert.equal(verified.statusCode, 200, verified.body);
-        const submission = await server.database.db
-          .selectFrom('submissions')
-          .selectAll()
-          .executeTakeFirstOrThrow();
-        assert.equal(submission.email_typed, TYPED);
-        assert.equal(submission.email, NORMAL);
-        const lead = await server.database.db.selectFrom('leads').selectAll().executeTakeFirstOrThrow();
-        assert.equal(lead.email, NORMAL);
-        assert.doesNotMatch(server.logLines.join('\n'), /nchen/i);
-      }));
-
-    it('all forms of an international e-mail address count as one for limits and erasure', () =>
-      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2', RESEND_SECONDS: '0' } }, async (server) => {
-        const { db } = server.database;
-        const ask = (email: string, number: number) =>
-          createVisitor(server, `198.51.100.${number}`).post(API.leads, filledForm({ email }));
-        assert.equal((await ask(TYPED, 1)).statusCode, 202);
-        assert.equal((await ask('info@xn--mnchen-3ya.de', 2)).statusCode, 202);
-        const third = await ask('info@mu\u0308nchen.de', 3);
-        assert.equal(third.statusCode, 429);
-        assert.equal(third.headers['x-error-code'], 'too-many-codes');
-        assert.equal(third.headers['x-error-field'], 'email');
-        await server.inbox.waitForMail(RECEIVED, 2);
-        const lanes = await db.selectFrom('outbox').select('recipient_domain').distinct().execute();
-        assert.deepEqual(
-          lanes.map(({ recipient_domain: domain }) => domain),
-          ['xn--mnchen-3ya.de'],
-        );
-
-        await server.advance(0);
-        const known = await listPersonalData(db, 'info@münchen.de');
-        assert.equal(known.submissions.length, 2);
-        assert.equal(known.outbox.length, 2);
-        assert.equal(known.codes.length, 2);
-        const erased = await erasePerson(server, 'INFO@münchen.DE');
-        assert.equal(erased.submissions, 2);
-        assert.equal(erased.outbox, 2);
-        assert.equal(await server.countRows('outbox'), 0);
-      }));
+    assert.equal((await visitor.get(API.challenge)).json<{ email: string }>().email, TYPED);
+    const verified = await visitor.post(API.verify, {
+      email: 'info@xn--mnchen-3ya.DE',
+      code: codeIn(mail),
+    });
+    assert.equal(verified.statusCode, 200, verified.body);
+    const submission = await server.database.db
+      .selectFrom('submissions')
+      .selectAll()
+      .executeTakeFirstOrThrow();
+    assert.equal(submission.email_typed, TYPED);
+    assert.equal(submission.email, NORMAL);
+    const lead = await server.database.db.selectFrom('leads').selectAll().executeTakeFirstOrThrow();
+    assert.equal(lead.email, NORMAL);
+    assert.doesNotMatch(server.logLines.join('\n'), /nchen/i);
   });
-}
+
+  test(
+    'all forms of an international e-mail address count as one for limits and erasure',
+    { env: { LEADS_PER_EMAIL_PER_HOUR: '2', RESEND_SECONDS: '0' } },
+    async (server) => {
+      const { db } = server.database;
+      const ask = (email: string, number: number) =>
+        createVisitor(server, `198.51.100.${number}`).post(API.leads, filledForm({ email }));
+      assert.equal((await ask(TYPED, 1)).statusCode, 202);
+      assert.equal((await ask('info@xn--mnchen-3ya.de', 2)).statusCode, 202);
+      const third = await ask('info@mu\u0308nchen.de', 3);
+      assert.equal(third.statusCode, 429);
+      assert.equal(third.headers['x-error-code'], 'too-many-codes');
+      assert.equal(third.headers['x-error-field'], 'email');
+      await server.inbox.waitForMail(RECEIVED, 2);
+      const lanes = await db.selectFrom('outbox').select('recipient_domain').distinct().execute();
+      assert.deepEqual(
+        lanes.map(({ recipient_domain: domain }) => domain),
+        ['xn--mnchen-3ya.de'],
+      );
+
+      await server.advance(0);
+      const known = await listPersonalData(db, 'info@münchen.de');
+      assert.equal(known.submissions.length, 2);
+      assert.equal(known.outbox.length, 2);
+      assert.equal(known.codes.length, 2);
+      const erased = await erasePerson(server, 'INFO@münchen.DE');
+      assert.equal(erased.submissions, 2);
+      assert.equal(erased.outbox, 2);
+      assert.equal(await server.countRows('outbox'), 0);
+    },
+  );
+});

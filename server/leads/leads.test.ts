@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 
 import { sql } from 'kysely';
 
 import { CONSENT_VERSION_HEADER, type CodeRequested, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
   EMAIL,
@@ -17,379 +15,348 @@ import {
   referenceOf,
   wrongFor,
 } from '#testing/lead-calls.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
-for (const engine of ENGINES) {
-  describe(`leads on ${engine}`, () => {
-    it('a visitor who enters the code can read the article, with proof of consent', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server, '203.0.113.7');
-        const locked = await visitor.get('/api/article');
-        assert.equal(locked.statusCode, 401);
-        assert.match(locked.body, /^Please verify your email address/);
+onEachEngine('leads', ({ test }) => {
+  test('a visitor who enters the code can read the article, with proof of consent', async (server) => {
+    const visitor = createVisitor(server, '203.0.113.7');
+    const locked = await visitor.get('/api/article');
+    assert.equal(locked.statusCode, 401);
+    assert.match(locked.body, /^Please verify your email address/);
 
-        const requested = await visitor.post(
-          '/api/leads',
-          filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
-          {
-            headers: {
-              [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
-              referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
-              'user-agent': 'Test/1',
-            },
-          },
-        );
-        assert.equal(requested.statusCode, 202, requested.body);
-        const cookie = requested.cookies.find(({ name }) => name === 'challenge');
-        assert.equal(cookie?.httpOnly, true);
-        assert.equal(cookie?.sameSite, 'Lax');
-        assert.equal(cookie?.maxAge, undefined);
-
-        assert.equal(await server.countRows('submissions'), 1);
-        assert.equal(await server.countRows('leads'), 0);
-
-        const mail = await server.inbox.waitForMail(EMAIL);
-        assert.ok(mail.parsed.text?.includes(referenceOf(requested)));
-        const verified = await enter(visitor, codeIn(mail), 'ADA@example.com');
-        assert.equal(verified.statusCode, 200, verified.body);
-        const session = verified.cookies.find(({ name }) => name === 'session');
-        assert.equal(session?.httpOnly, true);
-        assert.equal(session?.sameSite, 'Lax');
-        assert.equal(session?.maxAge, undefined);
-
-        const article = await visitor.get('/api/article');
-        assert.equal(article.statusCode, 200);
-        assert.match(article.json<{ html: string }>().html, /Response rate = ICP accuracy \+ deliverability/);
-        assert.equal(article.headers['cache-control'], 'private, no-store');
-
-        const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
-        assert.equal(lead?.email, EMAIL);
-        assert.equal(lead?.name, 'Ada Lovelace');
-        assert.deepEqual(JSON.parse(lead?.attribution ?? ''), {
-          utm_source: 'newsletter',
-          utm_medium: 'email',
-        });
-        const [receipt] = await server.database.db
-          .selectFrom('consent_receipts')
-          .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
-          .selectAll()
-          .execute();
-        assert.equal(receipt?.text, server.campaign.consent.text);
-        assert.equal(receipt?.client_address, '203.0.113.7');
-        assert.equal(receipt?.user_agent, 'Test/1');
-        assert.ok(receipt && receipt.verified_at >= receipt.given_at);
-      }));
-
-    it('the article comes with the verification response only if the browser keeps cookies', () =>
-      withServer({ engine }, async (server) => {
-        const headers = { prefer: WITH_ARTICLE };
-        const { visitor, code } = await askForCode(server);
-        const locked = server.campaign.article.html.slice(0, 40);
-        const refused = await visitor.post(
-          '/api/verify',
-          { email: EMAIL, code: wrongFor(code) },
-          { headers },
-        );
-        assert.equal(refused.statusCode, 400);
-        assert.ok(!refused.body.includes(locked));
-        assert.equal(refused.headers['preference-applied'], undefined);
-        const verified = await visitor.post('/api/verify', { email: EMAIL, code }, { headers });
-        assert.deepEqual(verified.json(), { verified: true, article: server.campaign.article });
-        assert.equal(verified.headers['cache-control'], 'no-store');
-        assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
-        assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
-        const small = await server.app.inject({
-          url: '/api/article',
-          headers: { 'accept-encoding': 'br' },
-          cookies: Object.fromEntries(visitor.cookies),
-        });
-        assert.equal(small.headers['content-encoding'], 'br');
-        assert.deepEqual(
-          JSON.parse(brotliDecompressSync(small.rawPayload).toString()),
-          server.campaign.article,
-        );
-
-        await server.advance(3600);
-        const other = createVisitor(server);
-        await ask(other);
-        const plain = await enter(other, await newestCode(server, 2));
-        assert.deepEqual(plain.json(), { verified: true });
-        assert.equal(plain.headers['preference-applied'], undefined);
-
-        await server.advance(3600);
-        const forgetful = createVisitor(server);
-        await ask(forgetful);
-        forgetful.cookies.clear();
-        const code3 = await newestCode(server, 3);
-        const without = await forgetful.post('/api/verify', { email: EMAIL, code: code3 }, { headers });
-        assert.deepEqual(without.json(), { verified: true });
-        assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
-      }));
-
-    it('a returning lead gets another receipt and the same response', () =>
-      withServer({ engine }, async (server) => {
-        const first = createVisitor(server, '203.0.113.1');
-        const unknown = await ask(first);
-        await enter(first, await newestCode(server));
-        await server.advance(3600);
-
-        const second = createVisitor(server, '203.0.113.2');
-        const known = await ask(second, { name: 'Ada King', company: 'Engines Ltd' });
-        assert.equal(known.statusCode, unknown.statusCode);
-        assert.deepEqual(Object.keys(known.json<object>()), Object.keys(unknown.json<object>()));
-        assert.deepEqual(Object.keys(known.headers).sort(), Object.keys(unknown.headers).sort());
-        const [before] = await server.database.db.selectFrom('leads').selectAll().execute();
-        assert.equal(
-          before?.name,
-          'Ada Lovelace',
-          'a stranger who types an address changes nothing about it',
-        );
-
-        assert.equal((await enter(second, await newestCode(server, 2))).statusCode, 200);
-        const leads = await server.database.db.selectFrom('leads').selectAll().execute();
-        assert.deepEqual(
-          leads.map(({ name, company }) => ({ name, company })),
-          [{ name: 'Ada King', company: 'Engines Ltd' }],
-        );
-        assert.equal(await server.countRows('consent_receipts'), 2);
-      }));
-
-    it('a wrong, an expired, a used and an unknown code get the same response', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        const wrong = await enter(visitor, wrongFor(code));
-        const unknown = await enter(createVisitor(server), '123456', 'nobody@example.com');
-        await enter(visitor, code);
-        const used = await enter(createVisitor(server), code);
-        await ask(visitor, { email: 'late@example.com' });
-        const late = await newestCode(server, 1, 'late@example.com');
-        await server.advance(601);
-        const expired = await enter(visitor, late, 'late@example.com');
-        for (const response of [wrong, unknown, used, expired]) {
-          assert.equal(response.statusCode, 400);
-          assert.equal(response.headers['x-error-code'], 'wrong-code');
-          assert.equal(response.body, wrong.body);
-          assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
-          assert.equal(
-            response.cookies.some(({ name }) => name === 'session'),
-            false,
-          );
-        }
-        assert.equal(await server.countRows('leads'), 1);
-      }));
-
-    it('a visitor gets no second mail within the resend time, even from another browser', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const first = await ask(visitor);
-        const again = await ask(visitor, { name: 'Ada King' });
-        const lost = createVisitor(server);
-        const third = await ask(lost);
-        for (const response of [again, third]) {
-          assert.equal(response.statusCode, 202);
-          assert.equal(referenceOf(response), referenceOf(first));
-        }
-        const code = await newestCode(server);
-        await server.advance(56);
-        assert.equal(referenceOf(await ask(visitor)), referenceOf(first));
-        await server.advance(2);
-        assert.equal((await ask(visitor)).statusCode, 202);
-        await newestCode(server, 2);
-        assert.equal(server.inbox.mails.length, 2, 'a twentieth of tolerance, and no other mail');
-        assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
-      }));
-
-    it('either of the two newest codes works, so a slow mail does not strand a visitor', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const codes: string[] = [];
-        for (const count of [1, 2, 3]) {
-          await ask(visitor);
-          codes.push(await newestCode(server, count));
-          await server.advance(60);
-        }
-        assert.equal((await enter(visitor, codes[0] ?? '')).statusCode, 400, 'the third newest is too old');
-        assert.equal((await enter(visitor, codes[1] ?? '')).statusCode, 200);
-        assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
-      }));
-
-    it('a browser that has used the code of another challenge can enter it again', () =>
-      withServer({ engine }, async (server) => {
-        await ask(createVisitor(server));
-        const code = await newestCode(server);
-        const rider = createVisitor(server);
-        await ask(rider);
-        const lost = rider.cookies.get('challenge') ?? '';
-        assert.equal((await enter(rider, code)).statusCode, 200);
-        rider.cookies.set('challenge', lost);
-        assert.equal((await enter(rider, code)).statusCode, 200);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        rider.cookies.set('challenge', lost);
-        await enterWrong(rider, code, 5);
-        assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
-      }));
-
-    it('two live codes entered at once record each form at most once', () =>
-      withServer(
-        {
-          engine,
-          env: { LEADS_PER_EMAIL_PER_HOUR: '0', LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
+    const requested = await visitor.post(
+      '/api/leads',
+      filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
+      {
+        headers: {
+          [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
+          referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
+          'user-agent': 'Test/1',
         },
-        async (server) => {
-          let receipts = 0;
-          for (let round = 0; round < 12; round += 1) {
-            const email = `ada-${round}@example.com`;
-            const owner = createVisitor(server, '203.0.113.1');
-            await ask(owner, { email });
-            const first = await newestCode(server, 1, email);
-            await server.advance(60);
-            const oneChallenge = round % 4 < 2;
-            await ask(oneChallenge ? owner : createVisitor(server, '203.0.113.1'), { email });
-            const second = await newestCode(server, 2, email);
-            const rider = createVisitor(server, '203.0.113.1');
-            await ask(rider, { email });
-            const who = [rider, owner, createVisitor(server, '203.0.113.1')][round % 3] ?? rider;
-            const cookies = new Map(who.cookies);
-            const statuses = await Promise.all(
-              [first, second].map(async (code) => {
-                const tab = createVisitor(server, '203.0.113.1');
-                for (const [name, value] of cookies) tab.cookies.set(name, value);
-                return (await enter(tab, code, email)).statusCode;
-              }),
-            );
-            // Entering one code invalidates the other, unless the other was already being compared.
-            assert.ok(
-              statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
-              `round ${round}: ${String(statuses)}`,
-            );
-            const right = statuses.filter((status) => status === 200).length;
-            // Both codes of one challenge record its form. Codes of two challenges record two, unless a browser without a code of
-            // its own enters the second before the first is accepted: then both are for its own challenge.
-            const least = oneChallenge || who === rider ? 1 : right;
-            const most = oneChallenge ? 1 : right;
-            const added = (await server.countRows('consent_receipts')) - receipts;
-            assert.ok(
-              added >= least && added <= most,
-              `round ${round}: ${added} receipts for ${right} codes`,
-            );
-            receipts += added;
-          }
-        },
-      ));
+      },
+    );
+    assert.equal(requested.statusCode, 202, requested.body);
+    const cookie = requested.cookies.find(({ name }) => name === 'challenge');
+    assert.equal(cookie?.httpOnly, true);
+    assert.equal(cookie?.sameSite, 'Lax');
+    assert.equal(cookie?.maxAge, undefined);
 
-    it('a visitor gets a working code after the clock was set back', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        await newestCode(server);
-        await server.advance(60);
-        await ask(visitor);
-        await newestCode(server, 2);
-        await server.advance(-3600);
-        const open = await visitor.get('/api/challenge');
-        assert.ok(open.json<OpenChallenge>().resendSeconds <= 60);
-        const asked = await ask(visitor);
-        assert.equal(asked.statusCode, 202);
-        assert.equal(asked.json<CodeRequested>().resendSeconds, 60);
-        const code = await newestCode(server, 3);
-        const again = await ask(visitor);
-        assert.equal(referenceOf(again), referenceOf(asked));
-        assert.equal(server.inbox.mails.length, 3, 'a double click still mails nothing');
-        assert.equal((await enter(visitor, code)).statusCode, 200);
-      }));
+    assert.equal(await server.countRows('submissions'), 1);
+    assert.equal(await server.countRows('leads'), 0);
 
-    it('a forged or foreign cookie does not open the article', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const challenge = visitor.cookies.get('challenge') ?? '';
-        await enter(visitor, await newestCode(server));
-        const session = visitor.cookies.get('session') ?? '';
-        const thief = createVisitor(server);
-        for (const forged of [
-          challenge,
-          session.replace(/.$/, 'x'),
-          `${session.slice(0, 20)}x`,
-          'session:1:1',
-          '',
-          '.',
-        ]) {
-          thief.cookies.set('session', forged);
-          assert.equal((await thief.get('/api/article')).statusCode, 401, forged);
-        }
-        thief.cookies.set('session', session);
-        assert.equal((await thief.get('/api/article')).statusCode, 200);
-        await server.advance(31 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last forever');
-        await server.advance(-32 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 200, 'a clock set back ends none');
-        await server.advance(-30 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last forever');
-      }));
+    const mail = await server.inbox.waitForMail(EMAIL);
+    assert.ok(mail.parsed.text?.includes(referenceOf(requested)));
+    const verified = await enter(visitor, codeIn(mail), 'ADA@example.com');
+    assert.equal(verified.statusCode, 200, verified.body);
+    const session = verified.cookies.find(({ name }) => name === 'session');
+    assert.equal(session?.httpOnly, true);
+    assert.equal(session?.sameSite, 'Lax');
+    assert.equal(session?.maxAge, undefined);
 
-    it('a visitor gets the code screen back only in the same browser', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const { challengeId, reference, sender } = (await ask(visitor)).json<CodeRequested>();
-        assert.equal(sender, 'guide@example.com');
-        await server.advance(20);
-        await until(() => server.mailEvents.length === 1);
-        const open = await visitor.get(`/api/challenge?id=${challengeId}`);
-        assert.deepEqual(open.json<OpenChallenge>(), {
-          name: 'Ada Lovelace',
-          company: 'Analytical Engines',
-          email: EMAIL,
-          reference,
-          resendSeconds: 40,
-          askedSecondsAgo: 20,
-          consentVersion: '',
-          mail: 'sent',
-          sender,
-        });
-        await newestCode(server);
-        assert.equal(server.inbox.mails.length, 1, 'a reload sends nothing');
-        const stranger = createVisitor(server);
-        await ask(stranger, { email: 'other@example.com' });
-        assert.equal((await stranger.get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
-        assert.equal((await createVisitor(server).get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
-        await enter(visitor, await newestCode(server));
-        assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
-      }));
+    const article = await visitor.get('/api/article');
+    assert.equal(article.statusCode, 200);
+    assert.match(article.json<{ html: string }>().html, /Response rate = ICP accuracy \+ deliverability/);
+    assert.equal(article.headers['cache-control'], 'private, no-store');
 
-    it('a form whose mail cannot be queued gets an error and is not stored', () =>
-      withServer({ engine }, async (server) => {
-        await sql`alter table outbox rename column payload to payload_away`.execute(server.database.db);
-        const response = await ask(createVisitor(server));
-        assert.equal(response.statusCode, 500);
-        for (const table of ['submissions', 'codes'] as const)
-          assert.equal(await server.countRows(table), 0, table);
-        await sql`alter table outbox rename column payload_away to payload`.execute(server.database.db);
-      }));
-
-    it('a visitor who fills in the honeypot has to solve a proof of work', () =>
-      withServer({ engine }, async (server) => {
-        const robot = createVisitor(server);
-        const response = await ask(robot, { website: 'https://spam.example' });
-        assert.equal(response.statusCode, 428);
-        assert.equal(response.headers['x-error-code'], 'proof-of-work-required');
-        assert.equal(await server.countRows('submissions'), 0);
-        assert.equal(await server.countRows('outbox'), 0);
-        assert.equal((await ask(createVisitor(server), { website: '' })).statusCode, 202);
-        assert.equal(await server.countRows('submissions'), 1);
-      }));
-
-    it('a lead may have a name and company in any script', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const name = 'Żółć 李小龍 🦊 👩‍💻';
-        const company = 'Пиво & "Öl" <Ltd> O\u2019Neil';
-        await ask(visitor, { name, company });
-        const mail = await server.inbox.waitForMail(EMAIL);
-        assert.doesNotMatch(mail.raw, /Ltd|Neil|Öl/, 'nothing a visitor typed is in the mail');
-        await enter(visitor, codeIn(mail));
-        const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
-        assert.deepEqual({ name: lead?.name, company: lead?.company }, { name, company });
-      }));
+    const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
+    assert.equal(lead?.email, EMAIL);
+    assert.equal(lead?.name, 'Ada Lovelace');
+    assert.deepEqual(JSON.parse(lead?.attribution ?? ''), {
+      utm_source: 'newsletter',
+      utm_medium: 'email',
+    });
+    const [receipt] = await server.database.db
+      .selectFrom('consent_receipts')
+      .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
+      .selectAll()
+      .execute();
+    assert.equal(receipt?.text, server.campaign.consent.text);
+    assert.equal(receipt?.client_address, '203.0.113.7');
+    assert.equal(receipt?.user_agent, 'Test/1');
+    assert.ok(receipt && receipt.verified_at >= receipt.given_at);
   });
-}
+
+  test('the article comes with the verification response only if the browser keeps cookies', async (server) => {
+    const headers = { prefer: WITH_ARTICLE };
+    const { visitor, code } = await askForCode(server);
+    const locked = server.campaign.article.html.slice(0, 40);
+    const refused = await visitor.post('/api/verify', { email: EMAIL, code: wrongFor(code) }, { headers });
+    assert.equal(refused.statusCode, 400);
+    assert.ok(!refused.body.includes(locked));
+    assert.equal(refused.headers['preference-applied'], undefined);
+    const verified = await visitor.post('/api/verify', { email: EMAIL, code }, { headers });
+    assert.deepEqual(verified.json(), { verified: true, article: server.campaign.article });
+    assert.equal(verified.headers['cache-control'], 'no-store');
+    assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
+    assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
+    const small = await server.app.inject({
+      url: '/api/article',
+      headers: { 'accept-encoding': 'br' },
+      cookies: Object.fromEntries(visitor.cookies),
+    });
+    assert.equal(small.headers['content-encoding'], 'br');
+    assert.deepEqual(JSON.parse(brotliDecompressSync(small.rawPayload).toString()), server.campaign.article);
+
+    await server.advance(3600);
+    const other = createVisitor(server);
+    await ask(other);
+    const plain = await enter(other, await newestCode(server, 2));
+    assert.deepEqual(plain.json(), { verified: true });
+    assert.equal(plain.headers['preference-applied'], undefined);
+
+    await server.advance(3600);
+    const forgetful = createVisitor(server);
+    await ask(forgetful);
+    forgetful.cookies.clear();
+    const code3 = await newestCode(server, 3);
+    const without = await forgetful.post('/api/verify', { email: EMAIL, code: code3 }, { headers });
+    assert.deepEqual(without.json(), { verified: true });
+    assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
+  });
+
+  test('a returning lead gets another receipt and the same response', async (server) => {
+    const first = createVisitor(server, '203.0.113.1');
+    const unknown = await ask(first);
+    await enter(first, await newestCode(server));
+    await server.advance(3600);
+
+    const second = createVisitor(server, '203.0.113.2');
+    const known = await ask(second, { name: 'Ada King', company: 'Engines Ltd' });
+    assert.equal(known.statusCode, unknown.statusCode);
+    assert.deepEqual(Object.keys(known.json<object>()), Object.keys(unknown.json<object>()));
+    assert.deepEqual(Object.keys(known.headers).sort(), Object.keys(unknown.headers).sort());
+    const [before] = await server.database.db.selectFrom('leads').selectAll().execute();
+    assert.equal(before?.name, 'Ada Lovelace', 'a stranger who types an address changes nothing about it');
+
+    assert.equal((await enter(second, await newestCode(server, 2))).statusCode, 200);
+    const leads = await server.database.db.selectFrom('leads').selectAll().execute();
+    assert.deepEqual(
+      leads.map(({ name, company }) => ({ name, company })),
+      [{ name: 'Ada King', company: 'Engines Ltd' }],
+    );
+    assert.equal(await server.countRows('consent_receipts'), 2);
+  });
+
+  test('a wrong, an expired, a used and an unknown code get the same response', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    const wrong = await enter(visitor, wrongFor(code));
+    const unknown = await enter(createVisitor(server), '123456', 'nobody@example.com');
+    await enter(visitor, code);
+    const used = await enter(createVisitor(server), code);
+    await ask(visitor, { email: 'late@example.com' });
+    const late = await newestCode(server, 1, 'late@example.com');
+    await server.advance(601);
+    const expired = await enter(visitor, late, 'late@example.com');
+    for (const response of [wrong, unknown, used, expired]) {
+      assert.equal(response.statusCode, 400);
+      assert.equal(response.headers['x-error-code'], 'wrong-code');
+      assert.equal(response.body, wrong.body);
+      assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
+      assert.equal(
+        response.cookies.some(({ name }) => name === 'session'),
+        false,
+      );
+    }
+    assert.equal(await server.countRows('leads'), 1);
+  });
+
+  test('a visitor gets no second mail within the resend time, even from another browser', async (server) => {
+    const visitor = createVisitor(server);
+    const first = await ask(visitor);
+    const again = await ask(visitor, { name: 'Ada King' });
+    const lost = createVisitor(server);
+    const third = await ask(lost);
+    for (const response of [again, third]) {
+      assert.equal(response.statusCode, 202);
+      assert.equal(referenceOf(response), referenceOf(first));
+    }
+    const code = await newestCode(server);
+    await server.advance(56);
+    assert.equal(referenceOf(await ask(visitor)), referenceOf(first));
+    await server.advance(2);
+    assert.equal((await ask(visitor)).statusCode, 202);
+    await newestCode(server, 2);
+    assert.equal(server.inbox.mails.length, 2, 'a twentieth of tolerance, and no other mail');
+    assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
+  });
+
+  test('either of the two newest codes works, so a slow mail does not strand a visitor', async (server) => {
+    const visitor = createVisitor(server);
+    const codes: string[] = [];
+    for (const count of [1, 2, 3]) {
+      await ask(visitor);
+      codes.push(await newestCode(server, count));
+      await server.advance(60);
+    }
+    assert.equal((await enter(visitor, codes[0] ?? '')).statusCode, 400, 'the third newest is too old');
+    assert.equal((await enter(visitor, codes[1] ?? '')).statusCode, 200);
+    assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
+  });
+
+  test('a browser that has used the code of another challenge can enter it again', async (server) => {
+    await ask(createVisitor(server));
+    const code = await newestCode(server);
+    const rider = createVisitor(server);
+    await ask(rider);
+    const lost = rider.cookies.get('challenge') ?? '';
+    assert.equal((await enter(rider, code)).statusCode, 200);
+    rider.cookies.set('challenge', lost);
+    assert.equal((await enter(rider, code)).statusCode, 200);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    rider.cookies.set('challenge', lost);
+    await enterWrong(rider, code, 5);
+    assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
+  });
+
+  test(
+    'two live codes entered at once record each form at most once',
+    { env: { LEADS_PER_EMAIL_PER_HOUR: '0', LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
+      let receipts = 0;
+      for (let round = 0; round < 12; round += 1) {
+        const email = `ada-${round}@example.com`;
+        const owner = createVisitor(server, '203.0.113.1');
+        await ask(owner, { email });
+        const first = await newestCode(server, 1, email);
+        await server.advance(60);
+        const oneChallenge = round % 4 < 2;
+        await ask(oneChallenge ? owner : createVisitor(server, '203.0.113.1'), { email });
+        const second = await newestCode(server, 2, email);
+        const rider = createVisitor(server, '203.0.113.1');
+        await ask(rider, { email });
+        const who = [rider, owner, createVisitor(server, '203.0.113.1')][round % 3] ?? rider;
+        const cookies = new Map(who.cookies);
+        const statuses = await Promise.all(
+          [first, second].map(async (code) => {
+            const tab = createVisitor(server, '203.0.113.1');
+            for (const [name, value] of cookies) tab.cookies.set(name, value);
+            return (await enter(tab, code, email)).statusCode;
+          }),
+        );
+        // Entering one code invalidates the other, unless the other was already being compared.
+        assert.ok(
+          statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
+          `round ${round}: ${String(statuses)}`,
+        );
+        const right = statuses.filter((status) => status === 200).length;
+        // Both codes of one challenge record its form. Codes of two challenges record two, unless a browser without a code of
+        // its own enters the second before the first is accepted: then both are for its own challenge.
+        const least = oneChallenge || who === rider ? 1 : right;
+        const most = oneChallenge ? 1 : right;
+        const added = (await server.countRows('consent_receipts')) - receipts;
+        assert.ok(added >= least && added <= most, `round ${round}: ${added} receipts for ${right} codes`);
+        receipts += added;
+      }
+    },
+  );
+
+  test('a visitor gets a working code after the clock was set back', async (server) => {
+    const visitor = createVisitor(server);
+    await ask(visitor);
+    await newestCode(server);
+    await server.advance(60);
+    await ask(visitor);
+    await newestCode(server, 2);
+    await server.advance(-3600);
+    const open = await visitor.get('/api/challenge');
+    assert.ok(open.json<OpenChallenge>().resendSeconds <= 60);
+    const asked = await ask(visitor);
+    assert.equal(asked.statusCode, 202);
+    assert.equal(asked.json<CodeRequested>().resendSeconds, 60);
+    const code = await newestCode(server, 3);
+    const again = await ask(visitor);
+    assert.equal(referenceOf(again), referenceOf(asked));
+    assert.equal(server.inbox.mails.length, 3, 'a double click still mails nothing');
+    assert.equal((await enter(visitor, code)).statusCode, 200);
+  });
+
+  test('a forged or foreign cookie does not open the article', async (server) => {
+    const visitor = createVisitor(server);
+    await ask(visitor);
+    const challenge = visitor.cookies.get('challenge') ?? '';
+    await enter(visitor, await newestCode(server));
+    const session = visitor.cookies.get('session') ?? '';
+    const thief = createVisitor(server);
+    for (const forged of [
+      challenge,
+      session.replace(/.$/, 'x'),
+      `${session.slice(0, 20)}x`,
+      'session:1:1',
+      '',
+      '.',
+    ]) {
+      thief.cookies.set('session', forged);
+      assert.equal((await thief.get('/api/article')).statusCode, 401, forged);
+    }
+    thief.cookies.set('session', session);
+    assert.equal((await thief.get('/api/article')).statusCode, 200);
+    await server.advance(31 * 24 * 3600);
+    assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last forever');
+    await server.advance(-32 * 24 * 3600);
+    assert.equal((await thief.get('/api/article')).statusCode, 200, 'a clock set back ends none');
+    await server.advance(-30 * 24 * 3600);
+    assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last forever');
+  });
+
+  test('a visitor gets the code screen back only in the same browser', async (server) => {
+    const visitor = createVisitor(server);
+    const { challengeId, reference, sender } = (await ask(visitor)).json<CodeRequested>();
+    assert.equal(sender, 'guide@example.com');
+    await server.advance(20);
+    await until(() => server.mailEvents.length === 1);
+    const open = await visitor.get(`/api/challenge?id=${challengeId}`);
+    assert.deepEqual(open.json<OpenChallenge>(), {
+      name: 'Ada Lovelace',
+      company: 'Analytical Engines',
+      email: EMAIL,
+      reference,
+      resendSeconds: 40,
+      askedSecondsAgo: 20,
+      consentVersion: '',
+      mail: 'sent',
+      sender,
+    });
+    await newestCode(server);
+    assert.equal(server.inbox.mails.length, 1, 'a reload sends nothing');
+    const stranger = createVisitor(server);
+    await ask(stranger, { email: 'other@example.com' });
+    assert.equal((await stranger.get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
+    assert.equal((await createVisitor(server).get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
+    await enter(visitor, await newestCode(server));
+    assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
+  });
+
+  test('a form whose mail cannot be queued gets an error and is not stored', async (server) => {
+    await sql`alter table outbox rename column payload to payload_away`.execute(server.database.db);
+    const response = await ask(createVisitor(server));
+    assert.equal(response.statusCode, 500);
+    for (const table of ['submissions', 'codes'] as const)
+      assert.equal(await server.countRows(table), 0, table);
+    await sql`alter table outbox rename column payload_away to payload`.execute(server.database.db);
+  });
+
+  test('a visitor who fills in the honeypot has to solve a proof of work', async (server) => {
+    const robot = createVisitor(server);
+    const response = await ask(robot, { website: 'https://spam.example' });
+    assert.equal(response.statusCode, 428);
+    assert.equal(response.headers['x-error-code'], 'proof-of-work-required');
+    assert.equal(await server.countRows('submissions'), 0);
+    assert.equal(await server.countRows('outbox'), 0);
+    assert.equal((await ask(createVisitor(server), { website: '' })).statusCode, 202);
+    assert.equal(await server.countRows('submissions'), 1);
+  });
+
+  test('a lead may have a name and company in any script', async (server) => {
+    const visitor = createVisitor(server);
+    const name = 'Żółć 李小龍 🦊 👩‍💻';
+    const company = 'Пиво & "Öl" <Ltd> O\u2019Neil';
+    await ask(visitor, { name, company });
+    const mail = await server.inbox.waitForMail(EMAIL);
+    assert.doesNotMatch(mail.raw, /Ltd|Neil|Öl/, 'nothing a visitor typed is in the mail');
+    await enter(visitor, codeIn(mail));
+    const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
+    assert.deepEqual({ name: lead?.name, company: lead?.company }, { name, company });
+  });
+});

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
@@ -17,6 +17,7 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const FORM = `fields:
   - { id: job_title, label: Job title, kind: text, required: true }
@@ -49,146 +50,141 @@ const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'l
     ({ answers }) => answers,
   );
 
-for (const engine of ENGINES) {
-  describe(`answers to custom questions on ${engine}`, () => {
-    it('answers to custom questions are stored with their labels and copied to the lead', () =>
-      withForm(engine, FORM, async (server) => {
+onEachEngine('answers to custom questions', ({ engine }) => {
+  it('answers to custom questions are stored with their labels and copied to the lead', () =>
+    withForm(engine, FORM, async (server) => {
+      const visitor = createVisitor(server);
+      const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
+      assert.equal((await askWith(visitor, answers)).statusCode, 202);
+      const stored =
+        '{"job_title":{"label":"Job title","answer":"Countess"},"topics":{"label":"Topics","answer":["Personas"]}}';
+      assert.deepEqual(await storedIn(server, 'submissions'), [stored]);
+      const open = (await visitor.get(API.challenge)).json<{ answers: unknown }>();
+      assert.deepEqual(open.answers, { job_title: 'Countess', topics: ['Personas'] });
+      await enterNewest(server, visitor, 1);
+      assert.deepEqual(await storedIn(server, 'leads'), [stored]);
+    }));
+
+  it('an answer that does not fit any custom question is refused, and nothing is stored or mailed', () =>
+    withForm(engine, FORM, async (server) => {
+      const refused = async (answers: unknown, headers = {}) => {
+        const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
+        return [statusCode, got['x-error-code'], body];
+      };
+      const invalid = (sentence: string) => [400, 'invalid-input', sentence];
+      assert.deepEqual(await refused(undefined), invalid('Job title: Please answer this question'));
+      assert.deepEqual(await refused({ job_title: ' ' }), invalid('Job title: Please answer this question'));
+      assert.deepEqual(
+        await refused({ job_title: 'Countess', fax: '1' }),
+        invalid('Invalid input: please check the field answers.fax.'),
+      );
+      assert.deepEqual(await refused('text'), invalid('Invalid input: please check the field answers.'));
+      assert.deepEqual(
+        await refused({ job_title: 'Countess', topics: ['Film'] }),
+        invalid('Topics: Please choose from the list'),
+      );
+      const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
+      assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
+        409,
+        'page-outdated',
+        'This form has changed since you opened it. Please reload this page and send it again.',
+      ]);
+      assert.equal(await server.countRows('submissions'), 0);
+      assert.equal(await server.countRows('outbox'), 0);
+      assert.doesNotMatch(server.logLines.join(), /Countess/);
+    }));
+
+  it('answers are ignored like any unknown field if the campaign has no custom questions', () =>
+    withForm(engine, null, async (server) => {
+      const visitor = createVisitor(server);
+      assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
+      assert.deepEqual(await storedIn(server, 'submissions'), [null]);
+      const open = (await visitor.get(API.challenge)).json<object>();
+      assert.equal('answers' in open, false);
+      await enterNewest(server, visitor, 1);
+      const { out } = await desk(server.service, ['export']);
+      assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url,first_read_at$/);
+      assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
+    }));
+
+  it('answers stay readable under their former label after the questions change', () =>
+    inFolder(async (folder) => {
+      const env = {
+        DATABASE_URL:
+          engine === 'sqlite' ? `file:${path.join(folder, 'leads.db')}` : await createPostgresDatabase(),
+      };
+      const first = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), FORM) };
+      await withServer({ engine, env: first }, async (server) => {
         const visitor = createVisitor(server);
-        const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
+        const answers = {
+          job_title: 'Countess',
+          phone: '+44 20 7946 0018',
+          topics: ['Prompts', 'Personas'],
+        };
         assert.equal((await askWith(visitor, answers)).statusCode, 202);
-        const stored =
-          '{"job_title":{"label":"Job title","answer":"Countess"},"topics":{"label":"Topics","answer":["Personas"]}}';
-        assert.deepEqual(await storedIn(server, 'submissions'), [stored]);
-        const open = (await visitor.get(API.challenge)).json<{ answers: unknown }>();
-        assert.deepEqual(open.answers, { job_title: 'Countess', topics: ['Personas'] });
         await enterNewest(server, visitor, 1);
-        assert.deepEqual(await storedIn(server, 'leads'), [stored]);
-      }));
+      });
 
-    it('an answer that does not fit any custom question is refused, and nothing is stored or mailed', () =>
-      withForm(engine, FORM, async (server) => {
-        const refused = async (answers: unknown, headers = {}) => {
-          const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
-          return [statusCode, got['x-error-code'], body];
-        };
-        const invalid = (sentence: string) => [400, 'invalid-input', sentence];
-        assert.deepEqual(await refused(undefined), invalid('Job title: Please answer this question'));
-        assert.deepEqual(
-          await refused({ job_title: ' ' }),
-          invalid('Job title: Please answer this question'),
+      const later = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), LATER) };
+      await withServer({ engine, env: later }, async (server) => {
+        const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
+        const [headings = '', line = ''] = (await run('export')).split('\r\n');
+        assert.ok(headings.endsWith(',first_read_at,job_title,topics,team,earlier_answers'), headings);
+        assert.ok(line.endsWith(',Countess,Prompts; Personas,,Phone: +44 20 7946 0018'), line);
+        const shown = await run('show', EMAIL);
+        assert.match(
+          shown,
+          / {4}Job title: Countess\n {4}Phone: \+44 20 7946 0018\n {4}Topics: Prompts; Personas\n/,
         );
-        assert.deepEqual(
-          await refused({ job_title: 'Countess', fax: '1' }),
-          invalid('Invalid input: please check the field answers.fax.'),
-        );
-        assert.deepEqual(await refused('text'), invalid('Invalid input: please check the field answers.'));
-        assert.deepEqual(
-          await refused({ job_title: 'Countess', topics: ['Film'] }),
-          invalid('Topics: Please choose from the list'),
-        );
-        const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
-        assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
-          409,
-          'page-outdated',
-          'This form has changed since you opened it. Please reload this page and send it again.',
-        ]);
-        assert.equal(await server.countRows('submissions'), 0);
-        assert.equal(await server.countRows('outbox'), 0);
-        assert.doesNotMatch(server.logLines.join(), /Countess/);
-      }));
 
-    it('answers are ignored like any unknown field if the campaign has no custom questions', () =>
-      withForm(engine, null, async (server) => {
+        await server.advance(3_600);
         const visitor = createVisitor(server);
-        assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
-        assert.deepEqual(await storedIn(server, 'submissions'), [null]);
-        const open = (await visitor.get(API.challenge)).json<object>();
-        assert.equal('answers' in open, false);
+        const answers = { job_title: '', topics: ['Deliverability'], team: 'Small' };
+        assert.equal((await askWith(visitor, answers)).statusCode, 202);
         await enterNewest(server, visitor, 1);
+        const [, again = ''] = (await run('export')).split('\r\n');
+        assert.ok(again.endsWith(',,Deliverability,Small,Phone: +44 20 7946 0018'), again);
+      });
+
+      await withServer({ engine, env }, async (server) => {
         const { out } = await desk(server.service, ['export']);
-        assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url,first_read_at$/);
-        assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
-      }));
+        const [headings = '', line = ''] = out.split('\r\n');
+        assert.ok(headings.endsWith(',first_read_at,earlier_answers'), headings);
+        assert.match(line, /Phone: \+44 20 7946 0018; Topics: Deliverability; Team: Small"?$/);
+      });
+    }));
 
-    it('answers stay readable under their former label after the questions change', () =>
-      inFolder(async (folder) => {
-        const env = {
-          DATABASE_URL:
-            engine === 'sqlite' ? `file:${path.join(folder, 'leads.db')}` : await createPostgresDatabase(),
-        };
-        const first = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), FORM) };
-        await withServer({ engine, env: first }, async (server) => {
-          const visitor = createVisitor(server);
-          const answers = {
-            job_title: 'Countess',
-            phone: '+44 20 7946 0018',
-            topics: ['Prompts', 'Personas'],
-          };
-          assert.equal((await askWith(visitor, answers)).statusCode, 202);
-          await enterNewest(server, visitor, 1);
-        });
-
-        const later = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), LATER) };
-        await withServer({ engine, env: later }, async (server) => {
-          const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
-          const [headings = '', line = ''] = (await run('export')).split('\r\n');
-          assert.ok(headings.endsWith(',first_read_at,job_title,topics,team,earlier_answers'), headings);
-          assert.ok(line.endsWith(',Countess,Prompts; Personas,,Phone: +44 20 7946 0018'), line);
-          const shown = await run('show', EMAIL);
-          assert.match(
-            shown,
-            / {4}Job title: Countess\n {4}Phone: \+44 20 7946 0018\n {4}Topics: Prompts; Personas\n/,
-          );
-
-          await server.advance(3_600);
-          const visitor = createVisitor(server);
-          const answers = { job_title: '', topics: ['Deliverability'], team: 'Small' };
-          assert.equal((await askWith(visitor, answers)).statusCode, 202);
-          await enterNewest(server, visitor, 1);
-          const [, again = ''] = (await run('export')).split('\r\n');
-          assert.ok(again.endsWith(',,Deliverability,Small,Phone: +44 20 7946 0018'), again);
-        });
-
-        await withServer({ engine, env }, async (server) => {
-          const { out } = await desk(server.service, ['export']);
-          const [headings = '', line = ''] = out.split('\r\n');
-          assert.ok(headings.endsWith(',first_read_at,earlier_answers'), headings);
-          assert.match(line, /Phone: \+44 20 7946 0018; Topics: Deliverability; Team: Small"?$/);
-        });
-      }));
-
-    it("imported answers fill the gaps in the lead's first form", () =>
-      withForm(engine, FORM, async (server, folder) => {
-        const file = path.join(folder, 'list.csv');
-        writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
-        await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
-        const answers = async () => {
-          const [lead] = await storedIn(server, 'leads');
-          return answersByLabel(lead ?? null);
-        };
-        const visitor = createVisitor(server);
-        await askWith(visitor, { job_title: 'Countess' });
-        await enterNewest(server, visitor, 1);
-        assert.deepEqual(await answers(), { 'Job title': 'Countess', Phone: '+44 20 7946 0018' });
-
-        await server.advance(3_600);
-        const again = createVisitor(server);
-        await askWith(again, { job_title: 'Countess', topics: ['Prompts'] });
-        await enterNewest(server, again, 2);
-        assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
-      }));
-
-    it('answers are not copied to an existing lead if another browser enters the code', () =>
-      withForm(engine, FORM, async (server) => {
-        const owner = createVisitor(server, '198.51.100.1');
-        await askWith(owner, { job_title: 'Countess' });
-        await enterNewest(server, owner, 1);
-        await server.advance(3_600);
-        await askWith(createVisitor(server, '198.51.100.2'), { job_title: 'Impostor' });
-        await enterNewest(server, createVisitor(server, '198.51.100.3'), 2);
+  it("imported answers fill the gaps in the lead's first form", () =>
+    withForm(engine, FORM, async (server, folder) => {
+      const file = path.join(folder, 'list.csv');
+      writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
+      await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
+      const answers = async () => {
         const [lead] = await storedIn(server, 'leads');
-        assert.match(lead ?? '', /Countess/);
-        assert.doesNotMatch(lead ?? '', /Impostor/);
-      }));
-  });
-}
+        return answersByLabel(lead ?? null);
+      };
+      const visitor = createVisitor(server);
+      await askWith(visitor, { job_title: 'Countess' });
+      await enterNewest(server, visitor, 1);
+      assert.deepEqual(await answers(), { 'Job title': 'Countess', Phone: '+44 20 7946 0018' });
+
+      await server.advance(3_600);
+      const again = createVisitor(server);
+      await askWith(again, { job_title: 'Countess', topics: ['Prompts'] });
+      await enterNewest(server, again, 2);
+      assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
+    }));
+
+  it('answers are not copied to an existing lead if another browser enters the code', () =>
+    withForm(engine, FORM, async (server) => {
+      const owner = createVisitor(server, '198.51.100.1');
+      await askWith(owner, { job_title: 'Countess' });
+      await enterNewest(server, owner, 1);
+      await server.advance(3_600);
+      await askWith(createVisitor(server, '198.51.100.2'), { job_title: 'Impostor' });
+      await enterNewest(server, createVisitor(server, '198.51.100.3'), 2);
+      const [lead] = await storedIn(server, 'leads');
+      assert.match(lead ?? '', /Countess/);
+      assert.doesNotMatch(lead ?? '', /Impostor/);
+    }));
+});

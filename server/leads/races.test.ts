@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { inTurn } from '#testing/address-lock.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, askForCode, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';
-import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { createVisitor, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string): Visitor {
   const tab = createVisitor(server, address);
@@ -16,166 +15,154 @@ function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string)
 const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
 
-for (const engine of ENGINES) {
-  describe(`concurrent requests on ${engine}`, () => {
-    it('two tabs that enter the same code are both admitted as one lead', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor: tab, code } = await askForCode(server);
-        const tabs = [tab, newTab(server, tab)] as const;
-        const responses = await inTurn(server.database, EMAIL, [
-          () => enter(tabs[0], code),
-          () => enter(tabs[1], code),
-        ]);
-        for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
-        for (const { cookies } of tabs) assert.ok(cookies.has('session'));
-        assert.equal(await server.countRows('leads'), 1);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
-      }));
-
-    it('two tabs that enter the code of another browser in their network are both admitted', () =>
-      withServer({ engine }, async (server) => {
-        await ask(createVisitor(server));
-        const code = await newestCode(server);
-        const tab = createVisitor(server);
-        await ask(tab);
-        const other = newTab(server, tab);
-        const responses = await Promise.all([enter(tab, code), enter(other, code)]);
-        for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-      }));
-
-    // SQLite runs one transaction after the other, so the second tab gets the answer for a wrong code.
-    if (engine === 'postgres')
-      it('two tabs that have verified and enter the code of a later form elsewhere are both admitted', () =>
-        withServer({ engine }, async (server) => {
-          const { visitor: tab, code } = await askForCode(server);
-          await enter(tab, code);
-          await server.advance(70);
-          await ask(createVisitor(server, '203.0.113.8'));
-          const later = await newestCode(server, 2);
-          const other = newTab(server, tab, '203.0.113.9');
-          const responses = await inTurn(server.database, EMAIL, [
-            () => enter(tab, later),
-            () => enter(other, later),
-          ]);
-          for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
-          assert.equal(await server.countRows('consent_receipts'), 2);
-        }));
-
-    it('a lost verification response uses up no attempt, so the same code works seven times', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        const lost = newTab(server, visitor);
-        for (let entry = 0; entry < 7; entry += 1) {
-          const { statusCode, body } = await enter(newTab(server, lost), code);
-          assert.equal(statusCode, 200, body);
-        }
-        const parallel = await Promise.all(
-          Array.from({ length: 4 }, async () => (await enter(newTab(server, lost), code)).statusCode),
-        );
-        assert.deepEqual(parallel, [200, 200, 200, 200]);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
-      }));
-
-    it('many parallel attempts without cookies leave the owner five attempts', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor: owner, code } = await askForCode(server, '203.0.113.1');
-        const responses = await Promise.all(
-          Array.from({ length: 20 }, (_, at) =>
-            enter(createVisitor(server, `198.51.100.${at + 1}`), wrongFor(code)),
-          ),
-        );
-        const statuses = responses.map(({ statusCode }) => statusCode);
-        assert.equal(statuses.filter((status) => status === 400).length, 5, String(statuses));
-        assert.equal(statuses.filter((status) => status === 429).length, 15, String(statuses));
-        const late = await enter(createVisitor(server, '198.51.100.99'), code);
-        assert.equal(late.statusCode, 429, 'the right code is not compared, either');
-        assert.equal(await server.countRows('leads'), 0);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
-        assert.equal((await enter(owner, code)).statusCode, 200);
-      }));
-
-    it('a code is refused if its e-mail address is erased during the comparison', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        await server.advance(0);
-        const [erased, entered] = await inTurn(server.database, EMAIL, [
-          () => erasePerson(server),
-          () => enter(visitor, code),
-        ]);
-        assert.equal(erased.codes, 1);
-        assert.equal(entered.statusCode, 400, entered.body);
-        assert.equal(entered.headers['x-error-code'], 'wrong-code');
-        assert.equal(visitor.cookies.has('session'), false);
-        for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
-          assert.equal(await server.countRows(table), 0, table);
-      }));
-
-    it('erasing a lead verified a moment ago ends their session', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        await server.advance(0);
-        const [entered] = await inTurn(server.database, EMAIL, [
-          () => enter(visitor, code),
-          () => erasePerson(server),
-        ]);
-        for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
-          assert.equal(await server.countRows(table), 0, table);
-        if (entered.statusCode === 200) assert.equal((await visitor.get('/api/article')).statusCode, 401);
-      }));
-
-    it('a code can be verified while the next one is requested', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        await server.advance(60);
-        const tab = newTab(server, visitor);
-        const [resent, entered] = await inTurn(server.database, EMAIL, [
-          () => ask(tab),
-          () => enter(visitor, code),
-        ]);
-        assert.equal(resent.statusCode, 202, resent.body);
-        assert.equal(entered.statusCode, 200, entered.body);
-        assert.equal((await visitor.get('/api/article')).statusCode, 200);
-        assert.equal(await server.countRows('leads'), 1);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
-      }));
-
-    it('a code requested right after the previous one was entered starts a new challenge', () =>
-      withServer({ engine }, async (server) => {
-        const { visitor, code } = await askForCode(server);
-        await server.advance(60);
-        const tab = newTab(server, visitor);
-        const [entered, resent] = await inTurn(server.database, EMAIL, [
-          () => enter(visitor, code),
-          () => ask(tab),
-        ]);
-        assert.equal(entered.statusCode, 200, entered.body);
-        assert.equal(resent.statusCode, 202, resent.body);
-        const second = await newestCode(server, 2);
-        const again = await enter(tab, second);
-        assert.ok([200, 400].includes(again.statusCode), again.body);
-        assert.equal(await server.countRows('leads'), 1);
-        assert.equal(await server.countRows('consent_receipts'), again.statusCode === 200 ? 2 : 1);
-      }));
-
-    it('a resend between wrong codes does not reset the attempts of the challenge', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const wrong = wrongFor(await newestCode(server));
-        await server.advance(60);
-        // Only four attempts, because a resend after the fifth opens a new challenge.
-        const statuses = await Promise.all([
-          ...[1, 2].map(() => enter(visitor, wrong)),
-          ask(newTab(server, visitor)),
-          ...[3, 4].map(() => enter(visitor, wrong)),
-        ]).then((responses) => responses.map(({ statusCode }) => statusCode));
-        assert.deepEqual(statuses, [400, 400, 202, 400, 400]);
-        assert.equal((await enter(visitor, wrong)).statusCode, 400, 'the fifth');
-        assert.equal((await enter(visitor, wrong)).statusCode, 429, 'the sixth');
-      }));
+onEachEngine('concurrent requests', ({ test, engine }) => {
+  test('two tabs that enter the same code are both admitted as one lead', async (server) => {
+    const { visitor: tab, code } = await askForCode(server);
+    const tabs = [tab, newTab(server, tab)] as const;
+    const responses = await inTurn(server.database, EMAIL, [
+      () => enter(tabs[0], code),
+      () => enter(tabs[1], code),
+    ]);
+    for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+    for (const { cookies } of tabs) assert.ok(cookies.has('session'));
+    assert.equal(await server.countRows('leads'), 1);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
   });
-}
+
+  test('two tabs that enter the code of another browser in their network are both admitted', async (server) => {
+    await ask(createVisitor(server));
+    const code = await newestCode(server);
+    const tab = createVisitor(server);
+    await ask(tab);
+    const other = newTab(server, tab);
+    const responses = await Promise.all([enter(tab, code), enter(other, code)]);
+    for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+  });
+
+  // SQLite runs one transaction after the other, so the second tab gets the answer for a wrong code.
+  if (engine === 'postgres')
+    test('two tabs that have verified and enter the code of a later form elsewhere are both admitted', async (server) => {
+      const { visitor: tab, code } = await askForCode(server);
+      await enter(tab, code);
+      await server.advance(70);
+      await ask(createVisitor(server, '203.0.113.8'));
+      const later = await newestCode(server, 2);
+      const other = newTab(server, tab, '203.0.113.9');
+      const responses = await inTurn(server.database, EMAIL, [
+        () => enter(tab, later),
+        () => enter(other, later),
+      ]);
+      for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+      assert.equal(await server.countRows('consent_receipts'), 2);
+    });
+
+  test('a lost verification response uses up no attempt, so the same code works seven times', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    const lost = newTab(server, visitor);
+    for (let entry = 0; entry < 7; entry += 1) {
+      const { statusCode, body } = await enter(newTab(server, lost), code);
+      assert.equal(statusCode, 200, body);
+    }
+    const parallel = await Promise.all(
+      Array.from({ length: 4 }, async () => (await enter(newTab(server, lost), code)).statusCode),
+    );
+    assert.deepEqual(parallel, [200, 200, 200, 200]);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+  });
+
+  test('many parallel attempts without cookies leave the owner five attempts', async (server) => {
+    const { visitor: owner, code } = await askForCode(server, '203.0.113.1');
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        enter(createVisitor(server, `198.51.100.${at + 1}`), wrongFor(code)),
+      ),
+    );
+    const statuses = responses.map(({ statusCode }) => statusCode);
+    assert.equal(statuses.filter((status) => status === 400).length, 5, String(statuses));
+    assert.equal(statuses.filter((status) => status === 429).length, 15, String(statuses));
+    const late = await enter(createVisitor(server, '198.51.100.99'), code);
+    assert.equal(late.statusCode, 429, 'the right code is not compared, either');
+    assert.equal(await server.countRows('leads'), 0);
+    assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+    assert.equal((await enter(owner, code)).statusCode, 200);
+  });
+
+  test('a code is refused if its e-mail address is erased during the comparison', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    await server.advance(0);
+    const [erased, entered] = await inTurn(server.database, EMAIL, [
+      () => erasePerson(server),
+      () => enter(visitor, code),
+    ]);
+    assert.equal(erased.codes, 1);
+    assert.equal(entered.statusCode, 400, entered.body);
+    assert.equal(entered.headers['x-error-code'], 'wrong-code');
+    assert.equal(visitor.cookies.has('session'), false);
+    for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
+      assert.equal(await server.countRows(table), 0, table);
+  });
+
+  test('erasing a lead verified a moment ago ends their session', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    await server.advance(0);
+    const [entered] = await inTurn(server.database, EMAIL, [
+      () => enter(visitor, code),
+      () => erasePerson(server),
+    ]);
+    for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
+      assert.equal(await server.countRows(table), 0, table);
+    if (entered.statusCode === 200) assert.equal((await visitor.get('/api/article')).statusCode, 401);
+  });
+
+  test('a code can be verified while the next one is requested', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    await server.advance(60);
+    const tab = newTab(server, visitor);
+    const [resent, entered] = await inTurn(server.database, EMAIL, [
+      () => ask(tab),
+      () => enter(visitor, code),
+    ]);
+    assert.equal(resent.statusCode, 202, resent.body);
+    assert.equal(entered.statusCode, 200, entered.body);
+    assert.equal((await visitor.get('/api/article')).statusCode, 200);
+    assert.equal(await server.countRows('leads'), 1);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
+  });
+
+  test('a code requested right after the previous one was entered starts a new challenge', async (server) => {
+    const { visitor, code } = await askForCode(server);
+    await server.advance(60);
+    const tab = newTab(server, visitor);
+    const [entered, resent] = await inTurn(server.database, EMAIL, [
+      () => enter(visitor, code),
+      () => ask(tab),
+    ]);
+    assert.equal(entered.statusCode, 200, entered.body);
+    assert.equal(resent.statusCode, 202, resent.body);
+    const second = await newestCode(server, 2);
+    const again = await enter(tab, second);
+    assert.ok([200, 400].includes(again.statusCode), again.body);
+    assert.equal(await server.countRows('leads'), 1);
+    assert.equal(await server.countRows('consent_receipts'), again.statusCode === 200 ? 2 : 1);
+  });
+
+  test('a resend between wrong codes does not reset the attempts of the challenge', async (server) => {
+    const visitor = createVisitor(server);
+    await ask(visitor);
+    const wrong = wrongFor(await newestCode(server));
+    await server.advance(60);
+    // Only four attempts, because a resend after the fifth opens a new challenge.
+    const statuses = await Promise.all([
+      ...[1, 2].map(() => enter(visitor, wrong)),
+      ask(newTab(server, visitor)),
+      ...[3, 4].map(() => enter(visitor, wrong)),
+    ]).then((responses) => responses.map(({ statusCode }) => statusCode));
+    assert.deepEqual(statuses, [400, 400, 202, 400, 400]);
+    assert.equal((await enter(visitor, wrong)).statusCode, 400, 'the fifth');
+    assert.equal((await enter(visitor, wrong)).statusCode, 429, 'the sixth');
+  });
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
@@ -14,19 +14,13 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
-import {
-  createVisitor,
-  filledForm,
-  sharedServer,
-  withServer,
-  type ServerUnderTest,
-} from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -54,234 +48,222 @@ const reasons = async (server: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ reason }) => reason).toSorted();
 };
 
-const SERVERS: { readonly engine: Engine; readonly shared: ServerUnderTest }[] = [];
-for (const engine of ENGINES) SERVERS.push({ engine, shared: await sharedServer({ engine }) });
+onEachEngine('unsubscribe link', ({ test, engine }) => {
+  test('the unsubscribe link does nothing until its button is pressed', async (server) => {
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    for (const method of ['GET', 'HEAD'] as const) {
+      const opened = await server.app.inject({ method, url });
+      assert.equal(opened.statusCode, 200);
+      assert.equal(opened.headers['cache-control'], 'no-store');
+      assert.doesNotMatch(opened.body, /ada/i);
+    }
+    assert.deepEqual(await reasons(server), []);
 
-for (const { engine, shared } of SERVERS) {
-  describe(`unsubscribe link on ${engine}`, () => {
-    it('the unsubscribe link does nothing until its button is pressed', () =>
-      withServer({ engine }, async (server) => {
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        for (const method of ['GET', 'HEAD'] as const) {
-          const opened = await server.app.inject({ method, url });
-          assert.equal(opened.statusCode, 200);
-          assert.equal(opened.headers['cache-control'], 'no-store');
-          assert.doesNotMatch(opened.body, /ada/i);
-        }
-        assert.deepEqual(await reasons(server), []);
-
-        const { body } = await server.app.inject({ method: 'GET', url });
-        assert.match(body, /<form method="post">/);
-        const fields = [...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)];
-        const payload = new URLSearchParams(
-          fields.map(([, name = '', value = '']) => [name, value]),
-        ).toString();
-        const pressed = await press(server, url, { payload });
-        assert.equal(pressed.statusCode, 200);
-        assert.match(pressed.body, /You are unsubscribed/);
-        assert.deepEqual(await reasons(server), ['unsubscribed']);
-        const [withdrawal] = await server.database.db.selectFrom('withdrawals').selectAll().execute();
-        assert.equal(withdrawal?.way, 'page');
-        assert.equal(withdrawal.user_agent, 'Mail/1');
-      }));
-
-    it("a mail program's one-click request unsubscribes only once, from any origin", () =>
-      withServer({ engine }, async (server) => {
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        const parts = [
-          '--x',
-          'Content-Disposition: form-data; name="List-Unsubscribe"',
-          '',
-          'One-Click',
-          '--x--',
-          '',
-        ];
-        for (const options of [
-          {},
-          { headers: { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' } },
-          { payload: parts.join('\r\n'), type: 'multipart/form-data; boundary=x' },
-        ]) {
-          const pressed = await press(server, url, options);
-          assert.equal(pressed.statusCode, 200);
-          assert.equal(pressed.headers['set-cookie'], undefined);
-          assert.equal(pressed.headers.location, undefined);
-        }
-        assert.equal(await server.countRows('withdrawals'), 1);
-        assert.deepEqual(await reasons(server), ['unsubscribed']);
-      }));
-
-    for (const [payload, type] of [
-      ['List-Unsubscribe=One-Click', 'text/plain'],
-      ['List-Unsubscribe=One-Click', undefined],
-      ['', undefined],
-      ['', 'application/x-www-form-urlencoded'],
-      ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
-      ['list-unsubscribe=one-click', 'application/x-www-form-urlencoded'],
-    ] as const)
-      it(`an unsubscribe request with "${payload}" and ${type ?? 'no content type'} is accepted`, async () => {
-        const before = await reasons(shared);
-        const { leadId } = await becomeLead(shared, `lead-${before.length}@example.com`);
-        const headers = type === undefined ? {} : { 'content-type': type };
-        const url = pathOf(shared, leadId);
-        const pressed = await shared.app.inject({ method: 'POST', url, payload, headers });
-        assert.equal(pressed.statusCode, 200);
-        assert.deepEqual(await reasons(shared), [...before, 'unsubscribed']);
-      });
-
-    it('an unsubscribe request of more than 4 kB is refused', () =>
-      withServer({ engine }, async (server) => {
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        const refused = await press(server, url, { payload: 'x'.repeat(5_000) });
-        assert.equal(refused.statusCode, 413);
-        assert.match(refused.body, /^[A-Z][^<>]+\.$/);
-        assert.deepEqual(await reasons(server), []);
-      }));
-
-    it('the unsubscribe link cannot be guessed and does not reveal who is a lead', () =>
-      withServer({ engine }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        const url = pathOf(server, leadId);
-        const nobody = pathOf(server, '01930000-0000-7000-8000-000000000000');
-        const others = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
-        const { visitor } = await becomeLead(server, 'eve@example.com');
-        const session = visitor.cookies.get('session')?.replace('session:', '');
-        assert.ok(session);
-        for (const wrong of [
-          API.unsubscribe,
-          `${API.unsubscribe}?t=`,
-          `${API.unsubscribe}?t=${leadId}`,
-          // The signature's last character is one of sixteen, including A.
-          `${url.slice(0, -1)}${url.endsWith('A') ? 'E' : 'A'}`,
-          url.slice(0, -1),
-          `${url}&t=x`,
-          unsubscribeUrl(others, '', leadId),
-          `${API.unsubscribe}?t=${encodeURIComponent(session)}`,
-        ]) {
-          assert.equal((await server.app.inject({ method: 'GET', url: wrong })).statusCode, 404, wrong);
-          assert.equal((await press(server, wrong)).statusCode, 404, wrong);
-        }
-        assert.deepEqual(await reasons(server), []);
-        for (const act of [
-          (link: string) => server.app.inject({ method: 'GET', url: link }),
-          (link: string) => press(server, link),
-        ]) {
-          const [known, unknown] = [await act(url), await act(nobody)];
-          assert.equal(known.body, unknown.body);
-          assert.equal(known.statusCode, unknown.statusCode);
-        }
-      }));
-
-    it('a suppression survives the loss of its secret and ends with a new consent', () =>
-      withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
-        await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
-        const { db } = server.database;
-        await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
-        await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
-        server.wakeWorker();
-        await until(async () => {
-          const rows = await db.selectFrom('outbox').select('state').where('kind', '=', 'guide').execute();
-          return rows.some(({ state }) => state === 'dropped');
-        });
-        await server.advance(61);
-        await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
-        assert.deepEqual(await reasons(server), []);
-      }));
-
-    it('unsubscribing sends one webhook event', () =>
-      withReceiver(undefined, async (receiver) => {
-        const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
-        await withServer({ engine, env }, async (server) => {
-          const { leadId } = await becomeLead(server, EMAIL);
-          for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
-          await becomeLead(server, 'eve@example.com');
-          await until(() => receiver.received.length >= 3);
-          const events = receiver.received.map(({ event }) => event);
-          assert.deepEqual(
-            events.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
-            ['lead.verified', 'lead.unsubscribed'],
-          );
-        });
-      }));
-
-    it('unsubscribing can be undone only by a new verified consent', () =>
-      withServer({ engine }, async (server) => {
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        await press(server, url);
-        await server.advance(61);
-        const visitor = createVisitor(server, '198.51.100.8');
-        await visitor.post(API.leads, filledForm({ email: EMAIL }));
-        const second = await server.inbox.waitForMail(EMAIL, 2);
-        assert.deepEqual(await reasons(server), ['unsubscribed']);
-        const verified = await visitor.post(API.verify, { email: EMAIL, code: codeIn(second) });
-        assert.equal(verified.statusCode, 200);
-        assert.deepEqual(await reasons(server), []);
-        await press(server, url);
-        assert.equal(await server.countRows('withdrawals'), 2);
-      }));
-
-    it('unsubscribing adds a withdrawal to the consent chain in the right order', () =>
-      withServer({ engine }, async (server) => {
-        const { db } = server.database;
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        await server.advance(30);
-        // Sealing the consent waits for the mail server's reply, and sealing the withdrawal waits for the consent.
-        const dueAt = server.now() + 3_600_000;
-        await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
-        await press(server, url);
-        assert.equal((await sealConsents(server.service)).sealed, 0);
-        await db.updateTable('outbox').set({ state: 'sent' }).execute();
-        await server.advance(61);
-        await becomeLead(server, EMAIL, 2);
-        await server.advance(1);
-        await press(server, url);
-        assert.equal((await sealConsents(server.service)).sealed, 4);
-        const entries = await db.selectFrom('consent_chain').select('kind').orderBy('position').execute();
-        assert.deepEqual(
-          entries.map(({ kind }) => kind),
-          ['consent', 'withdrawal', 'consent', 'withdrawal'],
-        );
-      }));
-
-    it('a withdrawal appears in timeline, chain and proof, even after an erasure', () =>
-      withServer({ engine }, async (server) => {
-        const { db } = server.database;
-        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        await server.advance(61);
-        await press(server, url);
-        assert.equal((await sealConsents(server.service)).sealed, 2);
-        const { out } = await desk(server.service, ['show', EMAIL]);
-        assert.match(out, /withdrew the consent[\s\S]*by way of: +one-click|withdrew the consent/);
-        assert.match(out, /was suppressed/);
-        await inFolder(async (folder) => {
-          const file = path.join(folder, 'ada');
-          await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
-          const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-            entries: { kind: string; content: { email: string; way?: string } }[];
-          };
-          assert.deepEqual(
-            entries.map(({ kind, content }) => [kind, content.email, content.way]),
-            [
-              ['consent', EMAIL, undefined],
-              ['withdrawal', EMAIL, 'one-click'],
-            ],
-          );
-          const page = readFileSync(`${file}.html`, 'utf8');
-          assert.match(page, /Agreed on [\s\S]+Withdrawn on [\s\S]+the unsubscribe button of a mail program/);
-        });
-        const check = () => verifyChain(db, { secrets: server.service.secrets, now: server.now() });
-        const whole = await check();
-        assert.deepEqual([whole.entries, whole.errors], [2, []]);
-
-        await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
-        const after = await check();
-        assert.deepEqual([after.entries, after.erased, after.errors], [4, 2, []]);
-        assert.equal(await server.countRows('withdrawals'), 0);
-        const left = await db.selectFrom('suppressions').selectAll().execute();
-        assert.deepEqual(left.map(({ reason }) => reason).toSorted(), ['erased', 'unsubscribed']);
-        for (const { email, note } of left) assert.deepEqual([email, note], [null, null]);
-      }));
+    const { body } = await server.app.inject({ method: 'GET', url });
+    assert.match(body, /<form method="post">/);
+    const fields = [...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)];
+    const payload = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, value])).toString();
+    const pressed = await press(server, url, { payload });
+    assert.equal(pressed.statusCode, 200);
+    assert.match(pressed.body, /You are unsubscribed/);
+    assert.deepEqual(await reasons(server), ['unsubscribed']);
+    const [withdrawal] = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+    assert.equal(withdrawal?.way, 'page');
+    assert.equal(withdrawal.user_agent, 'Mail/1');
   });
-}
+
+  test("a mail program's one-click request unsubscribes only once, from any origin", async (server) => {
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    const parts = [
+      '--x',
+      'Content-Disposition: form-data; name="List-Unsubscribe"',
+      '',
+      'One-Click',
+      '--x--',
+      '',
+    ];
+    for (const options of [
+      {},
+      { headers: { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' } },
+      { payload: parts.join('\r\n'), type: 'multipart/form-data; boundary=x' },
+    ]) {
+      const pressed = await press(server, url, options);
+      assert.equal(pressed.statusCode, 200);
+      assert.equal(pressed.headers['set-cookie'], undefined);
+      assert.equal(pressed.headers.location, undefined);
+    }
+    assert.equal(await server.countRows('withdrawals'), 1);
+    assert.deepEqual(await reasons(server), ['unsubscribed']);
+  });
+
+  for (const [payload, type] of [
+    ['List-Unsubscribe=One-Click', 'text/plain'],
+    ['List-Unsubscribe=One-Click', undefined],
+    ['', undefined],
+    ['', 'application/x-www-form-urlencoded'],
+    ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
+    ['list-unsubscribe=one-click', 'application/x-www-form-urlencoded'],
+  ] as const)
+    test(`an unsubscribe request with "${payload}" and ${type ?? 'no content type'} is accepted`, async (server) => {
+      const { leadId } = await becomeLead(server, EMAIL);
+      const headers = type === undefined ? {} : { 'content-type': type };
+      const url = pathOf(server, leadId);
+      const pressed = await server.app.inject({ method: 'POST', url, payload, headers });
+      assert.equal(pressed.statusCode, 200);
+      assert.deepEqual(await reasons(server), ['unsubscribed']);
+    });
+
+  test('an unsubscribe request of more than 4 kB is refused', async (server) => {
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    const refused = await press(server, url, { payload: 'x'.repeat(5_000) });
+    assert.equal(refused.statusCode, 413);
+    assert.match(refused.body, /^[A-Z][^<>]+\.$/);
+    assert.deepEqual(await reasons(server), []);
+  });
+
+  test('the unsubscribe link cannot be guessed and does not reveal who is a lead', async (server) => {
+    const { leadId } = await becomeLead(server, EMAIL);
+    const url = pathOf(server, leadId);
+    const nobody = pathOf(server, '01930000-0000-7000-8000-000000000000');
+    const others = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
+    const { visitor } = await becomeLead(server, 'eve@example.com');
+    const session = visitor.cookies.get('session')?.replace('session:', '');
+    assert.ok(session);
+    for (const wrong of [
+      API.unsubscribe,
+      `${API.unsubscribe}?t=`,
+      `${API.unsubscribe}?t=${leadId}`,
+      // The signature's last character is one of sixteen, including A.
+      `${url.slice(0, -1)}${url.endsWith('A') ? 'E' : 'A'}`,
+      url.slice(0, -1),
+      `${url}&t=x`,
+      unsubscribeUrl(others, '', leadId),
+      `${API.unsubscribe}?t=${encodeURIComponent(session)}`,
+    ]) {
+      assert.equal((await server.app.inject({ method: 'GET', url: wrong })).statusCode, 404, wrong);
+      assert.equal((await press(server, wrong)).statusCode, 404, wrong);
+    }
+    assert.deepEqual(await reasons(server), []);
+    for (const act of [
+      (link: string) => server.app.inject({ method: 'GET', url: link }),
+      (link: string) => press(server, link),
+    ]) {
+      const [known, unknown] = [await act(url), await act(nobody)];
+      assert.equal(known.body, unknown.body);
+      assert.equal(known.statusCode, unknown.statusCode);
+    }
+  });
+
+  test(
+    'a suppression survives the loss of its secret and ends with a new consent',
+    { env: { GUIDE_EMAIL: 'link' } },
+    async (server) => {
+      await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
+      const { db } = server.database;
+      await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
+      await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
+      server.wakeWorker();
+      await until(async () => {
+        const rows = await db.selectFrom('outbox').select('state').where('kind', '=', 'guide').execute();
+        return rows.some(({ state }) => state === 'dropped');
+      });
+      await server.advance(61);
+      await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
+      assert.deepEqual(await reasons(server), []);
+    },
+  );
+
+  it('unsubscribing sends one webhook event', () =>
+    withReceiver(undefined, async (receiver) => {
+      const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
+      await withServer({ engine, env }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
+        await becomeLead(server, 'eve@example.com');
+        await until(() => receiver.received.length >= 3);
+        const events = receiver.received.map(({ event }) => event);
+        assert.deepEqual(
+          events.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
+          ['lead.verified', 'lead.unsubscribed'],
+        );
+      });
+    }));
+
+  test('unsubscribing can be undone only by a new verified consent', async (server) => {
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    await press(server, url);
+    await server.advance(61);
+    const visitor = createVisitor(server, '198.51.100.8');
+    await visitor.post(API.leads, filledForm({ email: EMAIL }));
+    const second = await server.inbox.waitForMail(EMAIL, 2);
+    assert.deepEqual(await reasons(server), ['unsubscribed']);
+    const verified = await visitor.post(API.verify, { email: EMAIL, code: codeIn(second) });
+    assert.equal(verified.statusCode, 200);
+    assert.deepEqual(await reasons(server), []);
+    await press(server, url);
+    assert.equal(await server.countRows('withdrawals'), 2);
+  });
+
+  test('unsubscribing adds a withdrawal to the consent chain in the right order', async (server) => {
+    const { db } = server.database;
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    await server.advance(30);
+    // Sealing the consent waits for the mail server's reply, and sealing the withdrawal waits for the consent.
+    const dueAt = server.now() + 3_600_000;
+    await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
+    await press(server, url);
+    assert.equal((await sealConsents(server.service)).sealed, 0);
+    await db.updateTable('outbox').set({ state: 'sent' }).execute();
+    await server.advance(61);
+    await becomeLead(server, EMAIL, 2);
+    await server.advance(1);
+    await press(server, url);
+    assert.equal((await sealConsents(server.service)).sealed, 4);
+    const entries = await db.selectFrom('consent_chain').select('kind').orderBy('position').execute();
+    assert.deepEqual(
+      entries.map(({ kind }) => kind),
+      ['consent', 'withdrawal', 'consent', 'withdrawal'],
+    );
+  });
+
+  test('a withdrawal appears in timeline, chain and proof, even after an erasure', async (server) => {
+    const { db } = server.database;
+    const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+    await server.advance(61);
+    await press(server, url);
+    assert.equal((await sealConsents(server.service)).sealed, 2);
+    const { out } = await desk(server.service, ['show', EMAIL]);
+    assert.match(out, /withdrew the consent[\s\S]*by way of: +one-click|withdrew the consent/);
+    assert.match(out, /was suppressed/);
+    await inFolder(async (folder) => {
+      const file = path.join(folder, 'ada');
+      await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
+      const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+        entries: { kind: string; content: { email: string; way?: string } }[];
+      };
+      assert.deepEqual(
+        entries.map(({ kind, content }) => [kind, content.email, content.way]),
+        [
+          ['consent', EMAIL, undefined],
+          ['withdrawal', EMAIL, 'one-click'],
+        ],
+      );
+      const page = readFileSync(`${file}.html`, 'utf8');
+      assert.match(page, /Agreed on [\s\S]+Withdrawn on [\s\S]+the unsubscribe button of a mail program/);
+    });
+    const check = () => verifyChain(db, { secrets: server.service.secrets, now: server.now() });
+    const whole = await check();
+    assert.deepEqual([whole.entries, whole.errors], [2, []]);
+
+    await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
+    const after = await check();
+    assert.deepEqual([after.entries, after.erased, after.errors], [4, 2, []]);
+    assert.equal(await server.countRows('withdrawals'), 0);
+    const left = await db.selectFrom('suppressions').selectAll().execute();
+    assert.deepEqual(left.map(({ reason }) => reason).toSorted(), ['erased', 'unsubscribed']);
+    for (const { email, note } of left) assert.deepEqual([email, note], [null, null]);
+  });
+});
 
 it('unsubscribing keeps a suppression that the operator added', () =>
   withServer({ engine: 'sqlite' }, async (server) => {

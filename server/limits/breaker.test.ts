@@ -8,7 +8,6 @@ import { v7 as uuid } from 'uuid';
 import { createBreaker } from '#server/limits/breaker.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
   createVisitor,
@@ -17,6 +16,7 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 /** Longer than a process uses its cached state. */
 const LOOK_SECONDS = 3;
@@ -180,215 +180,228 @@ const NOT_OPENED: readonly Opening[] = [
   ],
 ];
 
-for (const engine of ENGINES) {
-  describe(`list-bomb breaker on ${engine}`, () => {
-    const afterPast = async (past: Opening[1], status: number, reasons: readonly string[]) =>
-      withServer({ engine }, async (server) => {
-        for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
-        assert.equal((await askAsStranger(server)).statusCode, status);
-        assert.deepEqual(server.breakerReasons, reasons);
-      });
-    for (const [by, past] of OPENED)
-      it(`the breaker opens because of ${by}`, () => afterPast(past, 428, ['too few codes entered']));
-    for (const [by, past] of NOT_OPENED)
-      it(`the breaker does not open because of ${by}`, () => afterPast(past, 202, []));
+onEachEngine('list-bomb breaker', ({ test, engine }) => {
+  const afterPast = async (past: Opening[1], status: number, reasons: readonly string[]) =>
+    withServer({ engine }, async (server) => {
+      for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
+      assert.equal((await askAsStranger(server)).statusCode, status);
+      assert.deepEqual(server.breakerReasons, reasons);
+    });
+  for (const [by, past] of OPENED)
+    it(`the breaker opens because of ${by}`, () => afterPast(past, 428, ['too few codes entered']));
+  for (const [by, past] of NOT_OPENED)
+    it(`the breaker does not open because of ${by}`, () => afterPast(past, 202, []));
 
-    it('the breaker opens when too many codes are mailed in a minute', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '3' } }, async (server) => {
-        const waiting = createVisitor(server, '203.0.113.9');
-        assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
-        for (let count = 0; count < 2; count += 1)
-          assert.equal((await askAsStranger(server)).statusCode, 202);
-        await server.advance(LOOK_SECONDS);
+  test(
+    'the breaker opens when too many codes are mailed in a minute',
+    { env: { BREAKER_CODES_PER_MINUTE: '3' } },
+    async (server) => {
+      const waiting = createVisitor(server, '203.0.113.9');
+      assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
+      for (let count = 0; count < 2; count += 1) assert.equal((await askAsStranger(server)).statusCode, 202);
+      await server.advance(LOOK_SECONDS);
 
-        const refused = await askAsStranger(server);
-        assert.equal(refused.statusCode, 428);
-        assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
-        assert.match(refused.body, /^We are being asked for very many codes\./);
-        assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
-        assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
+      const refused = await askAsStranger(server);
+      assert.equal(refused.statusCode, 428);
+      assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
+      assert.match(refused.body, /^We are being asked for very many codes\./);
+      assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
+      assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
 
-        await server.advance(60);
-        assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
-        const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
-        const verified = await waiting.post(API.verify, { email: 'waiting@example.com', code });
-        assert.equal(verified.statusCode, 200);
+      await server.advance(60);
+      assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
+      const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
+      const verified = await waiting.post(API.verify, { email: 'waiting@example.com', code });
+      assert.equal(verified.statusCode, 200);
 
-        const { challenge, solution } = await solve(server);
-        const proof = encode({ challenge, solution });
-        assert.equal((await askAsStranger(server, proof)).statusCode, 202);
-        assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
+      const { challenge, solution } = await solve(server);
+      const proof = encode({ challenge, solution });
+      assert.equal((await askAsStranger(server, proof)).statusCode, 202);
+      assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
 
-        await server.advance(11 * 60);
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        assert.equal(server.breakerReasons.length, 1);
-      }));
+      await server.advance(11 * 60);
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+      assert.equal(server.breakerReasons.length, 1);
+    },
+  );
 
-    it('the breaker opens on a page without history and on one whose history was an attack', () =>
-      withServer({ engine }, async (server) => {
-        await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-        // Eight days without an entered code must not count as the usual share.
-        await server.advance(24 * 3_600);
-        for (let day = 1; day <= 8; day += 1) {
-          await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
-        }
-        await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 2 }));
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-        assert.equal(server.breakerReasons.length, 2);
-      }));
-
-    it('the breaker asks only networks without entered codes for a proof of work', () =>
-      withServer({ engine }, async (server) => {
-        const decided = decidedAt(server);
-        await insertPast(server, decided, bomb(100, 1, everywhere));
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        await insertPast(server, decided + 1, bomb(1_000, 10, everywhere));
-        await server.advance(LOOK_SECONDS);
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        assert.deepEqual(server.breakerReasons, []);
-
-        const guilty = createVisitor(server, address(0xf0_0000));
-        assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
-      }));
-
-    it('the breaker counts the 65,536 networks of an IPv6 /48 as one', () =>
-      withServer({ engine }, async (server) => {
-        const line = bomb(500, 1, everywhere).map((code, index) => ({
-          ...code,
-          network: `2001:db8:7:${index.toString(16)}::1`,
-        }));
-        await insertPast(server, decidedAt(server), line);
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        const guilty = createVisitor(server, '2001:db8:7:ffff::2');
-        assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
-        const neighbour = createVisitor(server, '2001:db8:8::2');
-        assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
-      }));
-
-    it('the breaker asks only the network with twenty strangers for a proof of work', () =>
-      withServer({ engine }, async (server) => {
-        const own = list(70, (index) => ({
-          email: `${index}@attacker.com`,
-          network: '192.0.2.7',
-          entered: true,
-        }));
-        await insertPast(server, server.now() - 60_000, own);
-        const attacker = () => createVisitor(server, '192.0.2.7');
-        for (let count = 0; count < 20; count += 1)
-          assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
-        // Refused immediately, because codes sent since the last check of the database count too.
-        const refused = await askAs(attacker(), 'stranger@victim-20.com');
-        assert.equal(refused.statusCode, 428);
-        assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
-        await server.advance(LOOK_SECONDS);
-        assert.equal((await askAs(attacker(), 'stranger@victim-21.com')).statusCode, 428);
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        const { challenge, solution } = await solve(server);
-        const proof = encode({ challenge, solution });
-        assert.equal((await askAs(attacker(), 'stranger@victim-22.com', proof)).statusCode, 202);
-        await server.advance(3_600);
-        assert.equal((await askAs(attacker(), 'stranger@victim-23.com')).statusCode, 202);
-        assert.deepEqual(server.breakerReasons, []);
-      }));
-
-    it('the breaker opens before codes expire when hardly any are entered', () =>
-      withServer({ engine }, async (server) => {
-        await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
-        assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
-        await server.advance(2 * 60);
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-      }));
-
-    it('the breaker does not open because of a busy minute in a few networks', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '200' } }, async (server) => {
-        await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        await insertPast(server, server.now() - 1_000, visitors({ count: 300, entered: 100 }));
-        await server.advance(LOOK_SECONDS);
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-        assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
-      }));
-
-    it('the breaker ignores networks when their limit is 0', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
-        assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
-        await insertPast(server, decidedAt(server) + 1, bomb(150, 1, everywhere));
-        await server.advance(LOOK_SECONDS);
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-      }));
-
-    it('setting the clock back does not keep the breaker open', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '2' } }, async (server) => {
-        await askAsStranger(server);
-        await askAsStranger(server);
-        await server.advance(LOOK_SECONDS);
-        assert.equal((await askAsStranger(server)).statusCode, 428);
-        await server.advance(-24 * 3_600);
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-      }));
-
-    it('the breaker stays closed when its limits are 0', () =>
-      withServer(
-        { engine, env: { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' } },
-        async (server) => {
-          const decided = decidedAt(server);
-          await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 300 }));
-          await insertPast(server, decided, visitors({ count: 150, entered: 0 }));
-          for (let count = 0; count < 25; count += 1) {
-            const response = await askAs(createVisitor(server, '192.0.2.9'), `visitor-${count}@example.org`);
-            assert.equal(response.statusCode, 202);
-          }
-        },
-      ));
-
-    it('the breaker is shared by all processes and notifies the operator once', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        const opened: string[] = [];
-        const processes = Array.from({ length: 4 }, () =>
-          createBreaker({
-            db: server.database.db,
-            config: server.config,
-            clock: server.now,
-            onOpened: (reason) => opened.push(reason),
-          }),
-        );
-        const states = await Promise.all(processes.map((breaker) => breaker.needsProofOfWork('192.0.2.1')));
-        assert.deepEqual(states, [true, true, true, true]);
-        assert.equal(opened.length, 1);
-      }));
-
-    it('a request that arrives during the first check of the breaker waits for its result', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        const breaker = createBreaker({
-          db: server.database.db,
-          config: server.config,
-          clock: server.now,
-          onOpened: () => {},
-        });
-        const both = [breaker.needsProofOfWork('192.0.2.1'), breaker.needsProofOfWork('192.0.2.2')];
-        assert.deepEqual(await Promise.all(both), [true, true]);
-      }));
-
-    it('the breaker checks again after a check that failed', () =>
-      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
-        assert.equal((await askAsStranger(server)).statusCode, 202);
-        const breaker = createBreaker({
-          db: server.database.db,
-          config: server.config,
-          clock: server.now,
-          onOpened: () => {
-            throw new Error('A part of the check failed.');
-          },
-        });
-        await assert.rejects(breaker.needsProofOfWork('192.0.2.1'), /A part of the check failed/);
-        assert.equal(await breaker.needsProofOfWork('192.0.2.1'), true);
-      }));
+  test('the breaker opens on a page without history and on one whose history was an attack', async (server) => {
+    await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
+    assert.equal((await askAsStranger(server)).statusCode, 428);
+    // Eight days without an entered code must not count as the usual share.
+    await server.advance(24 * 3_600);
+    for (let day = 1; day <= 8; day += 1) {
+      await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
+    }
+    await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 2 }));
+    assert.equal((await askAsStranger(server)).statusCode, 428);
+    assert.equal(server.breakerReasons.length, 2);
   });
-}
+
+  test('the breaker asks only networks without entered codes for a proof of work', async (server) => {
+    const decided = decidedAt(server);
+    await insertPast(server, decided, bomb(100, 1, everywhere));
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    await insertPast(server, decided + 1, bomb(1_000, 10, everywhere));
+    await server.advance(LOOK_SECONDS);
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    assert.deepEqual(server.breakerReasons, []);
+
+    const guilty = createVisitor(server, address(0xf0_0000));
+    assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
+  });
+
+  test('the breaker counts the 65,536 networks of an IPv6 /48 as one', async (server) => {
+    const line = bomb(500, 1, everywhere).map((code, index) => ({
+      ...code,
+      network: `2001:db8:7:${index.toString(16)}::1`,
+    }));
+    await insertPast(server, decidedAt(server), line);
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    const guilty = createVisitor(server, '2001:db8:7:ffff::2');
+    assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
+    const neighbour = createVisitor(server, '2001:db8:8::2');
+    assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
+  });
+
+  test('the breaker asks only the network with twenty strangers for a proof of work', async (server) => {
+    const own = list(70, (index) => ({
+      email: `${index}@attacker.com`,
+      network: '192.0.2.7',
+      entered: true,
+    }));
+    await insertPast(server, server.now() - 60_000, own);
+    const attacker = () => createVisitor(server, '192.0.2.7');
+    for (let count = 0; count < 20; count += 1)
+      assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
+    // Refused immediately, because codes sent since the last check of the database count too.
+    const refused = await askAs(attacker(), 'stranger@victim-20.com');
+    assert.equal(refused.statusCode, 428);
+    assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
+    await server.advance(LOOK_SECONDS);
+    assert.equal((await askAs(attacker(), 'stranger@victim-21.com')).statusCode, 428);
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    const { challenge, solution } = await solve(server);
+    const proof = encode({ challenge, solution });
+    assert.equal((await askAs(attacker(), 'stranger@victim-22.com', proof)).statusCode, 202);
+    await server.advance(3_600);
+    assert.equal((await askAs(attacker(), 'stranger@victim-23.com')).statusCode, 202);
+    assert.deepEqual(server.breakerReasons, []);
+  });
+
+  test('the breaker opens before codes expire when hardly any are entered', async (server) => {
+    await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
+    assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
+    await server.advance(2 * 60);
+    assert.equal((await askAsStranger(server)).statusCode, 428);
+  });
+
+  test(
+    'the breaker does not open because of a busy minute in a few networks',
+    { env: { BREAKER_CODES_PER_MINUTE: '200' } },
+    async (server) => {
+      await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+      await insertPast(server, server.now() - 1_000, visitors({ count: 300, entered: 100 }));
+      await server.advance(LOOK_SECONDS);
+      assert.equal((await askAsStranger(server)).statusCode, 428);
+      assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
+    },
+  );
+
+  test(
+    'the breaker ignores networks when their limit is 0',
+    { env: { LEADS_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
+      await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
+      assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
+      await insertPast(server, decidedAt(server) + 1, bomb(150, 1, everywhere));
+      await server.advance(LOOK_SECONDS);
+      assert.equal((await askAsStranger(server)).statusCode, 428);
+    },
+  );
+
+  test(
+    'setting the clock back does not keep the breaker open',
+    { env: { BREAKER_CODES_PER_MINUTE: '2' } },
+    async (server) => {
+      await askAsStranger(server);
+      await askAsStranger(server);
+      await server.advance(LOOK_SECONDS);
+      assert.equal((await askAsStranger(server)).statusCode, 428);
+      await server.advance(-24 * 3_600);
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+    },
+  );
+
+  test(
+    'the breaker stays closed when its limits are 0',
+    { env: { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' } },
+    async (server) => {
+      const decided = decidedAt(server);
+      await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 300 }));
+      await insertPast(server, decided, visitors({ count: 150, entered: 0 }));
+      for (let count = 0; count < 25; count += 1) {
+        const response = await askAs(createVisitor(server, '192.0.2.9'), `visitor-${count}@example.org`);
+        assert.equal(response.statusCode, 202);
+      }
+    },
+  );
+
+  test(
+    'the breaker is shared by all processes and notifies the operator once',
+    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
+    async (server) => {
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+      const opened: string[] = [];
+      const processes = Array.from({ length: 4 }, () =>
+        createBreaker({
+          db: server.database.db,
+          config: server.config,
+          clock: server.now,
+          onOpened: (reason) => opened.push(reason),
+        }),
+      );
+      const states = await Promise.all(processes.map((breaker) => breaker.needsProofOfWork('192.0.2.1')));
+      assert.deepEqual(states, [true, true, true, true]);
+      assert.equal(opened.length, 1);
+    },
+  );
+
+  test(
+    'a request that arrives during the first check of the breaker waits for its result',
+    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
+    async (server) => {
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+      const breaker = createBreaker({
+        db: server.database.db,
+        config: server.config,
+        clock: server.now,
+        onOpened: () => {},
+      });
+      const both = [breaker.needsProofOfWork('192.0.2.1'), breaker.needsProofOfWork('192.0.2.2')];
+      assert.deepEqual(await Promise.all(both), [true, true]);
+    },
+  );
+
+  test(
+    'the breaker checks again after a check that failed',
+    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
+    async (server) => {
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+      const breaker = createBreaker({
+        db: server.database.db,
+        config: server.config,
+        clock: server.now,
+        onOpened: () => {
+          throw new Error('A part of the check failed.');
+        },
+      });
+      await assert.rejects(breaker.needsProofOfWork('192.0.2.1'), /A part of the check failed/);
+      assert.equal(await breaker.needsProofOfWork('192.0.2.1'), true);
+    },
+  );
+});
 
 describe('proof of work', () => {
   it('a proof of work is refused if forged, altered, late or malformed', () =>

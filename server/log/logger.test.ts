@@ -5,9 +5,10 @@ import { sql } from 'kysely';
 import * as z from 'zod';
 
 import { createLogger, createSay, describeError } from '#server/log/logger.ts';
-import { ENGINES, withDatabase } from '#testing/databases.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { withDatabase } from '#testing/databases.ts';
+import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 // Matches whole words only, because the host name may be hexadecimal.
 const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
@@ -112,54 +113,51 @@ describe('errors in the log', () => {
     }));
 });
 
-for (const engine of ENGINES) {
-  describe(`failures on ${engine}`, () => {
-    const spoil = (table: string, event: 'insert' | 'update') =>
-      engine === 'sqlite'
-        ? sql.raw(
-            `create trigger spoil_${table} before ${event} on ${table} begin select raise(abort, 'not ' || ${table === 'outbox' ? 'new.recipient' : 'new.email || new.name'}); end`,
-          )
-        : sql.raw(
-            `alter table ${table} add constraint spoil_${table} check (${event === 'insert' ? 'created_at < 0' : "state <> 'sent'"}) not valid`,
-          );
+onEachEngine('failures', ({ test, engine }) => {
+  const spoil = (table: string, event: 'insert' | 'update') =>
+    engine === 'sqlite'
+      ? sql.raw(
+          `create trigger spoil_${table} before ${event} on ${table} begin select raise(abort, 'not ' || ${table === 'outbox' ? 'new.recipient' : 'new.email || new.name'}); end`,
+        )
+      : sql.raw(
+          `alter table ${table} add constraint spoil_${table} check (${event === 'insert' ? 'created_at < 0' : "state <> 'sent'"}) not valid`,
+        );
 
-    it('a failure is logged without personal data', () =>
-      withServer({ engine }, async (server) => {
-        const { db } = server.database;
-        await spoil('outbox', 'update').execute(db);
-        await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
-        server.wakeWorker();
-        await until(() => server.logLines.some((line) => line.includes('worker')));
-        await spoil('submissions', 'insert').execute(db);
-        const failed = await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
-        assert.equal(failed.statusCode, 500);
-        await sql`alter table codes rename column client_address to ada_lovelace`.execute(db);
-        assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 500);
-        await sql`alter table outbox rename to lovelace`.execute(db);
-        assert.equal((await server.app.inject('/api/health')).statusCode, 503);
+  test('a failure is logged without personal data', async (server) => {
+    const { db } = server.database;
+    await spoil('outbox', 'update').execute(db);
+    await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
+    server.wakeWorker();
+    await until(() => server.logLines.some((line) => line.includes('worker')));
+    await spoil('submissions', 'insert').execute(db);
+    const failed = await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
+    assert.equal(failed.statusCode, 500);
+    await sql`alter table codes rename column client_address to ada_lovelace`.execute(db);
+    assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 500);
+    await sql`alter table outbox rename to lovelace`.execute(db);
+    assert.equal((await server.app.inject('/api/health')).statusCode, 503);
 
-        const log = server.logLines.join('');
-        assert.doesNotMatch(log, /ada@|ada l|lovelace|analytical|203\.0\.113/i);
-        assert.doesNotMatch(log, /failing row|insert into|update |select /i);
-        const errors = server.logLines
-          .map((line) => JSON.parse(line) as { err?: Record<string, unknown>; msg?: string })
-          .filter(({ err }) => err !== undefined);
-        assert.ok(errors.length >= 4);
-        for (const { err } of errors) {
-          assert.ok(err?.['code'] !== undefined, JSON.stringify(err));
-          for (const key of Object.keys(err)) {
-            assert.match(key, /^(type|code|errcode|table|constraint|stack)$/);
-          }
-        }
-        const request = errors.find(({ msg }) => msg === 'A request failed.')?.err ?? {};
-        if (engine === 'sqlite') assert.equal(request['constraint'], 'TRIGGER');
-        else {
-          assert.equal(request['table'], 'submissions');
-          assert.equal(request['constraint'], 'spoil_submissions');
-        }
-      }));
+    const log = server.logLines.join('');
+    assert.doesNotMatch(log, /ada@|ada l|lovelace|analytical|203\.0\.113/i);
+    assert.doesNotMatch(log, /failing row|insert into|update |select /i);
+    const errors = server.logLines
+      .map((line) => JSON.parse(line) as { err?: Record<string, unknown>; msg?: string })
+      .filter(({ err }) => err !== undefined);
+    assert.ok(errors.length >= 4);
+    for (const { err } of errors) {
+      assert.ok(err?.['code'] !== undefined, JSON.stringify(err));
+      for (const key of Object.keys(err)) {
+        assert.match(key, /^(type|code|errcode|table|constraint|stack)$/);
+      }
+    }
+    const request = errors.find(({ msg }) => msg === 'A request failed.')?.err ?? {};
+    if (engine === 'sqlite') assert.equal(request['constraint'], 'TRIGGER');
+    else {
+      assert.equal(request['table'], 'submissions');
+      assert.equal(request['constraint'], 'spoil_submissions');
+    }
   });
-}
+});
 
 it('the log on a terminal consists of sentences instead of JSON', () => {
   const lines: unknown[] = [];

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { takeMail } from '#server/jobs/mail-jobs.ts';
-import { ENGINES } from '#testing/databases.ts';
-import { createGate, smtpError } from '#testing/inbox.ts';
+import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
 import { listening } from '#testing/listening.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { ask, EMAIL } from '#testing/lead-calls.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -17,14 +18,10 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
     ({ attempts }) => attempts,
   );
 
-const askFrom = (server: ServerUnderTest, count: number) =>
-  createVisitor(server, `198.51.100.${count}`).post(
-    '/api/leads',
-    filledForm({ email: `ada@${count}.example` }),
-  );
-
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
   takeMail(server.database.db, { leaseId, leaseMs: 30_000, limit: 5, fullLanes: [], now });
+
+const atMessage = (done: Promise<null>) => ({ onMessage: () => done });
 
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
@@ -49,210 +46,176 @@ async function startRawSmtpServer(afterMessage: string) {
   return { messages: () => messages, ...(await listening(server)) };
 }
 
-for (const engine of ENGINES) {
-  describe(`outbox on ${engine}`, () => {
-    it('mail is retried at growing intervals after a temporary refusal', async () => {
-      let refusals = 2;
-      const onRecipient = () => (refusals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
-      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
-        assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 202);
-        await until(() => server.mailEvents.length === 1);
-        assert.equal(server.mailEvents[0]?.type, 'failed for now');
-        const row = await outboxRow(server);
-        assert.equal(row.state, 'queued');
-        assert.match(row.reply ?? '', /^451 .*Greylisted/);
-        assert.equal(row.due_at - server.now(), 1000);
+onEachEngine('outbox', ({ test, engine }) => {
+  test('mail is retried at growing intervals after a temporary refusal', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(451, 'Greylisted, come back later') });
+    assert.equal((await ask(createVisitor(server))).statusCode, 202);
+    await until(() => server.mailEvents.length === 1);
+    assert.equal(server.mailEvents[0]?.type, 'failed for now');
+    const row = await outboxRow(server);
+    assert.equal(row.state, 'queued');
+    assert.match(row.reply ?? '', /^451 .*Greylisted/);
+    assert.equal(row.due_at - server.now(), 1000);
 
-        await server.advance(1);
-        server.wakeWorker();
-        await until(() => server.mailEvents.length === 2);
-        assert.equal((await outboxRow(server)).due_at - server.now(), 2000);
-        await server.advance(2);
-        server.wakeWorker();
-        await server.inbox.waitForMail('ada@example.com');
-        await until(async () => (await outboxRow(server)).state === 'sent');
-        assert.equal(server.inbox.mails.length, 1);
-        assert.doesNotMatch(
-          server.logLines.join(''),
-          /ada@example/,
-          'a refusal is not logged with the address',
-        );
-      });
-    });
-
-    it('mail is not retried after a final refusal, and the reason is kept', () =>
-      withServer(
-        { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
-        async (server) => {
-          await createVisitor(server).post('/api/leads', filledForm());
-          await until(async () => (await outboxRow(server)).state === 'failed');
-          const row = await outboxRow(server);
-          assert.match(row.reply ?? '', /^550 .*No such user here/);
-          assert.equal(row.attempts, 1);
-          await server.advance(120);
-          await createVisitor(server).post('/api/leads', filledForm({ email: 'grace@example.com' }));
-          await until(() => server.mailEvents.length === 2);
-          const tries = await server.database.db.selectFrom('outbox').select('attempts').execute();
-          assert.deepEqual(
-            tries.map(({ attempts }) => attempts),
-            [1, 1],
-          );
-        },
-      ));
-
-    for (const [code, words] of [
-      [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
-      [554, '5.7.1 <ada@example.com>: Relay access denied'],
-    ] as const)
-      it(`mail is retried after a final refusal that concerns our server, such as ${code}`, async () => {
-        let refuses = true;
-        const onRecipient = () => (refuses ? smtpError(code, words) : null);
-        await withServer({ engine, inbox: { onRecipient } }, async (server) => {
-          await createVisitor(server).post('/api/leads', filledForm());
-          await createVisitor(server).post('/api/leads', filledForm({ email: 'grace@example.com' }));
-          await until(() => server.mailEvents.length === 2);
-          assert.deepEqual(
-            server.mailEvents.map((event) => [event.type, 'errorClass' in event && event.errorClass]),
-            [
-              ['failed for now', 'refuses us'],
-              ['failed for now', 'refuses us'],
-            ],
-          );
-          assert.equal((await outboxRow(server)).state, 'queued');
-          assert.ok((await outboxRow(server)).reply?.startsWith(`${code} ${words.slice(0, 5)}`));
-          const isOf = (email: string) =>
-            server.database.db.updateTable('outbox').where('recipient', '=', email);
-          await isOf('grace@example.com')
-            .set({ due_at: server.now() + 3_600_000 })
-            .execute();
-          refuses = false;
-          await server.advance(2);
-          server.wakeWorker();
-          await server.inbox.waitForMail('ada@example.com');
-          await server.advance(600);
-          await isOf('grace@example.com').set({ due_at: server.now() }).execute();
-          server.wakeWorker();
-          await until(() => server.mailEvents.length === 4);
-          assert.equal(server.mailEvents.at(-1)?.type, 'refused');
-          const { db } = server.database;
-          const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
-          const { state, reply } = await late.executeTakeFirstOrThrow();
-          assert.equal(state, 'failed');
-          assert.match(reply ?? '', new RegExp(`^${code} `));
-        });
-      });
-
-    it('a code that expired before its turn is not mailed', () =>
-      withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
-        await createVisitor(server).post('/api/leads', filledForm());
-        await until(() => server.mailEvents.length === 1);
-        await server.advance(601);
-        server.wakeWorker();
-        await until(() => server.mailEvents.at(-1)?.type === 'dropped');
-        assert.equal((await outboxRow(server)).state, 'dropped');
-        assert.equal(server.inbox.mails.length, 0);
-      }));
-
-    it('a code that became invalid while its mail was queued is not mailed', () =>
-      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
-        await createVisitor(server).post('/api/leads', filledForm());
-        await until(() => server.mailEvents.length === 1);
-        await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
-        await server.advance(2);
-        server.wakeWorker();
-        await until(() => server.mailEvents.length === 2);
-        assert.equal(server.mailEvents[1]?.type, 'dropped');
-      }));
-
-    it('only one of many workers gets a mail until its lease ends', () =>
-      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
-        await createVisitor(server).post('/api/leads', filledForm());
-        await until(() => server.mailEvents.length === 1);
-        const now = server.now() + 5_000;
-        const take = (leaseId: string, at: number) => takeAsOther(server, leaseId, at);
-        const taken = await Promise.all(
-          Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)),
-        );
-        assert.equal(taken.flat().length, 1);
-        assert.equal((await take('too early', now + 29_000)).length, 0);
-        assert.equal((await take('after a crash', now + 30_000)).length, 1);
-      }));
-
-    it('a worker leaves a mail to another process once its lease has ended', async () => {
-      const gate = createGate();
-      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
-        try {
-          await createVisitor(server).post('/api/leads', filledForm());
-          await until(async () => (await outboxRow(server)).lease_id !== null);
-          assert.equal((await takeAsOther(server, 'another', server.now() + 29_000)).length, 0);
-          assert.equal((await takeAsOther(server, 'another', server.now() + 30_000)).length, 1);
-        } finally {
-          gate.open();
-        }
-      });
-    });
-
-    it('a worker leases no more mail than it has connections', async () => {
-      const gate = createGate();
-      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
-        try {
-          for (let count = 1; count <= 10; count += 1) await askFrom(server, count);
-          await until(async () => (await attemptsOf(server)).filter((attempts) => attempts > 0).length >= 5);
-          assert.deepEqual((await attemptsOf(server)).toSorted(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
-        } finally {
-          gate.open();
-        }
-        await until(() => server.inbox.mails.length === 10);
-      });
-    });
-
-    it('queued mail is sent after the clock was set back, even if a dead process leased it', () =>
-      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
-        await createVisitor(server).post('/api/leads', filledForm());
-        await until(() => server.mailEvents.length === 1);
-        const now = server.now() + 5_000;
-        assert.equal((await takeAsOther(server, 'a dead process', now)).length, 1);
-        const hourAgo = server.now() - 3_600_000;
-        server.setClock(hourAgo);
-        server.wakeWorker();
-        await until(() => server.mailEvents.length === 2);
-        assert.equal(server.mailEvents[1]?.type, 'failed for now');
-        assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
-      }));
-    for (const accepts of [true, false]) {
-      it(`a reply with a NUL and a megabyte is stored as short text after ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
-        const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
-        await using smtp = await startRawSmtpServer(noise);
-        await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
-          await createVisitor(server).post('/api/leads', filledForm());
-          await until(async () => (await outboxRow(server)).state !== 'queued');
-          const row = await outboxRow(server);
-          assert.equal(row.state, accepts ? 'sent' : 'failed');
-          assert.equal(row.attempts, 1);
-          assert.equal(row.reply?.length, 500);
-          assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
-          assert.equal(smtp.messages(), 1);
-        });
-      });
-    }
-
-    it('a visitor gets one complete code mail', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();
-        const { parsed, raw } = await server.inbox.waitForMail('ada@example.com');
-        const code = /^\d{6}/.exec(parsed.subject ?? '')?.[0] ?? 'no code in the subject';
-        const occurrences = (text: string | undefined, part: string) => (text ?? '').split(part).length - 1;
-        assert.equal(occurrences(parsed.text, code), 1);
-        assert.equal(occurrences(parsed.html, code), 1);
-        assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
-        assert.match(parsed.text ?? '', /valid for 10 minutes/);
-        assert.match(parsed.text ?? '', /If you did not ask for a code/);
-        assert.equal(parsed.from?.address, 'guide@example.com');
-        assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
-        assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);
-        const row = await outboxRow(server);
-        assert.deepEqual([row.kind, row.payload], ['code', '{}'], 'the outbox holds neither code nor form');
-      }));
+    await server.advance(1);
+    server.wakeWorker();
+    await until(() => server.mailEvents.length === 2);
+    assert.equal((await outboxRow(server)).due_at - server.now(), 2000);
+    server.inbox.behave({});
+    await server.advance(2);
+    server.wakeWorker();
+    await server.inbox.waitForMail(EMAIL);
+    await until(async () => (await outboxRow(server)).state === 'sent');
+    assert.equal(server.inbox.mails.length, 1);
+    assert.doesNotMatch(server.logLines.join(''), /ada@example/, 'a refusal is not logged with the address');
   });
-}
+
+  test('mail is not retried after a final refusal, and the reason is kept', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(550, 'No such user here') });
+    await ask(createVisitor(server));
+    await until(async () => (await outboxRow(server)).state === 'failed');
+    const row = await outboxRow(server);
+    assert.match(row.reply ?? '', /^550 .*No such user here/);
+    assert.equal(row.attempts, 1);
+    await server.advance(120);
+    await ask(createVisitor(server), { email: 'grace@example.com' });
+    await until(() => server.mailEvents.length === 2);
+    assert.deepEqual(await attemptsOf(server), [1, 1]);
+  });
+
+  for (const [code, words] of [
+    [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
+    [554, '5.7.1 <ada@example.com>: Relay access denied'],
+  ] as const)
+    test(`mail is retried after a final refusal that concerns our server, such as ${code}`, async (server) => {
+      server.inbox.behave({ onRecipient: () => smtpError(code, words) });
+      await ask(createVisitor(server));
+      await ask(createVisitor(server), { email: 'grace@example.com' });
+      await until(() => server.mailEvents.length === 2);
+      for (const event of server.mailEvents)
+        assert.deepEqual(
+          [event.type, 'errorClass' in event && event.errorClass],
+          ['failed for now', 'refuses us'],
+        );
+      assert.equal((await outboxRow(server)).state, 'queued');
+      assert.ok((await outboxRow(server)).reply?.startsWith(`${code} ${words.slice(0, 5)}`));
+      const { db } = server.database;
+      const setDue = (at: number) =>
+        db.updateTable('outbox').set({ due_at: at }).where('recipient', '=', 'grace@example.com').execute();
+      await setDue(server.now() + 3_600_000);
+      server.inbox.behave({});
+      await server.advance(2);
+      server.wakeWorker();
+      await server.inbox.waitForMail(EMAIL);
+      await server.advance(600);
+      await setDue(server.now());
+      server.wakeWorker();
+      await until(() => server.mailEvents.length === 4);
+      assert.equal(server.mailEvents.at(-1)?.type, 'refused');
+      const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
+      const { state, reply } = await late.executeTakeFirstOrThrow();
+      assert.equal(state, 'failed');
+      assert.match(reply ?? '', new RegExp(`^${code} `));
+    });
+
+  test('a code that expired before its turn is not mailed', async (server) => {
+    server.inbox.behave({ onMessage: () => smtpError(452, 'Disk full') });
+    await ask(createVisitor(server));
+    await until(() => server.mailEvents.length === 1);
+    await server.advance(601);
+    server.wakeWorker();
+    await until(() => server.mailEvents.at(-1)?.type === 'dropped');
+    assert.equal((await outboxRow(server)).state, 'dropped');
+    assert.equal(server.inbox.mails.length, 0);
+  });
+
+  test('a code that became invalid while its mail was queued is not mailed', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
+    await ask(createVisitor(server));
+    await until(() => server.mailEvents.length === 1);
+    await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
+    await server.advance(2);
+    server.wakeWorker();
+    await until(() => server.mailEvents.length === 2);
+    assert.equal(server.mailEvents[1]?.type, 'dropped');
+  });
+
+  test('only one of many workers gets a mail until its lease ends', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
+    await ask(createVisitor(server));
+    await until(() => server.mailEvents.length === 1);
+    const now = server.now() + 5_000;
+    const taken = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => takeAsOther(server, `taker ${index}`, now)),
+    );
+    assert.equal(taken.flat().length, 1);
+    assert.equal((await takeAsOther(server, 'too early', now + 29_000)).length, 0);
+    assert.equal((await takeAsOther(server, 'after a crash', now + 30_000)).length, 1);
+  });
+
+  test('a worker leaves a mail to another process once its lease has ended', (server) =>
+    whileInboxHangs(server.inbox, atMessage, async () => {
+      await ask(createVisitor(server));
+      await until(async () => (await outboxRow(server)).lease_id !== null);
+      assert.equal((await takeAsOther(server, 'another', server.now() + 29_000)).length, 0);
+      assert.equal((await takeAsOther(server, 'another', server.now() + 30_000)).length, 1);
+    }));
+
+  test('a worker leases no more mail than it has connections', async (server) => {
+    await whileInboxHangs(server.inbox, atMessage, async () => {
+      for (let count = 1; count <= 10; count += 1)
+        await ask(createVisitor(server, `198.51.100.${count}`), { email: `ada@${count}.example` });
+      await until(async () => (await attemptsOf(server)).filter((attempts) => attempts > 0).length >= 5);
+      assert.deepEqual((await attemptsOf(server)).toSorted(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+    });
+    await until(() => server.inbox.mails.length === 10);
+  });
+
+  test('queued mail is sent after the clock was set back, even if a dead process leased it', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
+    await ask(createVisitor(server));
+    await until(() => server.mailEvents.length === 1);
+    assert.equal((await takeAsOther(server, 'a dead process', server.now() + 5_000)).length, 1);
+    const hourAgo = server.now() - 3_600_000;
+    server.setClock(hourAgo);
+    server.wakeWorker();
+    await until(() => server.mailEvents.length === 2);
+    assert.equal(server.mailEvents[1]?.type, 'failed for now');
+    assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
+  });
+
+  for (const accepts of [true, false]) {
+    it(`a reply with a NUL and a megabyte is stored as short text after ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
+      const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
+      await using smtp = await startRawSmtpServer(noise);
+      await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
+        await ask(createVisitor(server));
+        await until(async () => (await outboxRow(server)).state !== 'queued');
+        const row = await outboxRow(server);
+        assert.equal(row.state, accepts ? 'sent' : 'failed');
+        assert.equal(row.attempts, 1);
+        assert.equal(row.reply?.length, 500);
+        assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
+        assert.equal(smtp.messages(), 1);
+      });
+    });
+  }
+
+  test('a visitor gets one complete code mail', async (server) => {
+    const visitor = createVisitor(server);
+    const { reference } = (await ask(visitor)).json<{ reference: string }>();
+    const { parsed, raw } = await server.inbox.waitForMail('ada@example.com');
+    const code = /^\d{6}/.exec(parsed.subject ?? '')?.[0] ?? 'no code in the subject';
+    const occurrences = (text: string | undefined, part: string) => (text ?? '').split(part).length - 1;
+    assert.equal(occurrences(parsed.text, code), 1);
+    assert.equal(occurrences(parsed.html, code), 1);
+    assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
+    assert.match(parsed.text ?? '', /valid for 10 minutes/);
+    assert.match(parsed.text ?? '', /If you did not ask for a code/);
+    assert.equal(parsed.from?.address, 'guide@example.com');
+    assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
+    assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);
+    const row = await outboxRow(server);
+    assert.deepEqual([row.kind, row.payload], ['code', '{}'], 'the outbox holds neither code nor form');
+  });
+});

@@ -8,12 +8,13 @@ import {
   platformOfDomain,
   platformOfMailServer,
 } from '#server/stats/mail-platforms.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { freshDatabase } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 describe('recognition of mail platforms', () => {
   it('a mail platform is recognised by its domains, but not by lookalikes', () => {
@@ -82,129 +83,123 @@ async function ask(server: ServerUnderTest, email: string): Promise<void> {
   await server.inbox.waitForMail(email);
 }
 
-for (const engine of ENGINES) {
-  describe(`mail platforms on ${engine}`, () => {
-    it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
-      withDnsServer(ZONE, async ({ address, questions }) => {
-        await using database = await freshDatabase(engine);
-        const platformsOf = (now: number, ...domains: readonly string[]) => {
-          const lookup = createPlatformLookup(database, { dnsServers: [address], now, signal });
-          return lookup.platformsOf(new Map(domains.map((domain) => [domain, 1])));
+onEachEngine('mail platforms', ({ test, engine }) => {
+  it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
+    withDnsServer(ZONE, async ({ address, questions }) => {
+      await using database = await freshDatabase(engine);
+      const platformsOf = (now: number, ...domains: readonly string[]) => {
+        const lookup = createPlatformLookup(database, { dnsServers: [address], now, signal });
+        return lookup.platformsOf(new Map(domains.map((domain) => [domain, 1])));
+      };
+      const all = ['gmail.com', ...Object.keys(ZONE), 'missing.example', 'localhost', ''];
+      assert.deepEqual([...(await platformsOf(NOW, ...all))].toSorted(), [
+        ['', 'other'],
+        ['acme.example', 'Google Workspace'],
+        ['broken.example', 'other'],
+        ['globex.example', 'Microsoft 365'],
+        ['gmail.com', 'Google'],
+        ['initech.example', 'other'],
+        ['localhost', 'other'],
+        ['missing.example', 'other'],
+        ['none.example', 'other'],
+      ]);
+      let seen = 0;
+      const asked = () => {
+        const fresh = new Set(questions.slice(seen));
+        seen = questions.length;
+        return [...fresh].toSorted();
+      };
+      const questionsOf = (...domains: readonly string[]) => domains.map((domain) => `MX ${domain}`);
+      assert.deepEqual(asked(), questionsOf(...Object.keys(ZONE), 'missing.example').toSorted());
+      const kept = await database.db.selectFrom('mail_domains').selectAll().orderBy('domain').execute();
+      assert.deepEqual(
+        kept.map(({ domain, platform, mx_host: host }) => [domain, platform, host]),
+        [
+          ['acme.example', 'Google Workspace', 'aspmx.l.google.com'],
+          ['broken.example', 'other', null],
+          ['globex.example', 'Microsoft 365', 'globex-example.mail.protection.outlook.com'],
+          ['initech.example', 'other', 'mx.initech.example'],
+          ['missing.example', 'other', null],
+          ['none.example', 'other', null],
+        ],
+      );
+      const days = (count: number) => NOW + count * DAY_SECONDS * 1_000;
+      assert.equal((await platformsOf(days(6), ...all)).get('acme.example'), 'Google Workspace');
+      assert.deepEqual(asked(), [], 'all of it is known');
+      await platformsOf(days(8), ...all);
+      assert.deepEqual(asked(), questionsOf('broken.example', 'missing.example', 'none.example'));
+      await platformsOf(days(91), 'acme.example');
+      assert.deepEqual(asked(), questionsOf('acme.example'));
+    }));
+
+  test('mail platforms appear among lost leads and in the report, as "other" without DNS', (server) =>
+    withDnsServer(ZONE, async ({ address }) => {
+      await ask(server, 'ada@acme.example');
+      await ask(server, 'bob@acme.example');
+      await ask(server, 'eve@globex.example');
+      await server.advance(3_600);
+      const run = (dnsServers: readonly string[], ...args: readonly string[]) =>
+        desk(server.service, args, { dnsServers });
+      const platforms = async (dnsServers: readonly string[]) => {
+        const report = await run(dnsServers, 'report', '--period', '7d', '--json');
+        const lost = await run(dnsServers, 'lost', '--json');
+        assert.deepEqual([report.exitCode, lost.exitCode], [0, 0]);
+        return {
+          report: (JSON.parse(report.out) as Report).byPlatform.map(({ name, asked }) => [name, asked]),
+          lost: (JSON.parse(lost.out) as LostLeadRow[]).map(({ platform }) => platform).toSorted(),
+          notes: [report.notes, lost.notes.split('\n').slice(0, 4).join('\n')],
         };
-        const all = ['gmail.com', ...Object.keys(ZONE), 'missing.example', 'localhost', ''];
-        assert.deepEqual([...(await platformsOf(NOW, ...all))].toSorted(), [
-          ['', 'other'],
-          ['acme.example', 'Google Workspace'],
-          ['broken.example', 'other'],
-          ['globex.example', 'Microsoft 365'],
-          ['gmail.com', 'Google'],
-          ['initech.example', 'other'],
-          ['localhost', 'other'],
-          ['missing.example', 'other'],
-          ['none.example', 'other'],
-        ]);
-        let seen = 0;
-        const asked = () => {
-          const fresh = new Set(questions.slice(seen));
-          seen = questions.length;
-          return [...fresh].toSorted();
-        };
-        const questionsOf = (...domains: readonly string[]) => domains.map((domain) => `MX ${domain}`);
-        assert.deepEqual(asked(), questionsOf(...Object.keys(ZONE), 'missing.example').toSorted());
-        const kept = await database.db.selectFrom('mail_domains').selectAll().orderBy('domain').execute();
-        assert.deepEqual(
-          kept.map(({ domain, platform, mx_host: host }) => [domain, platform, host]),
-          [
-            ['acme.example', 'Google Workspace', 'aspmx.l.google.com'],
-            ['broken.example', 'other', null],
-            ['globex.example', 'Microsoft 365', 'globex-example.mail.protection.outlook.com'],
-            ['initech.example', 'other', 'mx.initech.example'],
-            ['missing.example', 'other', null],
-            ['none.example', 'other', null],
-          ],
+      };
+      const unreachable = await platforms(['127.0.0.1:9']);
+      assert.deepEqual(unreachable.report, [['other', 3]]);
+      assert.deepEqual(unreachable.lost, ['other', 'other', 'other']);
+      for (const notes of unreachable.notes)
+        assert.match(
+          notes,
+          /^DNS is unreachable \(ECONNREFUSED\), so 2 domains were not looked up\. .*"other"\.$/m,
         );
-        const days = (count: number) => NOW + count * DAY_SECONDS * 1_000;
-        assert.equal((await platformsOf(days(6), ...all)).get('acme.example'), 'Google Workspace');
-        assert.deepEqual(asked(), [], 'all of it is known');
-        await platformsOf(days(8), ...all);
-        assert.deepEqual(asked(), questionsOf('broken.example', 'missing.example', 'none.example'));
-        await platformsOf(days(91), 'acme.example');
-        assert.deepEqual(asked(), questionsOf('acme.example'));
-      }));
+      assert.equal(await server.countRows('mail_domains'), 0, 'that is no answer');
 
-    it('mail platforms appear among lost leads and in the report, as "other" without DNS', () =>
-      withServer({ engine }, (server) =>
-        withDnsServer(ZONE, async ({ address }) => {
-          await ask(server, 'ada@acme.example');
-          await ask(server, 'bob@acme.example');
-          await ask(server, 'eve@globex.example');
-          await server.advance(3_600);
-          const run = (dnsServers: readonly string[], ...args: readonly string[]) =>
-            desk(server.service, args, { dnsServers });
-          const platforms = async (dnsServers: readonly string[]) => {
-            const report = await run(dnsServers, 'report', '--period', '7d', '--json');
-            const lost = await run(dnsServers, 'lost', '--json');
-            assert.deepEqual([report.exitCode, lost.exitCode], [0, 0]);
-            return {
-              report: (JSON.parse(report.out) as Report).byPlatform.map(({ name, asked }) => [name, asked]),
-              lost: (JSON.parse(lost.out) as LostLeadRow[]).map(({ platform }) => platform).toSorted(),
-              notes: [report.notes, lost.notes.split('\n').slice(0, 4).join('\n')],
-            };
-          };
-          const unreachable = await platforms(['127.0.0.1:9']);
-          assert.deepEqual(unreachable.report, [['other', 3]]);
-          assert.deepEqual(unreachable.lost, ['other', 'other', 'other']);
-          for (const notes of unreachable.notes)
-            assert.match(
-              notes,
-              /^DNS is unreachable \(ECONNREFUSED\), so 2 domains were not looked up\. .*"other"\.$/m,
-            );
-          assert.equal(await server.countRows('mail_domains'), 0, 'that is no answer');
+      const reached = await platforms([address]);
+      assert.deepEqual(reached.report, [
+        ['Google Workspace', 2],
+        ['Microsoft 365', 1],
+      ]);
+      assert.deepEqual(reached.lost, ['Google Workspace', 'Google Workspace', 'Microsoft 365']);
+      for (const notes of reached.notes) assert.doesNotMatch(notes, /DNS/);
+      assert.deepEqual((await platforms(['127.0.0.1:9'])).lost, reached.lost, 'it is known now');
+      assert.match(
+        (await run([address], 'lost')).out,
+        /ada@acme\.example .* Google Workspace {2}Got the e-mail/,
+      );
+    }));
 
-          const reached = await platforms([address]);
-          assert.deepEqual(reached.report, [
-            ['Google Workspace', 2],
-            ['Microsoft 365', 1],
-          ]);
-          assert.deepEqual(reached.lost, ['Google Workspace', 'Google Workspace', 'Microsoft 365']);
-          for (const notes of reached.notes) assert.doesNotMatch(notes, /DNS/);
-          assert.deepEqual((await platforms(['127.0.0.1:9'])).lost, reached.lost, 'it is known now');
-          assert.match(
-            (await run([address], 'lost')).out,
-            /ada@acme\.example .* Google Workspace {2}Got the e-mail/,
-          );
-        }),
-      ));
-
-    it('the mail platform of a domain is deleted with its last person', () =>
-      withServer({ engine }, (server) =>
-        withDnsServer(ZONE, async ({ address }) => {
-          const domains = async () =>
-            (
-              await server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain').execute()
-            ).map(({ domain }) => domain);
-          await becomeLead(server, 'ada@acme.example');
-          for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
-          await server.advance(3_600);
-          await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });
-          assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
-          await succeeded(desk(server.service, ['erase', 'eve@initech.example', '--yes']));
-          assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
-          const { reports, runHousekeeping } = housekeeperOf(server);
-          await runHousekeeping();
-          assert.deepEqual(
-            await domains(),
-            ['acme.example', 'globex.example'],
-            'both have leads or waiting forms',
-          );
-          await server.advance(31 * DAY_SECONDS);
-          await runHousekeeping();
-          assert.deepEqual(await domains(), ['acme.example']);
-          assert.equal(reports.at(-1)?.mail_domains, 1);
-        }),
-      ));
-  });
-}
+  test('the mail platform of a domain is deleted with its last person', (server) =>
+    withDnsServer(ZONE, async ({ address }) => {
+      const domains = async () =>
+        (
+          await server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain').execute()
+        ).map(({ domain }) => domain);
+      await becomeLead(server, 'ada@acme.example');
+      for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
+      await server.advance(3_600);
+      await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });
+      assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
+      await succeeded(desk(server.service, ['erase', 'eve@initech.example', '--yes']));
+      assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
+      const { reports, runHousekeeping } = housekeeperOf(server);
+      await runHousekeeping();
+      assert.deepEqual(
+        await domains(),
+        ['acme.example', 'globex.example'],
+        'both have leads or waiting forms',
+      );
+      await server.advance(31 * DAY_SECONDS);
+      await runHousekeeping();
+      assert.deepEqual(await domains(), ['acme.example']);
+      assert.equal(reports.at(-1)?.mail_domains, 1);
+    }));
+});
 
 describe('lookup of mail platforms', () => {
   it('the lookup of mail platforms ends in time and reports if DNS does not respond', () =>

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
-import { API } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
+import { ask } from '#testing/lead-calls.ts';
 import { deliveryStatus } from '#testing/returned-mail.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead, EMAIL, outcomes, typesOf, withWebhook } from '#testing/webhook-leads.ts';
 import { smtpError } from '#testing/inbox.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const STRANGER = 'never@example.com';
-
-const askForCode = async (server: ServerUnderTest, email: string) => {
-  const answer = await createVisitor(server).post(API.leads, filledForm({ email }));
-  assert.equal(answer.statusCode, 202);
-};
 
 async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof deliveryStatus>[0]) {
   async function* message() {
@@ -24,62 +19,58 @@ async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof
   await succeeded(desk(server.service, ['bounce'], { input: message }));
 }
 
-for (const engine of ENGINES)
-  describe(`bounced leads on ${engine}`, () => {
-    it("a webhook event is sent if a lead's mail is refused, but not for a stranger's", () => {
-      let isDead = false;
-      const onRecipient = () => (isDead ? smtpError(550, '5.1.1 Unknown') : null);
-      return withWebhook({ engine, inbox: { onRecipient } }, undefined, async (server, receiver) => {
-        const leadId = await becomeLead(server);
-        await server.advance(61);
-        isDead = true;
-        const before = server.mailEvents.length;
-        await askForCode(server, STRANGER);
-        await until(() => server.mailEvents.length === before + 1);
-        await askForCode(server, EMAIL);
-        await until(() => server.mailEvents.length === before + 2);
-        assert.equal(await server.countRows('suppressions'), 2);
-        server.service.webhooks.wake();
-        await outcomes(server, 3);
-        const { event } = receiver.received[2]!;
-        assert.deepEqual([event.type, event.data.lead.id], ['lead.bounced', leadId]);
-        assert.ok('email' in event.data.lead);
-        assert.deepEqual([event.data.lead.email, event.timestamp], [EMAIL, isoNow(server)]);
-        assert.equal(await server.countRows('webhook_events'), 3);
-      });
-    });
+onEachEngine('bounced leads', ({ engine }) => {
+  it("a webhook event is sent if a lead's mail is refused, but not for a stranger's", () =>
+    withWebhook({ engine }, undefined, async (server, receiver) => {
+      const leadId = await becomeLead(server);
+      await server.advance(61);
+      server.inbox.behave({ onRecipient: () => smtpError(550, '5.1.1 Unknown') });
+      const before = server.mailEvents.length;
+      await ask(createVisitor(server), { email: STRANGER });
+      await until(() => server.mailEvents.length === before + 1);
+      await ask(createVisitor(server));
+      await until(() => server.mailEvents.length === before + 2);
+      assert.equal(await server.countRows('suppressions'), 2);
+      server.service.webhooks.wake();
+      await outcomes(server, 3);
+      const { event } = receiver.received[2]!;
+      assert.deepEqual([event.type, event.data.lead.id], ['lead.bounced', leadId]);
+      assert.ok('email' in event.data.lead);
+      assert.deepEqual([event.data.lead.email, event.timestamp], [EMAIL, isoNow(server)]);
+      assert.equal(await server.countRows('webhook_events'), 3);
+    }));
 
-    it('all bounce reports about a lead cause one webhook event until the next verification', () =>
-      withWebhook({ engine }, undefined, async (server, receiver) => {
-        await becomeLead(server);
-        await askForCode(server, STRANGER);
-        const stranger = (await server.inbox.waitForMail(STRANGER)).parsed;
-        await reportDelivery(server, { messageId: stranger.messageId ?? '', recipient: STRANGER });
-        assert.equal(await server.countRows('suppressions'), 1);
-        const bounce = async () => {
-          const mail = server.inbox.mailsTo(EMAIL).at(-1)?.parsed;
-          await reportDelivery(server, { messageId: mail?.messageId ?? '' });
-        };
-        await bounce();
-        await bounce();
-        server.service.webhooks.wake();
-        await outcomes(server, 3);
-        await server.advance(61);
-        await becomeLead(server);
-        await server.advance(61);
-        await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'bounced']);
-        await desk(server.service, ['suppress', 'add', STRANGER, '--reason', 'bounced']);
-        server.service.webhooks.wake();
-        await outcomes(server, 5);
-        assert.deepEqual(typesOf(receiver.received), [
-          'lead.verified',
-          'lead.read',
-          'lead.bounced',
-          'lead.updated',
-          'lead.bounced',
-        ]);
-        assert.equal(await server.countRows('webhook_events'), 5);
-      }));
-  });
+  it('all bounce reports about a lead cause one webhook event until the next verification', () =>
+    withWebhook({ engine }, undefined, async (server, receiver) => {
+      await becomeLead(server);
+      await ask(createVisitor(server), { email: STRANGER });
+      const stranger = (await server.inbox.waitForMail(STRANGER)).parsed;
+      await reportDelivery(server, { messageId: stranger.messageId ?? '', recipient: STRANGER });
+      assert.equal(await server.countRows('suppressions'), 1);
+      const bounce = async () => {
+        const mail = server.inbox.mailsTo(EMAIL).at(-1)?.parsed;
+        await reportDelivery(server, { messageId: mail?.messageId ?? '' });
+      };
+      await bounce();
+      await bounce();
+      server.service.webhooks.wake();
+      await outcomes(server, 3);
+      await server.advance(61);
+      await becomeLead(server);
+      await server.advance(61);
+      await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'bounced']);
+      await desk(server.service, ['suppress', 'add', STRANGER, '--reason', 'bounced']);
+      server.service.webhooks.wake();
+      await outcomes(server, 5);
+      assert.deepEqual(typesOf(receiver.received), [
+        'lead.verified',
+        'lead.read',
+        'lead.bounced',
+        'lead.updated',
+        'lead.bounced',
+      ]);
+      assert.equal(await server.countRows('webhook_events'), 5);
+    }));
+});
 
 const isoNow = (server: ServerUnderTest): string => new Date(server.now()).toISOString();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
@@ -9,7 +9,7 @@ import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhook
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { askForCode } from '#testing/lead-calls.ts';
@@ -27,228 +27,226 @@ import {
   withWebhook,
 } from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
-for (const engine of ENGINES) {
-  describe(`webhooks on ${engine}`, () => {
-    it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
-      withWebhook({ engine }, undefined, async (server, receiver) => {
-        server.setClock(Date.now());
-        const { secrets } = server.service.webhooks;
-        const leadId = await becomeLead(server);
-        await outcomes(server, 2);
-        await server.advance(61);
-        await becomeLead(server, EMAIL, { company: 'Engines & Co' });
+onEachEngine('webhooks', ({ engine }) => {
+  it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
+    withWebhook({ engine }, undefined, async (server, receiver) => {
+      server.setClock(Date.now());
+      const { secrets } = server.service.webhooks;
+      const leadId = await becomeLead(server);
+      await outcomes(server, 2);
+      await server.advance(61);
+      await becomeLead(server, EMAIL, { company: 'Engines & Co' });
+      await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
+      server.service.webhooks.wake();
+      await outcomes(server, 4);
+      await desk(server.service, ['erase', EMAIL, '--yes']);
+      server.service.webhooks.wake();
+      await outcomes(server, 5);
+
+      const { received } = receiver;
+      assert.deepEqual(typesOf(received), [
+        'lead.verified',
+        'lead.read',
+        'lead.updated',
+        'lead.updated',
+        'lead.erased',
+      ]);
+      for (const { headers, text, event } of received) {
+        const verified = new Webhook(secrets[0]!).verify(text, headers as Record<string, string>);
+        assert.deepEqual(verified, event);
+      }
+      assert.equal(new Set(received.map(({ id }) => id)).size, 5);
+      const first = received[0]!.event;
+      assert.ok('email' in first.data.lead);
+      const { timestamp } = first;
+      assert.deepEqual(first, {
+        type: 'lead.verified',
+        timestamp,
+        data: {
+          lead: {
+            id: leadId,
+            email: EMAIL,
+            name: 'Ada Lovelace',
+            first_name: 'Ada',
+            last_name: 'Lovelace',
+            company: 'Analytical Engines',
+            first_verified_at: timestamp,
+            last_verified_at: timestamp,
+            first_read_at: null,
+            consent: {
+              given_at: first.data.lead.consent?.given_at,
+              version: 'not-stated',
+              text: first.data.lead.consent?.text,
+            },
+            source: 'newsletter',
+            attribution: { utm_source: 'newsletter' },
+            flags: [],
+            unsubscribe_url: unsubscribeUrlOf(server.service)(leadId),
+          },
+        },
+      } satisfies Record<keyof LeadEventBody, unknown>);
+      const leads = received.map(
+        ({ event }) => event.data.lead as { name?: string; company?: string; first_read_at?: string | null },
+      );
+      assert.equal(leads[1]?.first_read_at, received[1]!.event.timestamp);
+      assert.deepEqual(leads[2]?.company, 'Engines & Co');
+      assert.deepEqual(leads[3]?.name, 'Ada King');
+      assert.deepEqual(leads[4], { id: leadId });
+
+      const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
+      assert.deepEqual(
+        rows.map(({ type, state, payload, reply }) => ({ type, state, payload, reply })),
+        [{ type: 'lead.erased', state: 'sent', payload: '', reply: '204' }],
+      );
+      assert.doesNotMatch(server.logLines.join(''), /a-secret-path|ada@|Lovelace|whsec_/);
+      const { body } = await server.metrics.render();
+      assert.match(body, /^lead_page_webhooks_total\{outcome="sent"\} 5$/m);
+      assert.match(body, /^lead_page_webhook_events\{state="queued"\} 0$/m);
+      assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
+    }));
+
+  it('events that WEBHOOK_EVENTS omits are not queued', () =>
+    withWebhook(
+      { engine, env: { WEBHOOK_EVENTS: 'lead.verified,lead.unsubscribed' } },
+      undefined,
+      async (server, receiver) => {
+        await becomeLead(server);
         await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
-        server.service.webhooks.wake();
-        await outcomes(server, 4);
+        await outcomes(server, 1);
+        assert.deepEqual(typesOf(receiver.received), ['lead.verified']);
+        assert.equal(await server.countRows('webhook_events'), 1);
+        await desk(server.service, ['erase', EMAIL, '--yes']);
+        assert.equal(await server.countRows('webhook_events'), 0);
+      },
+    ));
+
+  it('a webhook receives only the first reading of a lead', () =>
+    withWebhook({ engine }, undefined, async (server, receiver) => {
+      const { visitor, code } = await askForCode(server);
+      const headers = { prefer: WITH_ARTICLE };
+      const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
+      assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+      const row = await server.database.db
+        .selectFrom('leads')
+        .select('first_read_at')
+        .executeTakeFirstOrThrow();
+      assert.equal(row.first_read_at, server.now());
+      await server.advance(60);
+      assert.equal((await visitor.get(API.article)).statusCode, 200);
+      await outcomes(server, 2);
+      assert.equal(await server.countRows('webhook_events'), 2);
+      assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
+    }));
+
+  it('a webhook receives no event of an erased lead except the erasure', () => {
+    const open: (() => void)[] = [];
+    return withWebhook(
+      { engine },
+      ({ event }, response) => {
+        const answer = () => void response.writeHead(204).end();
+        if (event.type === 'lead.verified') open.push(answer);
+        else answer();
+      },
+      async (server, receiver) => {
+        const leadId = await becomeLead(server);
+        await until(() => open.length === 1);
         await desk(server.service, ['erase', EMAIL, '--yes']);
         server.service.webhooks.wake();
-        await outcomes(server, 5);
-
-        const { received } = receiver;
-        assert.deepEqual(typesOf(received), [
-          'lead.verified',
-          'lead.read',
-          'lead.updated',
-          'lead.updated',
-          'lead.erased',
-        ]);
-        for (const { headers, text, event } of received) {
-          const verified = new Webhook(secrets[0]!).verify(text, headers as Record<string, string>);
-          assert.deepEqual(verified, event);
-        }
-        assert.equal(new Set(received.map(({ id }) => id)).size, 5);
-        const first = received[0]!.event;
-        assert.ok('email' in first.data.lead);
-        const { timestamp } = first;
-        assert.deepEqual(first, {
-          type: 'lead.verified',
-          timestamp,
-          data: {
-            lead: {
-              id: leadId,
-              email: EMAIL,
-              name: 'Ada Lovelace',
-              first_name: 'Ada',
-              last_name: 'Lovelace',
-              company: 'Analytical Engines',
-              first_verified_at: timestamp,
-              last_verified_at: timestamp,
-              first_read_at: null,
-              consent: {
-                given_at: first.data.lead.consent?.given_at,
-                version: 'not-stated',
-                text: first.data.lead.consent?.text,
-              },
-              source: 'newsletter',
-              attribution: { utm_source: 'newsletter' },
-              flags: [],
-              unsubscribe_url: unsubscribeUrlOf(server.service)(leadId),
-            },
-          },
-        } satisfies Record<keyof LeadEventBody, unknown>);
-        const leads = received.map(
-          ({ event }) =>
-            event.data.lead as { name?: string; company?: string; first_read_at?: string | null },
-        );
-        assert.equal(leads[1]?.first_read_at, received[1]!.event.timestamp);
-        assert.deepEqual(leads[2]?.company, 'Engines & Co');
-        assert.deepEqual(leads[3]?.name, 'Ada King');
-        assert.deepEqual(leads[4], { id: leadId });
-
-        const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
-        assert.deepEqual(
-          rows.map(({ type, state, payload, reply }) => ({ type, state, payload, reply })),
-          [{ type: 'lead.erased', state: 'sent', payload: '', reply: '204' }],
-        );
-        assert.doesNotMatch(server.logLines.join(''), /a-secret-path|ada@|Lovelace|whsec_/);
-        const { body } = await server.metrics.render();
-        assert.match(body, /^lead_page_webhooks_total\{outcome="sent"\} 5$/m);
-        assert.match(body, /^lead_page_webhook_events\{state="queued"\} 0$/m);
-        assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
-      }));
-
-    it('events that WEBHOOK_EVENTS omits are not queued', () =>
-      withWebhook(
-        { engine, env: { WEBHOOK_EVENTS: 'lead.verified,lead.unsubscribed' } },
-        undefined,
-        async (server, receiver) => {
-          await becomeLead(server);
-          await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
-          await outcomes(server, 1);
-          assert.deepEqual(typesOf(receiver.received), ['lead.verified']);
-          assert.equal(await server.countRows('webhook_events'), 1);
-          await desk(server.service, ['erase', EMAIL, '--yes']);
-          assert.equal(await server.countRows('webhook_events'), 0);
-        },
-      ));
-
-    it('a webhook receives only the first reading of a lead', () =>
-      withWebhook({ engine }, undefined, async (server, receiver) => {
-        const { visitor, code } = await askForCode(server);
-        const headers = { prefer: WITH_ARTICLE };
-        const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
-        assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
-        const row = await server.database.db
-          .selectFrom('leads')
-          .select('first_read_at')
-          .executeTakeFirstOrThrow();
-        assert.equal(row.first_read_at, server.now());
-        await server.advance(60);
-        assert.equal((await visitor.get(API.article)).statusCode, 200);
-        await outcomes(server, 2);
-        assert.equal(await server.countRows('webhook_events'), 2);
-        assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
-      }));
-
-    it('a webhook receives no event of an erased lead except the erasure', () => {
-      const open: (() => void)[] = [];
-      return withWebhook(
-        { engine },
-        ({ event }, response) => {
-          const answer = () => void response.writeHead(204).end();
-          if (event.type === 'lead.verified') open.push(answer);
-          else answer();
-        },
-        async (server, receiver) => {
-          const leadId = await becomeLead(server);
-          await until(() => open.length === 1);
-          await desk(server.service, ['erase', EMAIL, '--yes']);
-          server.service.webhooks.wake();
-          const { db } = server.database;
-          const [row, ...others] = await db.selectFrom('webhook_events').selectAll().execute();
-          assert.deepEqual([row?.type, row?.lead_id, others.length], ['lead.erased', leadId, 0]);
-          assert.ok(row!.due_at >= server.now() + 10_000, 'not before the try in hand is over');
-          open[0]!();
-          await outcomes(server, 1);
-          await server.advance(31);
-          server.service.webhooks.wake();
-          await outcomes(server, 2);
-          assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
-        },
-      );
-    });
-
-    it('webhook events are listed as personal data and deleted with old mail', () =>
-      withWebhook({ engine }, refuse, async (server) => {
-        await becomeLead(server);
-        await outcomes(server, 1);
-        await server.advance(0);
-        const story = await desk(server.service, ['show', EMAIL]);
-        assert.match(
-          story.out,
-          /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}the receiver answered: 503/,
-        );
-        const { runHousekeeping } = housekeeperOf(server);
-        await runHousekeeping();
-        assert.equal(await server.countRows('webhook_events'), 2);
-        server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
-        await runHousekeeping();
-        assert.equal(await server.countRows('webhook_events'), 0);
-      }));
-
-    it('a webhook receives only committed events', () =>
-      withWebhook({ engine }, undefined, async (server, receiver) => {
-        const leadId = await becomeLead(server);
-        await outcomes(server, 2);
-        const { webhooks } = server.service;
-        const event = { type: 'lead.unsubscribed', leadId, now: server.now() } as const;
         const { db } = server.database;
-        await assert.rejects(
-          db.transaction().execute(async (tx) => {
-            await webhooks.queue(tx, event);
-            throw new Error('Something else failed.');
-          }),
-          /Something else failed/,
-        );
-        assert.equal(await server.countRows('webhook_events'), 2);
-        await db.transaction().execute((tx) => webhooks.queue(tx, event));
-        webhooks.wake();
-        await outcomes(server, 3);
-        assert.equal(typesOf(receiver.received).at(-1), 'lead.unsubscribed');
-        await db.transaction().execute((tx) => webhooks.queue(tx, { ...event, leadId: 'nobody' }));
-        assert.equal(await server.countRows('webhook_events'), 3);
-      }));
-
-    it('a webhook receives each event once, although several processes send events', () =>
-      withReceiver(undefined, async (receiver) => {
-        await using database = await freshDatabase(engine);
-        const endpoints = endpointsOf([receiver.url]);
-        const leads = Array.from({ length: 10 }, (_, number) => `lead-${number}`);
-        const now = Date.now();
-        const rows = leads.map((id) => leadRow(id, {}));
-        await database.db.insertInto('leads').values(rows).execute();
-        const types = ['lead.verified', 'lead.read', 'lead.updated'] as const;
-        for (const type of types)
-          for (const leadId of leads)
-            await database.db
-              .transaction()
-              .execute((tx) =>
-                queueLeadEvent(tx, { endpoints, unsubscribeUrl: (id) => id }, { type, leadId, now }),
-              );
-        const seen: unknown[] = [];
-        const workers = Array.from({ length: 3 }, () =>
-          startWebhookWorker({
-            database,
-            endpoints,
-            sender: createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
-            clock: () => Date.now(),
-            random: () => 0.5,
-            onOutcome: (outcome) => void seen.push(outcome),
-            onError: (error) => assert.fail(String(error)),
-          }),
-        );
-        await until(() => seen.length === 30);
-        await Promise.all(workers.map(({ stop }) => stop()));
-        assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 30);
-        assert.equal(receiver.received.length, 30);
-        for (const id of leads) {
-          const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
-          assert.deepEqual(typesOf(ofOne), types);
-        }
-      }));
+        const [row, ...others] = await db.selectFrom('webhook_events').selectAll().execute();
+        assert.deepEqual([row?.type, row?.lead_id, others.length], ['lead.erased', leadId, 0]);
+        assert.ok(row!.due_at >= server.now() + 10_000, 'not before the try in hand is over');
+        open[0]!();
+        await outcomes(server, 1);
+        await server.advance(31);
+        server.service.webhooks.wake();
+        await outcomes(server, 2);
+        assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
+      },
+    );
   });
-}
+
+  it('webhook events are listed as personal data and deleted with old mail', () =>
+    withWebhook({ engine }, refuse, async (server) => {
+      await becomeLead(server);
+      await outcomes(server, 1);
+      await server.advance(0);
+      const story = await desk(server.service, ['show', EMAIL]);
+      assert.match(
+        story.out,
+        /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}the receiver answered: 503/,
+      );
+      const { runHousekeeping } = housekeeperOf(server);
+      await runHousekeeping();
+      assert.equal(await server.countRows('webhook_events'), 2);
+      server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
+      await runHousekeeping();
+      assert.equal(await server.countRows('webhook_events'), 0);
+    }));
+
+  it('a webhook receives only committed events', () =>
+    withWebhook({ engine }, undefined, async (server, receiver) => {
+      const leadId = await becomeLead(server);
+      await outcomes(server, 2);
+      const { webhooks } = server.service;
+      const event = { type: 'lead.unsubscribed', leadId, now: server.now() } as const;
+      const { db } = server.database;
+      await assert.rejects(
+        db.transaction().execute(async (tx) => {
+          await webhooks.queue(tx, event);
+          throw new Error('Something else failed.');
+        }),
+        /Something else failed/,
+      );
+      assert.equal(await server.countRows('webhook_events'), 2);
+      await db.transaction().execute((tx) => webhooks.queue(tx, event));
+      webhooks.wake();
+      await outcomes(server, 3);
+      assert.equal(typesOf(receiver.received).at(-1), 'lead.unsubscribed');
+      await db.transaction().execute((tx) => webhooks.queue(tx, { ...event, leadId: 'nobody' }));
+      assert.equal(await server.countRows('webhook_events'), 3);
+    }));
+
+  it('a webhook receives each event once, although several processes send events', () =>
+    withReceiver(undefined, async (receiver) => {
+      await using database = await freshDatabase(engine);
+      const endpoints = endpointsOf([receiver.url]);
+      const leads = Array.from({ length: 10 }, (_, number) => `lead-${number}`);
+      const now = Date.now();
+      const rows = leads.map((id) => leadRow(id, {}));
+      await database.db.insertInto('leads').values(rows).execute();
+      const types = ['lead.verified', 'lead.read', 'lead.updated'] as const;
+      for (const type of types)
+        for (const leadId of leads)
+          await database.db
+            .transaction()
+            .execute((tx) =>
+              queueLeadEvent(tx, { endpoints, unsubscribeUrl: (id) => id }, { type, leadId, now }),
+            );
+      const seen: unknown[] = [];
+      const workers = Array.from({ length: 3 }, () =>
+        startWebhookWorker({
+          database,
+          endpoints,
+          sender: createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
+          clock: () => Date.now(),
+          random: () => 0.5,
+          onOutcome: (outcome) => void seen.push(outcome),
+          onError: (error) => assert.fail(String(error)),
+        }),
+      );
+      await until(() => seen.length === 30);
+      await Promise.all(workers.map(({ stop }) => stop()));
+      assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 30);
+      assert.equal(receiver.received.length, 30);
+      for (const id of leads) {
+        const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
+        assert.deepEqual(typesOf(ofOne), types);
+      }
+    }));
+});
 
 it('an event queued during the erasure of its lead is deleted on PostgreSQL', () =>
   withWebhook({ engine: 'postgres' }, undefined, async (server) => {

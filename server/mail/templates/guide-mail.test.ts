@@ -12,11 +12,12 @@ import { readInstance } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
-import { ENGINES, withDatabase } from '#testing/databases.ts';
+import { withDatabase } from '#testing/databases.ts';
 import { environment } from '#testing/environment.ts';
 import { smtpError, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const EMAIL = 'ada@example.com';
 const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
@@ -34,111 +35,105 @@ async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
   return { device, opened };
 }
 
-for (const engine of ENGINES) {
-  describe(`guide mail on ${engine}`, () => {
-    it('the guide mail opens the guide on another device for seven days', () =>
-      withServer({ engine, env: LINK }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        const mail = await server.inbox.waitForMail(EMAIL, 2);
-        const { text = '', html = '' } = mail.parsed;
-        const url = pathIn(text, API.guide);
-        assert.ok(html.includes(`https://guide.example.com${url}`), 'both parts have the same link');
-        assert.ok(html.includes(pathIn(text, API.unsubscribe)), 'and the same way out');
-        assert.doesNotMatch(html, /<img|<script|url\(/);
-        assert.doesNotMatch(text + html, /Lovelace|Analytical/, 'nothing that a visitor typed');
+onEachEngine('guide mail', ({ test, engine }) => {
+  test('the guide mail opens the guide on another device for seven days', { env: LINK }, async (server) => {
+    const { leadId } = await becomeLead(server, EMAIL);
+    const mail = await server.inbox.waitForMail(EMAIL, 2);
+    const { text = '', html = '' } = mail.parsed;
+    const url = pathIn(text, API.guide);
+    assert.ok(html.includes(`https://guide.example.com${url}`), 'both parts have the same link');
+    assert.ok(html.includes(pathIn(text, API.unsubscribe)), 'and the same way out');
+    assert.doesNotMatch(html, /<img|<script|url\(/);
+    assert.doesNotMatch(text + html, /Lovelace|Analytical/, 'nothing that a visitor typed');
 
-        const { device, opened } = await openOnAnotherDevice(server, url);
-        assert.equal(opened.statusCode, 303);
-        assert.equal(opened.headers.location, '/#guide');
-        assert.equal((await device.get(API.article)).statusCode, 200);
+    const { device, opened } = await openOnAnotherDevice(server, url);
+    assert.equal(opened.statusCode, 303);
+    assert.equal(opened.headers.location, '/#guide');
+    assert.equal((await device.get(API.article)).statusCode, 200);
 
-        const almost = guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000 + 1_000);
-        assert.equal((await openOnAnotherDevice(server, almost)).opened.statusCode, 303);
-        for (const wrong of [
-          guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000),
-          guideUrl(server.service.secrets, '', '01930000-0000-7000-8000-000000000000', server.now()),
-          unsubscribeUrl(server.service.secrets, '', leadId).replace(API.unsubscribe, API.guide),
-          `${url}x`,
-          API.guide,
-        ]) {
-          const refused = await openOnAnotherDevice(server, wrong);
-          assert.equal(refused.opened.statusCode, 404, wrong);
-          assert.match(refused.opened.body, /This link has expired/);
-          assert.equal((await refused.device.get(API.article)).statusCode, 401);
-        }
-      }));
-
-    it('the guide mail contains an unsubscribe link that works with one click', () =>
-      withServer({ engine, env: LINK }, async (server) => {
-        await becomeLead(server, EMAIL);
-        const mail = await server.inbox.waitForMail(EMAIL, 2);
-        assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
-        assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
-        assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
-        const url = pathIn(
-          /<(.+)>/.exec(headerOf(mail, 'list-unsubscribe') ?? '')?.[1] ?? '',
-          API.unsubscribe,
-        );
-        const left = await server.app.inject({
-          method: 'POST',
-          url,
-          payload: 'List-Unsubscribe=One-Click',
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        });
-        assert.equal(left.statusCode, 200);
-        assert.equal(await server.countRows('withdrawals'), 1);
-        // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
-        const [code] = server.inbox.mailsTo(EMAIL);
-        assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
-      }));
-
-    it('codes requested after a guide mail to the same domain are sent first, in the turn they would have had', () =>
-      withDatabase(engine, async (database) => {
-        const { db } = database;
-        const id = (at: number) => uuid({ msecs: at });
-        const [asked, later] = [1_000_000, 1_300_000];
-        await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
-        const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
-        const lanes = { network: '203.0.113.20', domain: 'example.com' };
-        const turn = await findTurn(db, lanes, { now: later, codeTtlSeconds: 600 });
-        assert.deepEqual(turn, { type: 'found', turnAt: later });
-        const place = { ...lanes, turnAt: later };
-        await addMail(db, { ...code, id: id(later), place, now: later });
-        const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
-        const kinds: string[] = [];
-        for (let round = 0; round < 2; round += 1)
-          kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
-        assert.deepEqual(kinds, ['code', 'guide']);
-      }));
-
-    it('the guide mail is not sent to a lead who unsubscribed while it was queued', () => {
-      let mails = 0;
-      const onRecipient = () => ((mails += 1) === 2 ? smtpError(451, 'Later') : null);
-      return withServer({ engine, env: LINK, inbox: { onRecipient } }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        const { db } = server.database;
-        const guide = () =>
-          db
-            .selectFrom('outbox')
-            .select(['state', 'attempts'])
-            .where('kind', '=', 'guide')
-            .executeTakeFirstOrThrow();
-        await until(async () => (await guide()).attempts === 1 && mails === 2);
-        await server.app.inject({
-          method: 'POST',
-          url: unsubscribeUrl(server.service.secrets, '', leadId),
-          payload: 'List-Unsubscribe=One-Click',
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        });
-        await server.advance(61);
-        server.wakeWorker();
-        await until(async () => (await guide()).state === 'dropped');
-        assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
-        await becomeLead(server, EMAIL, 2);
-      });
-    });
+    const almost = guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000 + 1_000);
+    assert.equal((await openOnAnotherDevice(server, almost)).opened.statusCode, 303);
+    for (const wrong of [
+      guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000),
+      guideUrl(server.service.secrets, '', '01930000-0000-7000-8000-000000000000', server.now()),
+      unsubscribeUrl(server.service.secrets, '', leadId).replace(API.unsubscribe, API.guide),
+      `${url}x`,
+      API.guide,
+    ]) {
+      const refused = await openOnAnotherDevice(server, wrong);
+      assert.equal(refused.opened.statusCode, 404, wrong);
+      assert.match(refused.opened.body, /This link has expired/);
+      assert.equal((await refused.device.get(API.article)).statusCode, 401);
+    }
   });
-}
+
+  test(
+    'the guide mail contains an unsubscribe link that works with one click',
+    { env: LINK },
+    async (server) => {
+      await becomeLead(server, EMAIL);
+      const mail = await server.inbox.waitForMail(EMAIL, 2);
+      assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
+      assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
+      assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
+      const url = pathIn(/<(.+)>/.exec(headerOf(mail, 'list-unsubscribe') ?? '')?.[1] ?? '', API.unsubscribe);
+      const left = await server.app.inject({
+        method: 'POST',
+        url,
+        payload: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      assert.equal(left.statusCode, 200);
+      assert.equal(await server.countRows('withdrawals'), 1);
+      // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
+      const [code] = server.inbox.mailsTo(EMAIL);
+      assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
+    },
+  );
+
+  it('codes requested after a guide mail to the same domain are sent first, in the turn they would have had', () =>
+    withDatabase(engine, async (database) => {
+      const { db } = database;
+      const id = (at: number) => uuid({ msecs: at });
+      const [asked, later] = [1_000_000, 1_300_000];
+      await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
+      const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
+      const lanes = { network: '203.0.113.20', domain: 'example.com' };
+      const turn = await findTurn(db, lanes, { now: later, codeTtlSeconds: 600 });
+      assert.deepEqual(turn, { type: 'found', turnAt: later });
+      const place = { ...lanes, turnAt: later };
+      await addMail(db, { ...code, id: id(later), place, now: later });
+      const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
+      const kinds: string[] = [];
+      for (let round = 0; round < 2; round += 1)
+        kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
+      assert.deepEqual(kinds, ['code', 'guide']);
+    }));
+
+  test(
+    'the guide mail is not sent to a lead who unsubscribed while it was queued',
+    { env: LINK },
+    async (server) => {
+      const guide = server.database.db.selectFrom('outbox').selectAll().where('kind', '=', 'guide');
+      const { leadId } = await becomeLead(server, EMAIL, 1, {
+        beforeCode: async () => server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') }),
+      });
+      await until(() => server.mailEvents.at(-1)?.type === 'failed for now');
+      await server.app.inject({
+        method: 'POST',
+        url: unsubscribeUrl(server.service.secrets, '', leadId),
+        payload: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      server.inbox.behave({});
+      await server.advance(61);
+      server.wakeWorker();
+      await until(async () => (await guide.executeTakeFirstOrThrow()).state === 'dropped');
+      assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
+      await becomeLead(server, EMAIL, 2);
+    },
+  );
+});
 
 describe('attached guide file', () => {
   const name = (folder: string) => {

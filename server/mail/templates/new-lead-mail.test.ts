@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -9,7 +9,6 @@ import { consentVersion } from '#server/campaign/campaign.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
@@ -17,6 +16,8 @@ import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
+import { askForCode, enter } from '#testing/lead-calls.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const OPERATOR = 'you@example.com';
 const OPERATORS = `${OPERATOR}, ada@example.org`;
@@ -35,350 +36,346 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
-for (const engine of ENGINES) {
-  describe(`new-lead mail on ${engine}`, () => {
-    it('a new lead causes neither a guide mail nor a mail to the operator unless enabled', () =>
-      withServer({ engine, env: PAGE }, async (server) => {
-        await becomeLead(server, 'ada@example.com');
-        await newsOf(server)();
-        assert.deepEqual(await rowsOf(server, 'new-lead'), []);
-        assert.equal(await server.countRows('outbox'), 1, 'the code');
-      }));
+onEachEngine('new-lead mail', ({ test, engine }) => {
+  test(
+    'a new lead causes neither a guide mail nor a mail to the operator unless enabled',
+    { env: PAGE },
+    async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      await newsOf(server)();
+      assert.deepEqual(await rowsOf(server, 'new-lead'), []);
+      assert.equal(await server.countRows('outbox'), 1, 'the code');
+    },
+  );
 
-    it('the operator immediately gets one mail per new lead, without the code', () =>
-      withServer({ engine, env: EACH }, async (server) => {
-        const email = 'ada@gmail.com';
-        const { code } = await becomeLead(server, email, 1, {
-          form: { name: 'Ada <b> & Co', company: 'Engines "1"' },
-          headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
-          // An e-mail address that is only typed is not reported.
-          beforeCode: async () => assert.deepEqual(await rowsOf(server, 'new-lead'), []),
-        });
-        const { parsed } = await server.inbox.waitForMail(OPERATOR);
-        const { text = '', html = '' } = parsed;
-        assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
-        assert.deepEqual(parsed.replyTo, [{ name: '', address: email }]);
-        assert.equal(
-          text.trimEnd(),
-          [
-            'Ada <b> & Co, Engines "1"',
-            '',
-            'ada@gmail.com',
-            '',
-            'A visitor entered their code. Your reply goes to them.',
-            '',
-            'Source    newsletter',
-            'Verified  November 20, 2026 at 12:00 PM UTC',
-            'Remarks   free mail provider',
-            '',
-            '-- ',
-            'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
-          ].join('\n'),
-        );
-        assert.match(html, /<h1 [^>]*>Ada &lt;b&gt; &amp; Co, Engines &quot;1&quot;<\/h1>/);
-        assert.match(html, /<a href="mailto:ada@gmail\.com"/);
-        assert.ok(!`${parsed.subject}${text}${html}`.includes(codeIn(code)));
-        const [row] = await rowsOf(server, 'new-lead');
-        assert.doesNotMatch(row?.payload ?? '', /Ada|gmail|Engines/, 'the outbox does not know them');
+  test(
+    'the operator immediately gets one mail per new lead, without the code',
+    { env: EACH },
+    async (server) => {
+      const email = 'ada@gmail.com';
+      const { code } = await becomeLead(server, email, 1, {
+        form: { name: 'Ada <b> & Co', company: 'Engines "1"' },
+        headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
+        // An e-mail address that is only typed is not reported.
+        beforeCode: async () => assert.deepEqual(await rowsOf(server, 'new-lead'), []),
+      });
+      const { parsed } = await server.inbox.waitForMail(OPERATOR);
+      const { text = '', html = '' } = parsed;
+      assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
+      assert.deepEqual(parsed.replyTo, [{ name: '', address: email }]);
+      assert.equal(
+        text.trimEnd(),
+        [
+          'Ada <b> & Co, Engines "1"',
+          '',
+          'ada@gmail.com',
+          '',
+          'A visitor entered their code. Your reply goes to them.',
+          '',
+          'Source    newsletter',
+          'Verified  November 20, 2026 at 12:00 PM UTC',
+          'Remarks   free mail provider',
+          '',
+          '-- ',
+          'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
+        ].join('\n'),
+      );
+      assert.match(html, /<h1 [^>]*>Ada &lt;b&gt; &amp; Co, Engines &quot;1&quot;<\/h1>/);
+      assert.match(html, /<a href="mailto:ada@gmail\.com"/);
+      assert.ok(!`${parsed.subject}${text}${html}`.includes(codeIn(code)));
+      const [row] = await rowsOf(server, 'new-lead');
+      assert.doesNotMatch(row?.payload ?? '', /Ada|gmail|Engines/, 'the outbox does not know them');
 
-        await server.advance(3_600);
-        await becomeLead(server, email, 2);
-        assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
-      }));
+      await server.advance(3_600);
+      await becomeLead(server, email, 2);
+      assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
+    },
+  );
 
-    it("the operator's mail about a lead links to the lead's page in the desk", () =>
-      withServer({ engine, env: { ...EACH, ...DESK } }, async (server) => {
-        const { leadId } = await becomeLead(server, 'ada@bücher.example');
-        const { parsed } = await server.inbox.waitForMail(OPERATOR);
-        const url = `https://desk.example.com/person?id=${leadId}`;
-        assert.ok(parsed.text?.includes(`\n\nOpen in the desk:\n${url}\n\n`));
-        assert.ok(parsed.html?.includes(`<a href="${url}"`));
-        assert.deepEqual(parsed.replyTo, [{ name: '', address: 'ada@xn--bcher-kva.example' }]);
-      }));
+  test(
+    "the operator's mail about a lead links to the lead's page in the desk",
+    { env: { ...EACH, ...DESK } },
+    async (server) => {
+      const { leadId } = await becomeLead(server, 'ada@bücher.example');
+      const { parsed } = await server.inbox.waitForMail(OPERATOR);
+      const url = `https://desk.example.com/person?id=${leadId}`;
+      assert.ok(parsed.text?.includes(`\n\nOpen in the desk:\n${url}\n\n`));
+      assert.ok(parsed.html?.includes(`<a href="${url}"`));
+      assert.deepEqual(parsed.replyTo, [{ name: '', address: 'ada@xn--bcher-kva.example' }]);
+    },
+  );
 
-    it('several operators each get a separate mail, even if one address is refused', () =>
-      withServer(
-        {
-          engine,
-          env: { ...EACH, OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` },
-          inbox: {
-            onRecipient: (address) =>
-              address === 'gone@example.com' ? smtpError(550, 'No such user') : null,
-          },
-        },
-        async (server) => {
-          await becomeLead(server, 'ada@example.com');
-          for (const address of [OPERATOR, 'ada@example.org']) {
-            const { parsed } = await server.inbox.waitForMail(address);
-            assert.deepEqual(parsed.to, [{ name: '', address }], 'the others are not shown');
-          }
-          await until(async () =>
-            (await rowsOf(server, 'new-lead')).every(({ state }) => state !== 'queued'),
-          );
-          const states = (await rowsOf(server, 'new-lead')).map((row) => `${row.recipient} ${row.state}`);
-          assert.deepEqual(states.toSorted(), [
-            'ada@example.org sent',
-            'gone@example.com failed',
-            `${OPERATOR} sent`,
-          ]);
-        },
-      ));
+  test(
+    'several operators each get a separate mail, even if one address is refused',
+    { env: { ...EACH, OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` } },
+    async (server) => {
+      server.inbox.behave({
+        onRecipient: (address) => (address === 'gone@example.com' ? smtpError(550, 'No such user') : null),
+      });
+      await becomeLead(server, 'ada@example.com');
+      for (const address of [OPERATOR, 'ada@example.org']) {
+        const { parsed } = await server.inbox.waitForMail(address);
+        assert.deepEqual(parsed.to, [{ name: '', address }], 'the others are not shown');
+      }
+      await until(async () => (await rowsOf(server, 'new-lead')).every(({ state }) => state !== 'queued'));
+      const states = (await rowsOf(server, 'new-lead')).map((row) => `${row.recipient} ${row.state}`);
+      assert.deepEqual(states.toSorted(), [
+        'ada@example.org sent',
+        'gone@example.com failed',
+        `${OPERATOR} sent`,
+      ]);
+    },
+  );
 
-    it("the operator's new-lead mail contains answers to custom questions as text", () =>
-      inFolder((folder) => {
-        const campaign = copyCampaign(
-          folder,
-          'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
-        );
-        return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
-          const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
-          await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
-          const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-          assert.ok(
-            text.includes(
-              [
-                'How many of you write cold emails?',
-                '          5',
-                'Goal      More <b>answers</b>',
-                '          Less work',
-                'Source    direct',
-              ].join('\n'),
-            ),
-            text,
-          );
-          assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
-        });
-      }));
-
-    it("the operator's mails about new leads name the campaign and the consent to news", () =>
-      inFolder(async (folder) => {
-        const campaign = copyCampaign(folder);
-        appendFileSync(path.join(campaign, 'consent.yaml'), 'newsConsent: Send me news.\n');
-        const form = { newsConsentVersion: consentVersion('Send me news.') };
-        for (const [env, lines] of [
-          [
-            EACH,
+  it("the operator's new-lead mail contains answers to custom questions as text", () =>
+    inFolder((folder) => {
+      const campaign = copyCampaign(
+        folder,
+        'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
+      );
+      return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
+        const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
+        await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
+        const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+        assert.ok(
+          text.includes(
             [
-              'Source    newsletter',
-              'Campaign  spring',
-              'Verified  November 20, 2026 at 12:00 PM UTC',
-              'Remarks   agreed to get news',
-            ],
+              'How many of you write cold emails?',
+              '          5',
+              'Goal      More <b>answers</b>',
+              '          Less work',
+              'Source    direct',
+            ].join('\n'),
+          ),
+          text,
+        );
+        assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
+      });
+    }));
+
+  it("the operator's mails about new leads name the campaign and the consent to news", () =>
+    inFolder(async (folder) => {
+      const campaign = copyCampaign(folder);
+      appendFileSync(path.join(campaign, 'consent.yaml'), 'newsConsent: Send me news.\n');
+      const form = { newsConsentVersion: consentVersion('Send me news.') };
+      for (const [env, lines] of [
+        [
+          EACH,
+          [
+            'Source    newsletter',
+            'Campaign  spring',
+            'Verified  November 20, 2026 at 12:00 PM UTC',
+            'Remarks   agreed to get news',
           ],
-          [DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
-        ] as const)
-          await withServer({ engine, env: { ...env, CAMPAIGN_FOLDER: campaign } }, async (server) => {
-            await becomeLead(server, 'ada@example.com', 1, {
-              form,
-              headers: {
-                [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
-                [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
-              },
-            });
-            await server.advance(19 * 3_600);
-            await newsOf(server)();
-            server.wakeWorker();
-            const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-            assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
+        ],
+        [DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
+      ] as const)
+        await withServer({ engine, env: { ...env, CAMPAIGN_FOLDER: campaign } }, async (server) => {
+          await becomeLead(server, 'ada@example.com', 1, {
+            form,
+            headers: {
+              [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
+              [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
+            },
           });
-      }));
-
-    it("a lead is stored only if the operator's mail about it can be queued", () =>
-      withServer({ engine, env: EACH }, async (server) => {
-        const { db } = server.database;
-        if (engine === 'sqlite') {
-          await sql`create trigger refuses before insert on outbox when new.kind = 'new-lead'
-            begin select raise(abort, 'refused'); end`.execute(db);
-        } else {
-          await sql`create function refuse() returns trigger language plpgsql as
-            $$ begin raise exception 'refused'; end $$`.execute(db);
-          await sql`create trigger refuses before insert on outbox for each row
-            when (new.kind = 'new-lead') execute function refuse()`.execute(db);
-        }
-        const email = 'ada@example.com';
-        const visitor = createVisitor(server);
-        await visitor.post(API.leads, filledForm({ email }));
-        const code = codeIn(await server.inbox.waitForMail(email));
-        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 500);
-        assert.equal(await server.countRows('leads'), 0);
-      }));
-
-    it('the operator gets no mail about a lead erased before it is sent', () =>
-      withServer(
-        {
-          engine,
-          env: EACH,
-          inbox: {
-            onRecipient: (address) => (address === OPERATOR ? smtpError(451, 'Later') : null),
-          },
-        },
-        async (server) => {
-          await becomeLead(server, 'ada@example.com');
-          await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-          await erasePerson(server);
-          await server.advance(60);
-          server.wakeWorker();
-          await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');
-          assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
-        },
-      ));
-
-    it('the operator gets no daily mail if all its leads are erased before it is sent', () =>
-      withServer({ engine, env: DAILY }, async (server) => {
-        await becomeLead(server, 'ada@example.com');
-        await server.advance(19 * 3_600);
-        await newsOf(server)();
-        await erasePerson(server);
-        server.wakeWorker();
-        await until(async () => (await rowsOf(server, 'digest'))[0]?.state === 'dropped');
-        assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
-      }));
-
-    it('the operator gets a daily mail with stats and new leads at the configured time', () =>
-      withServer(
-        { engine, env: { ...DAILY, OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
-        async (server) => {
-          await becomeLead(server, 'early@example.com');
-          await server.advance(86_400);
-          for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
-          await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-          await server.inbox.waitForMail('never@example.com');
-          const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
-          for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
-          await server.service.funnel.write();
-          const processes = [newsOf(server), newsOf(server)];
-          const look = () => Promise.all(processes.map((news) => news()));
-          await look();
-          await look();
-          server.wakeWorker();
-          const first = await server.inbox.waitForMail(OPERATOR);
-          assert.match(first.parsed.subject ?? '', /^1 new lead on November 20, 2026: /);
-          await server.advance(18 * 3_600 + 29 * 60);
-          await look();
-          assert.equal((await rowsOf(server, 'digest')).length, 2, 'not before 06:30');
-          await server.advance(60);
-          await look();
-          await look();
+          await server.advance(19 * 3_600);
           await newsOf(server)();
           server.wakeWorker();
-          const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
-          const { text = '', html = '' } = parsed;
-          assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
-          assert.match(
-            text,
-            /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
-          );
-          assert.match(text, /^All visitors\nPage seen +1,000$/m);
-          assert.match(
-            text,
-            /^From the form on\nAsked for a code +3\nWere sent a code +3\nEntered the code +2$/m,
-          );
-          assert.match(text, /^Where the new leads came from\n\ndirect {2}2$/m);
-          assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
-          assert.match(html, /<table [^>]*width="67%"/);
-          assert.doesNotMatch(html, /<img|<svg|url\(/);
-          assert.doesNotMatch(text + html, /never@|early@/);
-          const rows = await rowsOf(server, 'digest');
-          assert.deepEqual(rows.map(({ recipient }) => recipient).toSorted(), [
-            'ada@example.org',
-            'ada@example.org',
-            OPERATOR,
-            OPERATOR,
-          ]);
-          for (const { payload } of rows) assert.doesNotMatch(payload, /@|Ada|Engines/);
+          const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+          assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
+        });
+    }));
 
-          await server.advance(86_400);
-          await look();
-          assert.equal((await rowsOf(server, 'digest')).length, 4, 'a day without new leads is left out');
-        },
-      ));
+  test(
+    "a lead is stored only if the operator's mail about it can be queued",
+    { env: EACH },
+    async (server) => {
+      const { db } = server.database;
+      if (engine === 'sqlite') {
+        await sql`create trigger refuses before insert on outbox when new.kind = 'new-lead'
+            begin select raise(abort, 'refused'); end`.execute(db);
+      } else {
+        await sql`create function refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'refused'; end $$`.execute(db);
+        await sql`create trigger refuses before insert on outbox for each row
+            when (new.kind = 'new-lead') execute function refuse()`.execute(db);
+      }
+      const { visitor, code } = await askForCode(server);
+      assert.equal((await enter(visitor, code)).statusCode, 500);
+      assert.equal(await server.countRows('leads'), 0);
+    },
+  );
 
-    it('the day and the time of the daily mail are those of TIME_ZONE', () =>
-      withServer(
-        { engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
-        async (server) => {
-          await becomeLead(server, 'early@example.com');
-          // In UTC, it is still 20 November.
-          await server.advance(11.5 * 3_600);
-          await becomeLead(server, 'ada@example.com');
-          const news = newsOf(server);
-          await server.advance(30 * 3_600 - 60);
-          await news();
-          const before = await rowsOf(server, 'digest');
-          await server.advance(60);
-          await news();
-          assert.equal((await rowsOf(server, 'digest')).length - before.length, 1, 'at 06:30 in Berlin');
-          server.wakeWorker();
-          const { parsed } = await server.inbox.waitForMail(OPERATOR, before.length + 1);
-          assert.match(parsed.subject ?? '', /^1 new lead on November 21, 2026: /);
-          assert.match(parsed.text ?? '', /^ada@example\.com\ndirect · 12:30\sAM GMT\+1$/m);
-          assert.match(parsed.text ?? '', /^Days are in Europe\/Berlin\. /m);
-          assert.doesNotMatch(parsed.text ?? '', /early@/);
-        },
-      ));
-
-    it('a day is mailed once, and whole, even if TIME_ZONE changes', () =>
-      withServer({ engine, env: DAILY }, async (server) => {
-        // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
-        await server.advance(11.5 * 3_600);
-        await becomeLead(server, 'ada@example.com');
-        const { database, config, service } = server;
-        const newsIn = (timeZone: string) =>
-          createNewLeadNews({ database, config: { ...config, timeZone }, clock: service.clock });
-        await server.advance(12 * 3_600);
-        await newsIn('UTC')();
-        await newsIn('Europe/Berlin')();
-        assert.equal((await rowsOf(server, 'digest')).length, 1);
-        server.wakeWorker();
-        const { parsed } = await server.inbox.waitForMail(OPERATOR);
-        assert.match(parsed.text ?? '', /^ada@example\.com$/m);
-      }));
-
-    it('the operator gets a weekly mail on Monday that compares two weeks', () =>
-      // Friday, 20 November 2026, at noon.
-      withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
-        const news = newsOf(server);
-        await becomeLead(server, 'early@example.com');
-        await server.advance(2 * 86_400);
-        await news();
-        assert.deepEqual(await rowsOf(server, 'digest'), [], 'the week is not over on Sunday');
-        await server.advance(12 * 3_600 + 6 * 3_600);
-        await news();
-        assert.deepEqual(await rowsOf(server, 'digest'), [], 'not before 07:00 on Monday');
-        await server.advance(3_600);
-        for (let look = 0; look < 3; look += 1) await news();
-        server.wakeWorker();
-        const first = await server.inbox.waitForMail(OPERATOR);
-        assert.match(first.parsed.subject ?? '', /^1 new lead in the week of November 16\s–\s22, 2026: /);
-
-        for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
-        await server.advance(7 * 86_400);
-        await Promise.all([newsOf(server)(), newsOf(server)()]);
-        server.wakeWorker();
-        const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR, 2)).parsed;
-        assert.match(text, /^2 new leads\n\nNovember 23\s–\s29, 2026\. The week before: 1\.$/m);
-        assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
-        assert.doesNotMatch(text + html, /early@/);
-        assert.equal((await rowsOf(server, 'digest')).length, 2);
-      }));
-
-    it('the operator gets a weekly mail even if mail is kept for less than a week', () =>
-      withServer(
-        { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
-        async (server) => {
-          await becomeLead(server, 'ada@example.com');
-          for (let day = 1; day <= 9; day += 1) {
-            await server.advance(86_400);
-            await newsOf(server)();
-            server.wakeWorker();
-            await until(async () =>
-              (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'),
-            );
-            await housekeeperOf(server).runHousekeeping();
-          }
-          assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
-          assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
-        },
-      ));
+  test('the operator gets no mail about a lead erased before it is sent', { env: EACH }, async (server) => {
+    server.inbox.behave({
+      onRecipient: (address) => (address === OPERATOR ? smtpError(451, 'Later') : null),
+    });
+    await becomeLead(server, 'ada@example.com');
+    await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+    await erasePerson(server);
+    await server.advance(60);
+    server.wakeWorker();
+    await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');
+    assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
   });
-}
+
+  test(
+    'the operator gets no daily mail if all its leads are erased before it is sent',
+    { env: DAILY },
+    async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      await server.advance(19 * 3_600);
+      await newsOf(server)();
+      await erasePerson(server);
+      server.wakeWorker();
+      await until(async () => (await rowsOf(server, 'digest'))[0]?.state === 'dropped');
+      assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
+    },
+  );
+
+  test(
+    'the operator gets a daily mail with stats and new leads at the configured time',
+    { env: { ...DAILY, OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
+    async (server) => {
+      await becomeLead(server, 'early@example.com');
+      await server.advance(86_400);
+      for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+      await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
+      await server.inbox.waitForMail('never@example.com');
+      const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
+      for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
+      await server.service.funnel.write();
+      const processes = [newsOf(server), newsOf(server)];
+      const look = () => Promise.all(processes.map((news) => news()));
+      await look();
+      await look();
+      server.wakeWorker();
+      const first = await server.inbox.waitForMail(OPERATOR);
+      assert.match(first.parsed.subject ?? '', /^1 new lead on November 20, 2026: /);
+      await server.advance(18 * 3_600 + 29 * 60);
+      await look();
+      assert.equal((await rowsOf(server, 'digest')).length, 2, 'not before 06:30');
+      await server.advance(60);
+      await look();
+      await look();
+      await newsOf(server)();
+      server.wakeWorker();
+      const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
+      const { text = '', html = '' } = parsed;
+      assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
+      assert.match(
+        text,
+        /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.\n\n0\.2% of 1,000 views became leads\.$/m,
+      );
+      assert.match(text, /^All visitors\nPage seen +1,000$/m);
+      assert.match(
+        text,
+        /^From the form on\nAsked for a code +3\nWere sent a code +3\nEntered the code +2$/m,
+      );
+      assert.match(text, /^Where the new leads came from\n\ndirect {2}2$/m);
+      assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+      assert.match(html, /<table [^>]*width="67%"/);
+      assert.doesNotMatch(html, /<img|<svg|url\(/);
+      assert.doesNotMatch(text + html, /never@|early@/);
+      const rows = await rowsOf(server, 'digest');
+      assert.deepEqual(rows.map(({ recipient }) => recipient).toSorted(), [
+        'ada@example.org',
+        'ada@example.org',
+        OPERATOR,
+        OPERATOR,
+      ]);
+      for (const { payload } of rows) assert.doesNotMatch(payload, /@|Ada|Engines/);
+
+      await server.advance(86_400);
+      await look();
+      assert.equal((await rowsOf(server, 'digest')).length, 4, 'a day without new leads is left out');
+    },
+  );
+
+  test(
+    'the day and the time of the daily mail are those of TIME_ZONE',
+    { env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
+    async (server) => {
+      await becomeLead(server, 'early@example.com');
+      // In UTC, it is still 20 November.
+      await server.advance(11.5 * 3_600);
+      await becomeLead(server, 'ada@example.com');
+      const news = newsOf(server);
+      await server.advance(30 * 3_600 - 60);
+      await news();
+      const before = await rowsOf(server, 'digest');
+      await server.advance(60);
+      await news();
+      assert.equal((await rowsOf(server, 'digest')).length - before.length, 1, 'at 06:30 in Berlin');
+      server.wakeWorker();
+      const { parsed } = await server.inbox.waitForMail(OPERATOR, before.length + 1);
+      assert.match(parsed.subject ?? '', /^1 new lead on November 21, 2026: /);
+      assert.match(parsed.text ?? '', /^ada@example\.com\ndirect · 12:30\sAM GMT\+1$/m);
+      assert.match(parsed.text ?? '', /^Days are in Europe\/Berlin\. /m);
+      assert.doesNotMatch(parsed.text ?? '', /early@/);
+    },
+  );
+
+  test('a day is mailed once, and whole, even if TIME_ZONE changes', { env: DAILY }, async (server) => {
+    // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
+    await server.advance(11.5 * 3_600);
+    await becomeLead(server, 'ada@example.com');
+    const { database, config, service } = server;
+    const newsIn = (timeZone: string) =>
+      createNewLeadNews({ database, config: { ...config, timeZone }, clock: service.clock });
+    await server.advance(12 * 3_600);
+    await newsIn('UTC')();
+    await newsIn('Europe/Berlin')();
+    assert.equal((await rowsOf(server, 'digest')).length, 1);
+    server.wakeWorker();
+    const { parsed } = await server.inbox.waitForMail(OPERATOR);
+    assert.match(parsed.text ?? '', /^ada@example\.com$/m);
+  });
+
+  test(
+    'the operator gets a weekly mail on Monday that compares two weeks',
+    { env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } },
+    async (server) => {
+      const news = newsOf(server);
+      await becomeLead(server, 'early@example.com');
+      await server.advance(2 * 86_400);
+      await news();
+      assert.deepEqual(await rowsOf(server, 'digest'), [], 'the week is not over on Sunday');
+      await server.advance(12 * 3_600 + 6 * 3_600);
+      await news();
+      assert.deepEqual(await rowsOf(server, 'digest'), [], 'not before 07:00 on Monday');
+      await server.advance(3_600);
+      for (let look = 0; look < 3; look += 1) await news();
+      server.wakeWorker();
+      const first = await server.inbox.waitForMail(OPERATOR);
+      assert.match(first.parsed.subject ?? '', /^1 new lead in the week of November 16\s–\s22, 2026: /);
+
+      for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+      await server.advance(7 * 86_400);
+      await Promise.all([newsOf(server)(), newsOf(server)()]);
+      server.wakeWorker();
+      const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR, 2)).parsed;
+      assert.match(text, /^2 new leads\n\nNovember 23\s–\s29, 2026\. The week before: 1\.$/m);
+      assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+      assert.doesNotMatch(text + html, /early@/);
+      assert.equal((await rowsOf(server, 'digest')).length, 2);
+    },
+  );
+
+  test(
+    'the operator gets a weekly mail even if mail is kept for less than a week',
+    { env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
+    async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      for (let day = 1; day <= 9; day += 1) {
+        await server.advance(86_400);
+        await newsOf(server)();
+        server.wakeWorker();
+        await until(async () => (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'));
+        await housekeeperOf(server).runHousekeeping();
+      }
+      assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
+      assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
+    },
+  );
+});
