@@ -28,11 +28,13 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
   }
 }
 
-export const withLastingCampaignCopy = (test: (folder: string) => Promise<void>): Promise<void> =>
+export const withLastingCampaignCopy = <Result>(test: (folder: string) => Promise<Result>): Promise<Result> =>
   inFolder((folder) => test(copyCampaign(folder)));
 
 /** The text of each file, a function that changes it, or null to remove the file. */
-type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
+export type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
+
+export const adding = (lines: string) => (text: string) => `${text}\n${lines}`;
 
 export function changeFiles(folder: string, changes: Changes): void {
   for (const [file, change] of Object.entries(changes)) {

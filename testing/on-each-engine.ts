@@ -3,28 +3,27 @@ import { describe, it } from 'node:test';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-type Work = (server: ServerUnderTest) => Promise<void>;
 type Options = Omit<ServerOptions, 'engine'>;
+type WithOptions<Work> = [work: Work] | [options: Options, work: Work];
 
 /** Adds a test that gets a server of its own. */
-type ServerTest = {
-  (title: string, work: Work): void;
-  (title: string, options: Options, work: Work): void;
-};
+type ServerTest = (title: string, ...test: WithOptions<(server: ServerUnderTest) => Promise<void>>) => void;
+type AddTests = (on: { readonly engine: Engine; readonly test: ServerTest }) => void;
 
-/** Describes the subject once per engine. */
-export function onEachEngine(
-  subject: string,
-  addTests: (on: { readonly engine: Engine; readonly test: ServerTest }) => void,
-): void {
+/** Describes the subject once per engine. The options are those of all its servers. */
+export function onEachEngine(subject: string, ...tests: WithOptions<AddTests>): void {
+  const [shared, addTests] = optionsFirst(tests);
   for (const engine of ENGINES)
-    describe(`${subject} on ${engine}`, () => {
-      const test = (title: string, ...[options, work]: [Work] | [Options, Work]) =>
-        void it(title, () =>
-          typeof options === 'function'
-            ? withServer({ engine }, options)
-            : withServer({ engine, ...options }, work!),
-        );
-      addTests({ engine, test });
-    });
+    describe(`${subject} on ${engine}`, () =>
+      addTests({
+        engine,
+        test: (title, ...test) => {
+          const [own, work] = optionsFirst(test);
+          const env = { ...shared.env, ...own.env };
+          void it(title, () => withServer({ engine, ...shared, ...own, env }, work));
+        },
+      }));
 }
+
+const optionsFirst = <Work>(given: WithOptions<Work>): [Options, Work] =>
+  given.length === 1 ? [{}, given[0]] : given;

@@ -19,6 +19,7 @@ import { createLogger } from '#server/log/logger.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import type { Service, ServiceReplacements } from '#server/startup/service.ts';
 import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
+import { changeFiles, withLastingCampaignCopy, type Changes } from '#testing/campaign-copy.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -55,6 +56,8 @@ export type ServerUnderTest = {
 export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
+  /** Files that differ from those of the test campaign. */
+  readonly campaign?: Changes;
   readonly inbox?: InboxBehaviour;
   readonly smtpUrl?: string;
   /** dist/ of a built site; if absent, only the API is served. */
@@ -83,7 +86,7 @@ async function startServer({
   fetch: ownFetch,
   database: givenDatabase,
   ...replacements
-}: ServerOptions): Promise<ServerUnderTest> {
+}: Omit<ServerOptions, 'campaign'>): Promise<ServerUnderTest> {
   // Comes first, so a run without the tests' PostgreSQL reports that and exits.
   const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
   const inbox = await startInbox(behaviour);
@@ -208,9 +211,14 @@ const eventInHand = (db: Db, now: number): Promise<boolean> =>
   );
 
 export async function withServer<Result>(
-  options: ServerOptions,
+  { campaign, ...options }: ServerOptions,
   test: (server: ServerUnderTest) => Promise<Result>,
 ): Promise<Result> {
+  if (campaign !== undefined)
+    return withLastingCampaignCopy((folder) => {
+      changeFiles(folder, campaign);
+      return withServer({ ...options, env: { ...options.env, CAMPAIGN_FOLDER: folder } }, test);
+    });
   const server = await startServer(options);
   try {
     const result = await test(server);
@@ -221,7 +229,7 @@ export async function withServer<Result>(
   }
 }
 
-export async function sharedServer(options: ServerOptions): Promise<ServerUnderTest> {
+export async function sharedServer(options: Omit<ServerOptions, 'campaign'>): Promise<ServerUnderTest> {
   const server = await startServer(options);
   after(async () => {
     await server.close();

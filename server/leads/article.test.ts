@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import { it } from 'node:test';
 
-import { sql } from 'kysely';
-
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { guideUrl } from '#server/secrets/mail-links.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
+import { adding } from '#testing/campaign-copy.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { EMAIL } from '#testing/webhook-leads.ts';
+import { refuseWrites } from '#testing/refuse-writes.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
+const AFTER_CODE = { campaign: { 'site.yaml': adding('afterCode: https://example.com/thanks\n') } };
 const withArticle = { headers: { prefer: WITH_ARTICLE } };
 
 async function askForCode(server: ServerUnderTest, email = EMAIL) {
@@ -29,23 +27,6 @@ async function askForCode(server: ServerUnderTest, email = EMAIL) {
 async function firstReadAt({ database: { db } }: ServerUnderTest, email = EMAIL): Promise<number | null> {
   const query = db.selectFrom('leads').select('first_read_at').where('email', '=', email);
   return (await query.executeTakeFirstOrThrow()).first_read_at;
-}
-
-async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise<void>> {
-  const run = async (text: string) => void (await sql.raw(text).execute(db));
-  if (engine === 'sqlite') {
-    await run(
-      `create trigger refuse before update of first_read_at on leads begin select raise(abort, 'refused'); end`,
-    );
-    return () => run('drop trigger refuse');
-  }
-  await run(
-    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
-  );
-  await run(
-    'create trigger refuse before update of first_read_at on leads for each row execute function refuse()',
-  );
-  return () => run('drop trigger refuse on leads');
 }
 
 onEachEngine('first reading without webhooks', ({ test, engine }) => {
@@ -68,17 +49,17 @@ onEachEngine('first reading without webhooks', ({ test, engine }) => {
     });
   });
 
-  it('an article counts as read only once it is opened if another page comes first (afterCode)', () =>
-    withLastingCampaignCopy((folder) => {
-      appendFileSync(path.join(folder, 'site.yaml'), '\nafterCode: https://example.com/thanks\n');
-      return withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
-        const { visitor, entry } = await askForCode(server);
-        assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
-        assert.equal(await firstReadAt(server), null);
-        await visitor.get(API.article);
-        assert.equal(await firstReadAt(server), server.now());
-      });
-    }));
+  test(
+    'an article counts as read only once it is opened if another page comes first (afterCode)',
+    AFTER_CODE,
+    async (server) => {
+      const { visitor, entry } = await askForCode(server);
+      assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
+      assert.equal(await firstReadAt(server), null);
+      await visitor.get(API.article);
+      assert.equal(await firstReadAt(server), server.now());
+    },
+  );
 
   test('an article opened from a mail counts as read only once its reader scrolls', async (server) => {
     const { leadId } = await becomeLead(server, EMAIL);
@@ -135,7 +116,7 @@ onEachEngine('first reading without webhooks', ({ test, engine }) => {
 
   test('a first reading that cannot be stored does not withhold the article', async (server) => {
     const { visitor } = await becomeLead(server, EMAIL);
-    const allow = await refuseToNote(server.database);
+    const allow = await refuseWrites(server.database, 'update of first_read_at on leads');
     assert.equal((await visitor.get(API.article)).statusCode, 200);
     assert.match(
       server.logLines.join(''),
@@ -154,58 +135,52 @@ onEachEngine('first reading without webhooks', ({ test, engine }) => {
 
 const FILE = Buffer.alloc(300_000, '%PDF-1.7 guide ');
 
-function addDownload(folder: string): void {
-  writeFileSync(path.join(folder, 'article', 'the guide.pdf'), FILE);
-  const site = path.join(folder, 'site.yaml');
-  writeFileSync(
-    site,
-    `${readFileSync(site, 'utf8')}\ndownload:\n  label: Download as PDF\n  file: the guide.pdf\n`,
-  );
-}
+const WITH_FILE = {
+  campaign: {
+    'article/the guide.pdf': FILE,
+    'site.yaml': adding('download:\n  label: Download as PDF\n  file: the guide.pdf\n'),
+  },
+};
 
-onEachEngine('guide file', ({ test, engine }) => {
-  it('the guide file is sent complete and only to a verified visitor', () =>
-    withLastingCampaignCopy(async (folder) => {
-      addDownload(folder);
-      await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
-        const stranger = createVisitor(server);
-        for (const method of ['GET', 'HEAD'] as const) {
-          const refused = await server.app.inject({ method, url: API.guideFile });
-          const article = await server.app.inject({ method, url: API.article });
-          assert.equal(refused.statusCode, 401, method);
-          assert.equal(refused.body, article.body, 'refused as the article is');
-          assert.equal(refused.headers['x-error-code'], 'no-session');
-          assert.equal(refused.headers['cache-control'], 'no-store');
-        }
-        assert.equal((await stranger.get(API.guideFile)).rawPayload.includes('%PDF'), false);
+onEachEngine('guide file', ({ test }) => {
+  test('the guide file is sent complete and only to a verified visitor', WITH_FILE, async (server) => {
+    const stranger = createVisitor(server);
+    for (const method of ['GET', 'HEAD'] as const) {
+      const refused = await server.app.inject({ method, url: API.guideFile });
+      const article = await server.app.inject({ method, url: API.article });
+      assert.equal(refused.statusCode, 401, method);
+      assert.equal(refused.body, article.body, 'refused as the article is');
+      assert.equal(refused.headers['x-error-code'], 'no-session');
+      assert.equal(refused.headers['cache-control'], 'no-store');
+    }
+    assert.equal((await stranger.get(API.guideFile)).rawPayload.includes('%PDF'), false);
 
-        const { visitor, leadId } = await becomeLead(server, 'ada@example.com');
-        const answer = await visitor.get(API.guideFile);
-        assert.equal(answer.statusCode, 200);
-        assert.deepEqual(answer.rawPayload, FILE);
-        const { headers } = answer;
-        assert.equal(headers['content-type'], 'application/pdf');
-        assert.equal(headers['content-length'], String(FILE.length));
-        assert.equal(headers['content-disposition'], 'attachment; filename="the guide.pdf"');
-        assert.equal(headers['cache-control'], 'private, no-store');
-        assert.equal(headers['x-robots-tag'], 'noindex');
-        assert.equal(headers['x-content-type-options'], 'nosniff');
-        assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
+    const { visitor, leadId } = await becomeLead(server, 'ada@example.com');
+    const answer = await visitor.get(API.guideFile);
+    assert.equal(answer.statusCode, 200);
+    assert.deepEqual(answer.rawPayload, FILE);
+    const { headers } = answer;
+    assert.equal(headers['content-type'], 'application/pdf');
+    assert.equal(headers['content-length'], String(FILE.length));
+    assert.equal(headers['content-disposition'], 'attachment; filename="the guide.pdf"');
+    assert.equal(headers['cache-control'], 'private, no-store');
+    assert.equal(headers['x-robots-tag'], 'noindex');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
 
-        const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
-        assert.equal(part.statusCode, 206);
-        assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
-        assert.equal(part.headers['cache-control'], 'private, no-store');
+    const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
+    assert.equal(part.statusCode, 206);
+    assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
+    assert.equal(part.headers['cache-control'], 'private, no-store');
 
-        rmSync(path.join(folder, 'article', 'the guide.pdf'));
-        assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
+    rmSync(server.campaign.downloadFile ?? '');
+    assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
 
-        await server.database.db.deleteFrom('consent_receipts').execute();
-        await server.database.db.deleteFrom('leads').where('id', '=', leadId).execute();
-        assert.equal((await visitor.get(API.guideFile)).statusCode, 401);
-        assert.ok(!server.logLines.join('').includes('guide.pdf'));
-      });
-    }));
+    await server.database.db.deleteFrom('consent_receipts').execute();
+    await server.database.db.deleteFrom('leads').where('id', '=', leadId).execute();
+    assert.equal((await visitor.get(API.guideFile)).statusCode, 401);
+    assert.ok(!server.logLines.join('').includes('guide.pdf'));
+  });
 
   test('a request for the guide file gets 404 if the campaign has none', async (server) => {
     const { visitor } = await becomeLead(server, 'ada@example.com');

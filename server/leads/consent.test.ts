@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync } from 'node:fs';
-import path from 'node:path';
-import { it } from 'node:test';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
-import { inFolder } from '#testing/folder.ts';
 import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { adding } from '#testing/campaign-copy.ts';
+import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const EARLIER = 'I agree to receive emails. (As it read in spring.)';
@@ -36,20 +26,13 @@ const receipts = ({ database }: ServerUnderTest) =>
     .orderBy('consent_receipts.verified_at')
     .execute();
 
-function refusingEarlier(folder: string, page: string): string {
-  const campaign = copyCampaign(folder);
-  mkdirSync(path.join(campaign, page), { recursive: true });
-  appendFileSync(path.join(campaign, page, 'consent.yaml'), 'refuseEarlier: true\n');
-  return campaign;
-}
-
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);
   await keepConsentWording(database.db, { version, text: EARLIER, purpose: 'guide', now: now() - 1000 });
   return version;
 }
 
-onEachEngine('consent receipts', ({ test, engine }) => {
+onEachEngine('consent receipts', ({ test }) => {
   test('a consent receipt contains the wording that the page showed, current or earlier', async (server) => {
     const today = createVisitor(server);
     assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
@@ -93,33 +76,37 @@ onEachEngine('consent receipts', ({ test, engine }) => {
     assert.equal(server.inbox.mails.length, 0);
   });
 
-  for (const page of ['.', 'variants/b'])
-    it(`a wording withdrawn in ${page}/consent.yaml is refused, but who agreed before gets another code`, () =>
-      inFolder((folder) =>
-        withServer({ engine, env: { CAMPAIGN_FOLDER: refusingEarlier(folder, page) } }, async (server) => {
-          const earlier = await knowEarlierWording(server);
-          const visitor = createVisitor(server);
-          const refused = await ask(visitor, earlier);
-          assert.deepEqual(
-            [refused.statusCode, refused.headers['x-error-code'], refused.headers['x-error-field']],
-            [409, 'page-outdated', 'consent'],
-          );
-          assert.equal(await server.countRows('submissions'), 0);
+  for (const [file, change] of [
+    ['consent.yaml', adding('refuseEarlier: true\n')],
+    ['variants/b/consent.yaml', 'refuseEarlier: true\n'],
+  ] as const)
+    test(
+      `a wording withdrawn in ${file} is refused, but who agreed before gets another code`,
+      { campaign: { [file]: change } },
+      async (server) => {
+        const earlier = await knowEarlierWording(server);
+        const visitor = createVisitor(server);
+        const refused = await ask(visitor, earlier);
+        assert.deepEqual(
+          [refused.statusCode, refused.headers['x-error-code'], refused.headers['x-error-field']],
+          [409, 'page-outdated', 'consent'],
+        );
+        assert.equal(await server.countRows('submissions'), 0);
 
-          const { version } = server.campaign.consent;
-          assert.equal((await ask(visitor, version)).statusCode, 202);
-          await server.database.db.updateTable('submissions').set({ consent_version: earlier }).execute();
-          await server.advance(60);
-          assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
-          assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
-          assert.equal((await ask(visitor, earlier)).statusCode, 202);
-          await enterNewest(server, visitor, 2);
-          assert.deepEqual(
-            (await receipts(server)).map(({ text }) => text),
-            [EARLIER],
-          );
-        }),
-      ));
+        const { version } = server.campaign.consent;
+        assert.equal((await ask(visitor, version)).statusCode, 202);
+        await server.database.db.updateTable('submissions').set({ consent_version: earlier }).execute();
+        await server.advance(60);
+        assert.equal((await ask(visitor, earlier, { company: 'Another' })).statusCode, 409);
+        assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
+        assert.equal((await ask(visitor, earlier)).statusCode, 202);
+        await enterNewest(server, visitor, 2);
+        assert.deepEqual(
+          (await receipts(server)).map(({ text }) => text),
+          [EARLIER],
+        );
+      },
+    );
 
   test('a consent receipt records that no wording was stated', async (server) => {
     const program = createVisitor(server);

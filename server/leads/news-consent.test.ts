@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { it } from 'node:test';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
@@ -9,11 +8,10 @@ import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { verifyReport } from '#testing/consents.ts';
-import { type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
+import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
@@ -24,17 +22,14 @@ const TICKED = { newsConsentVersion: VERSION };
 const EARLIER = { text: 'Send me news.', version: consentVersion('Send me news.'), purpose: 'news' } as const;
 const GIVEN_AT = '2026-11-20T12:00:00.000Z';
 
-const withNews = (
-  engine: Engine,
-  work: (server: ServerUnderTest, folder: string) => Promise<void>,
-  entry = '',
-): Promise<void> =>
-  inFolder((folder) => {
-    const campaign = copyCampaign(folder);
-    const news = 'newsConsent: Also send me news, as the [policy](https://example.com/privacy) says.\n';
-    appendFileSync(path.join(campaign, 'consent.yaml'), `${news}${entry}`);
-    return withServer({ engine, env: { CAMPAIGN_FOLDER: campaign } }, (server) => work(server, folder));
-  });
+const withConsent = (lines: string) => ({
+  campaign: {
+    'consent.yaml': adding(
+      `newsConsent: Also send me news, as the [policy](https://example.com/privacy) says.\n${lines}`,
+    ),
+  },
+});
+const WITH_NEWS = withConsent('');
 
 const ask = (server: ServerUnderTest, form: object, visitor = createVisitor(server)) =>
   visitor.post(API.leads, filledForm({ ...form }), {
@@ -70,111 +65,106 @@ async function leadOf({ service }: ServerUnderTest, state = 'verified') {
   return (JSON.parse(out) as readonly { readonly id: string; readonly news_consent?: object }[])[0]!;
 }
 
-onEachEngine('consent to news', ({ test, engine }) => {
-  it('each ticked box for news has its own receipt, and unticked boxes have none', () =>
-    withNews(engine, async (server) => {
-      const from = server.now();
-      await signUp(server, 1, TICKED);
-      const guide = {
-        purpose: 'guide',
-        text: server.campaign.consent.text,
-        given_at: from,
-        same_browser: 1,
-      };
-      assert.deepEqual(await receipts(server), [guide, { ...guide, purpose: 'news', text: NEWS }]);
-      assert.equal(await countNewLeads(server.database.db, { from, to: server.now() }), 1);
+onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
+  test('each ticked box for news has its own receipt, and unticked boxes have none', async (server) => {
+    const from = server.now();
+    await signUp(server, 1, TICKED);
+    const guide = {
+      purpose: 'guide',
+      text: server.campaign.consent.text,
+      given_at: from,
+      same_browser: 1,
+    };
+    assert.deepEqual(await receipts(server), [guide, { ...guide, purpose: 'news', text: NEWS }]);
+    assert.equal(await countNewLeads(server.database.db, { from, to: server.now() }), 1);
 
-      await signUp(server, 2, {});
-      const consent = { given_at: GIVEN_AT, version: VERSION, text: NEWS };
-      assert.deepEqual((await leadOf(server)).news_consent, consent, 'not withdrawn by a later form');
-      await signUp(server, 3, TICKED, { isElsewhere: true });
-      const rows = await receipts(server);
+    await signUp(server, 2, {});
+    const consent = { given_at: GIVEN_AT, version: VERSION, text: NEWS };
+    assert.deepEqual((await leadOf(server)).news_consent, consent, 'not withdrawn by a later form');
+    await signUp(server, 3, TICKED, { isElsewhere: true });
+    const rows = await receipts(server);
+    assert.deepEqual(
+      rows.map((receipt) => `${receipt.purpose} ${receipt.same_browser}`),
+      ['guide 1', 'news 1', 'guide 1', 'guide 0', 'news 0'],
+    );
+    const { exitCode, entries, errors } = await verifyReport(server);
+    assert.deepEqual([exitCode, entries, errors], [0, 5, []]);
+  });
+
+  test('a code records the form that it was mailed for, even in a browser that had verified another', async (server) => {
+    const [here, elsewhere] = [createVisitor(server), createVisitor(server, '203.0.113.8')];
+    for (const [mail, form, visitor] of [[1, {}, here] as const, [2, TICKED, elsewhere] as const]) {
+      assert.equal((await ask(server, { ...form, email: EMAIL }, visitor)).statusCode, 202);
+      const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
+      assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+      await server.advance(70);
+    }
+    assert.deepEqual(
+      (await receipts(server)).map(({ purpose }) => purpose),
+      ['guide', 'guide', 'news'],
+    );
+  });
+
+  test('unknown wordings of the box for news are refused, earlier ones accepted, and a resend repeats its own', async (server) => {
+    const guide = server.campaign.consent.version;
+    for (const newsConsentVersion of ['0123456789ab', '', guide, 'not-stated', VERSION.toUpperCase()]) {
+      const { statusCode, headers } = await ask(server, { newsConsentVersion });
       assert.deepEqual(
-        rows.map((receipt) => `${receipt.purpose} ${receipt.same_browser}`),
-        ['guide 1', 'news 1', 'guide 1', 'guide 0', 'news 0'],
+        [statusCode, headers['x-error-code'], headers['x-error-field']],
+        [409, 'page-outdated', 'newsConsentVersion'],
+        newsConsentVersion,
       );
-      const { exitCode, entries, errors } = await verifyReport(server);
-      assert.deepEqual([exitCode, entries, errors], [0, 5, []]);
-    }));
+    }
+    assert.equal((await ask(server, { newsConsentVersion: true })).statusCode, 400);
+    const swapped = { headers: { [CONSENT_VERSION_HEADER]: VERSION } };
+    await keepConsentWording(server.database.db, { ...EARLIER, now: 0 });
+    assert.equal((await createVisitor(server).post(API.leads, filledForm(), swapped)).statusCode, 409);
+    assert.equal(await server.countRows('submissions'), 0);
 
-  it('a code records the form that it was mailed for, even in a browser that had verified another', () =>
-    withNews(engine, async (server) => {
-      const [here, elsewhere] = [createVisitor(server), createVisitor(server, '203.0.113.8')];
-      for (const [mail, form, visitor] of [[1, {}, here] as const, [2, TICKED, elsewhere] as const]) {
-        assert.equal((await ask(server, { ...form, email: EMAIL }, visitor)).statusCode, 202);
-        const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
-        assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
-        await server.advance(70);
-      }
-      assert.deepEqual(
-        (await receipts(server)).map(({ purpose }) => purpose),
-        ['guide', 'guide', 'news'],
-      );
-    }));
+    const visitor = createVisitor(server);
+    await ask(server, { newsConsentVersion: EARLIER.version }, visitor);
+    await server.inbox.waitForMail(EMAIL);
+    await server.advance(60);
+    const { newsConsentVersion } = (await visitor.get(API.challenge)).json<OpenChallenge>();
+    assert.equal(newsConsentVersion, EARLIER.version);
+    await ask(server, { newsConsentVersion }, visitor);
+    const code = codeIn(await server.inbox.waitForMail(EMAIL, 2));
+    await visitor.post(API.verify, { email: EMAIL, code });
+    const [, news] = await receipts(server);
+    assert.deepEqual([news?.text, news?.given_at], [EARLIER.text, Date.parse(GIVEN_AT)]);
+  });
 
-  it('unknown wordings of the box for news are refused, earlier ones accepted, and a resend repeats its own', () =>
-    withNews(engine, async (server) => {
-      const guide = server.campaign.consent.version;
-      for (const newsConsentVersion of ['0123456789ab', '', guide, 'not-stated', VERSION.toUpperCase()]) {
-        const { statusCode, headers } = await ask(server, { newsConsentVersion });
-        assert.deepEqual(
-          [statusCode, headers['x-error-code'], headers['x-error-field']],
-          [409, 'page-outdated', 'newsConsentVersion'],
-          newsConsentVersion,
-        );
-      }
-      assert.equal((await ask(server, { newsConsentVersion: true })).statusCode, 400);
-      const swapped = { headers: { [CONSENT_VERSION_HEADER]: VERSION } };
+  test(
+    'a withdrawn wording of the box for news is refused',
+    withConsent('refuseEarlier: true\n'),
+    async (server) => {
       await keepConsentWording(server.database.db, { ...EARLIER, now: 0 });
-      assert.equal((await createVisitor(server).post(API.leads, filledForm(), swapped)).statusCode, 409);
-      assert.equal(await server.countRows('submissions'), 0);
+      assert.equal((await ask(server, { newsConsentVersion: EARLIER.version })).statusCode, 409);
+      assert.equal((await ask(server, TICKED)).statusCode, 202);
+    },
+  );
 
-      const visitor = createVisitor(server);
-      await ask(server, { newsConsentVersion: EARLIER.version }, visitor);
-      await server.inbox.waitForMail(EMAIL);
-      await server.advance(60);
-      const { newsConsentVersion } = (await visitor.get(API.challenge)).json<OpenChallenge>();
-      assert.equal(newsConsentVersion, EARLIER.version);
-      await ask(server, { newsConsentVersion }, visitor);
-      const code = codeIn(await server.inbox.waitForMail(EMAIL, 2));
-      await visitor.post(API.verify, { email: EMAIL, code });
-      const [, news] = await receipts(server);
-      assert.deepEqual([news?.text, news?.given_at], [EARLIER.text, Date.parse(GIVEN_AT)]);
-    }));
+  test('an unsubscription ends the consent to news, unless the operator noted it by mistake', async (server) => {
+    const hasNews = async (state?: string) => 'news_consent' in (await leadOf(server, state));
+    await signUp(server, 1, TICKED);
+    await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
+    assert.equal(await hasNews('suppressed'), false);
+    await server.advance(60);
+    await desk(server.service, ['suppress', 'remove', EMAIL, '--reason', 'Another Ada', '--yes']);
+    assert.equal(await hasNews(), true);
 
-  it('a withdrawn wording of the box for news is refused', () =>
-    withNews(
-      engine,
-      async (server) => {
-        await keepConsentWording(server.database.db, { ...EARLIER, now: 0 });
-        assert.equal((await ask(server, { newsConsentVersion: EARLIER.version })).statusCode, 409);
-        assert.equal((await ask(server, TICKED)).statusCode, 202);
-      },
-      'refuseEarlier: true\n',
-    ));
+    const { id } = await leadOf(server);
+    await server.app.inject({ method: 'POST', url: unsubscribeUrl(server.service.secrets, '', id) });
+    await server.advance(60);
+    await signUp(server, 2, {});
+    assert.equal(await hasNews(), false, 'the later form had no tick');
+    await signUp(server, 3, TICKED);
+    assert.equal(await hasNews(), true);
+    assert.deepEqual((await verifyReport(server)).errors, []);
+  });
 
-  it('an unsubscription ends the consent to news, unless the operator noted it by mistake', () =>
-    withNews(engine, async (server) => {
-      const hasNews = async (state?: string) => 'news_consent' in (await leadOf(server, state));
-      await signUp(server, 1, TICKED);
-      await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
-      assert.equal(await hasNews('suppressed'), false);
-      await server.advance(60);
-      await desk(server.service, ['suppress', 'remove', EMAIL, '--reason', 'Another Ada', '--yes']);
-      assert.equal(await hasNews(), true);
-
-      const { id } = await leadOf(server);
-      await server.app.inject({ method: 'POST', url: unsubscribeUrl(server.service.secrets, '', id) });
-      await server.advance(60);
-      await signUp(server, 2, {});
-      assert.equal(await hasNews(), false, 'the later form had no tick');
-      await signUp(server, 3, TICKED);
-      assert.equal(await hasNews(), true);
-      assert.deepEqual((await verifyReport(server)).errors, []);
-    }));
-
-  it('the person’s timeline, data and proofs show both consents, and an erasure removes them', () =>
-    withNews(engine, async (server, folder) => {
+  test('the person’s timeline, data and proofs show both consents, and an erasure removes them', (server) =>
+    inFolder(async (folder) => {
       await signUp(server, 1, TICKED);
       const { out } = await desk(server.service, ['show', EMAIL]);
       assert.match(out, new RegExp(`wording of the consent to news: ${VERSION}\n`));
@@ -196,8 +186,8 @@ onEachEngine('consent to news', ({ test, engine }) => {
       assert.deepEqual((await verifyReport(server)).errors, []);
     }));
 
-  it('exports have columns for the consent to news, which an import ignores', () =>
-    withNews(engine, async (server, folder) => {
+  test('exports have columns for the consent to news, which an import ignores', (server) =>
+    inFolder(async (folder) => {
       await signUp(server, 1, TICKED);
       await signUp(server, 1, {}, { email: 'eve@example.com' });
       const exported = async (format: string, ...more: readonly string[]) =>
@@ -219,7 +209,7 @@ onEachEngine('consent to news', ({ test, engine }) => {
       }
     }));
 
-  test('without a box for news, exports have no columns for it', async (server) => {
+  test('without a box for news, exports have no columns for it', { campaign: {} }, async (server) => {
     await signUp(server, 1, {});
     for (const format of ['csv', 'jsonl', 'hubspot'])
       assert.doesNotMatch((await desk(server.service, ['export', '--format', format])).out, /news/i);

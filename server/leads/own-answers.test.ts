@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
-import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
@@ -30,17 +30,7 @@ const LATER = `fields:
   - { id: team, label: Team, kind: choice, required: true, options: [Small, Large] }
 `;
 
-const withForm = (
-  engine: Engine,
-  form: string | null,
-  work: (server: ServerUnderTest, folder: string) => Promise<void>,
-) =>
-  inFolder((folder) =>
-    withServer(
-      { engine, env: form === null ? {} : { CAMPAIGN_FOLDER: copyCampaign(folder, form) } },
-      (server) => work(server, folder),
-    ),
-  );
+const WITH_FORM = { campaign: { 'form.yaml': FORM } };
 
 const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, string> = {}) =>
   visitor.post(API.leads, filledForm({ email: EMAIL, answers }), { headers });
@@ -50,52 +40,52 @@ const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'l
     ({ answers }) => answers,
   );
 
-onEachEngine('answers to custom questions', ({ engine }) => {
-  it('answers to custom questions are stored with their labels and copied to the lead', () =>
-    withForm(engine, FORM, async (server) => {
-      const visitor = createVisitor(server);
-      const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
-      assert.equal((await askWith(visitor, answers)).statusCode, 202);
-      const stored =
-        '{"job_title":{"label":"Job title","answer":"Countess"},"topics":{"label":"Topics","answer":["Personas"]}}';
-      assert.deepEqual(await storedIn(server, 'submissions'), [stored]);
-      const open = (await visitor.get(API.challenge)).json<{ answers: unknown }>();
-      assert.deepEqual(open.answers, { job_title: 'Countess', topics: ['Personas'] });
-      await enterNewest(server, visitor, 1);
-      assert.deepEqual(await storedIn(server, 'leads'), [stored]);
-    }));
+onEachEngine('answers to custom questions', WITH_FORM, ({ test, engine }) => {
+  test('answers to custom questions are stored with their labels and copied to the lead', async (server) => {
+    const visitor = createVisitor(server);
+    const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
+    assert.equal((await askWith(visitor, answers)).statusCode, 202);
+    const stored =
+      '{"job_title":{"label":"Job title","answer":"Countess"},"topics":{"label":"Topics","answer":["Personas"]}}';
+    assert.deepEqual(await storedIn(server, 'submissions'), [stored]);
+    const open = (await visitor.get(API.challenge)).json<{ answers: unknown }>();
+    assert.deepEqual(open.answers, { job_title: 'Countess', topics: ['Personas'] });
+    await enterNewest(server, visitor, 1);
+    assert.deepEqual(await storedIn(server, 'leads'), [stored]);
+  });
 
-  it('an answer that does not fit any custom question is refused, and nothing is stored or mailed', () =>
-    withForm(engine, FORM, async (server) => {
-      const refused = async (answers: unknown, headers = {}) => {
-        const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
-        return [statusCode, got['x-error-code'], body];
-      };
-      const invalid = (sentence: string) => [400, 'invalid-input', sentence];
-      assert.deepEqual(await refused(undefined), invalid('Job title: Please answer this question'));
-      assert.deepEqual(await refused({ job_title: ' ' }), invalid('Job title: Please answer this question'));
-      assert.deepEqual(
-        await refused({ job_title: 'Countess', fax: '1' }),
-        invalid('Invalid input: please check the field answers.fax.'),
-      );
-      assert.deepEqual(await refused('text'), invalid('Invalid input: please check the field answers.'));
-      assert.deepEqual(
-        await refused({ job_title: 'Countess', topics: ['Film'] }),
-        invalid('Topics: Please choose from the list'),
-      );
-      const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
-      assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
-        409,
-        'page-outdated',
-        'This form has changed since you opened it. Please reload this page and send it again.',
-      ]);
-      assert.equal(await server.countRows('submissions'), 0);
-      assert.equal(await server.countRows('outbox'), 0);
-      assert.doesNotMatch(server.logLines.join(), /Countess/);
-    }));
+  test('an answer that does not fit any custom question is refused, and nothing is stored or mailed', async (server) => {
+    const refused = async (answers: unknown, headers = {}) => {
+      const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
+      return [statusCode, got['x-error-code'], body];
+    };
+    const invalid = (sentence: string) => [400, 'invalid-input', sentence];
+    assert.deepEqual(await refused(undefined), invalid('Job title: Please answer this question'));
+    assert.deepEqual(await refused({ job_title: ' ' }), invalid('Job title: Please answer this question'));
+    assert.deepEqual(
+      await refused({ job_title: 'Countess', fax: '1' }),
+      invalid('Invalid input: please check the field answers.fax.'),
+    );
+    assert.deepEqual(await refused('text'), invalid('Invalid input: please check the field answers.'));
+    assert.deepEqual(
+      await refused({ job_title: 'Countess', topics: ['Film'] }),
+      invalid('Topics: Please choose from the list'),
+    );
+    const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
+    assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
+      409,
+      'page-outdated',
+      'This form has changed since you opened it. Please reload this page and send it again.',
+    ]);
+    assert.equal(await server.countRows('submissions'), 0);
+    assert.equal(await server.countRows('outbox'), 0);
+    assert.doesNotMatch(server.logLines.join(), /Countess/);
+  });
 
-  it('answers are ignored like any unknown field if the campaign has no custom questions', () =>
-    withForm(engine, null, async (server) => {
+  test(
+    'answers are ignored like any unknown field if the campaign has no custom questions',
+    { campaign: {} },
+    async (server) => {
       const visitor = createVisitor(server);
       assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
       assert.deepEqual(await storedIn(server, 'submissions'), [null]);
@@ -105,7 +95,8 @@ onEachEngine('answers to custom questions', ({ engine }) => {
       const { out } = await desk(server.service, ['export']);
       assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url,first_read_at$/);
       assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
-    }));
+    },
+  );
 
   it('answers stay readable under their former label after the questions change', () =>
     inFolder(async (folder) => {
@@ -154,8 +145,8 @@ onEachEngine('answers to custom questions', ({ engine }) => {
       });
     }));
 
-  it("imported answers fill the gaps in the lead's first form", () =>
-    withForm(engine, FORM, async (server, folder) => {
+  test("imported answers fill the gaps in the lead's first form", (server) =>
+    inFolder(async (folder) => {
       const file = path.join(folder, 'list.csv');
       writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
       await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
@@ -175,16 +166,15 @@ onEachEngine('answers to custom questions', ({ engine }) => {
       assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
     }));
 
-  it('answers are not copied to an existing lead if another browser enters the code', () =>
-    withForm(engine, FORM, async (server) => {
-      const owner = createVisitor(server, '198.51.100.1');
-      await askWith(owner, { job_title: 'Countess' });
-      await enterNewest(server, owner, 1);
-      await server.advance(3_600);
-      await askWith(createVisitor(server, '198.51.100.2'), { job_title: 'Impostor' });
-      await enterNewest(server, createVisitor(server, '198.51.100.3'), 2);
-      const [lead] = await storedIn(server, 'leads');
-      assert.match(lead ?? '', /Countess/);
-      assert.doesNotMatch(lead ?? '', /Impostor/);
-    }));
+  test('answers are not copied to an existing lead if another browser enters the code', async (server) => {
+    const owner = createVisitor(server, '198.51.100.1');
+    await askWith(owner, { job_title: 'Countess' });
+    await enterNewest(server, owner, 1);
+    await server.advance(3_600);
+    await askWith(createVisitor(server, '198.51.100.2'), { job_title: 'Impostor' });
+    await enterNewest(server, createVisitor(server, '198.51.100.3'), 2);
+    const [lead] = await storedIn(server, 'leads');
+    assert.match(lead ?? '', /Countess/);
+    assert.doesNotMatch(lead ?? '', /Impostor/);
+  });
 });

@@ -7,9 +7,8 @@ import { sql } from 'kysely';
 import { distFolder } from '#server/http/releases.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
-import { type Engine } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { variantsCampaign } from '#testing/other-campaigns.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -22,18 +21,13 @@ const plain = <Row extends object>(rows: readonly Row[]): Row[] => rows.map((row
 
 before(() => ensureBuilt(variantsCampaign()));
 
-const withVariants = (engine: Engine, work: (server: ServerUnderTest) => Promise<void>) =>
-  withServer(
-    {
-      engine,
-      env: { CAMPAIGN_FOLDER: variantsCampaign() },
-      siteFolder: distFolder(PROJECT_FOLDER, variantsCampaign()),
-    },
-    work,
-  );
+const WITH_VARIANTS = {
+  env: { CAMPAIGN_FOLDER: variantsCampaign() },
+  siteFolder: distFolder(PROJECT_FOLDER, variantsCampaign()),
+};
 
 it('a browser with a cached variant gets the same variant again, even after another build', () =>
-  withVariants('sqlite', async ({ app }) => {
+  withServer({ engine: 'sqlite', ...WITH_VARIANTS }, async ({ app }) => {
     const get = (url: string, tag?: string) =>
       app.inject({ url, ...(tag !== undefined && { headers: { 'if-none-match': tag } }) });
     const preview = await get('/?variant=b');
@@ -54,112 +48,113 @@ it('a browser with a cached variant gets the same variant again, even after anot
     assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
   }));
 
-onEachEngine('variant of a form', ({ engine }) => {
-  it('form, lead, export and consent record the variant', () =>
-    withVariants(engine, async (server) => {
-      const { database, campaign, service } = server;
-      const own = campaign.variants.find(({ name }) => name === 'b');
-      assert.ok(own !== undefined && own.consent.version !== campaign.consent.version);
-      const headers = { [CONSENT_VERSION_HEADER]: own.consent.version };
-      await becomeLead(server, EMAIL, 1, { form: { variant: 'b' }, headers });
-      const stranger = createVisitor(server);
-      await stranger.post(API.leads, filledForm({ email: 'eve@example.com', variant: "x' or 1" }));
+onEachEngine('variant of a form', WITH_VARIANTS, ({ test }) => {
+  test('form, lead, export and consent record the variant', async (server) => {
+    const { database, campaign, service } = server;
+    const own = campaign.variants.find(({ name }) => name === 'b');
+    assert.ok(own !== undefined && own.consent.version !== campaign.consent.version);
+    const headers = { [CONSENT_VERSION_HEADER]: own.consent.version };
+    await becomeLead(server, EMAIL, 1, { form: { variant: 'b' }, headers });
+    const stranger = createVisitor(server);
+    await stranger.post(API.leads, filledForm({ email: 'eve@example.com', variant: "x' or 1" }));
 
-      const forms = await database.db.selectFrom('submissions').select(['email', 'variant']).execute();
-      assert.deepEqual(
-        plain(forms).toSorted((one, other) => (one.email < other.email ? -1 : 1)),
-        [
-          { email: EMAIL, variant: 'b' },
-          { email: 'eve@example.com', variant: null },
-        ],
-      );
-      const leads = await database.db.selectFrom('leads').select('variant').execute();
-      assert.deepEqual(plain(leads), [{ variant: 'b' }]);
-      const receipt = await database.db
-        .selectFrom('consent_receipts as r')
-        .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-        .select(['w.version', 'w.text'])
-        .executeTakeFirstOrThrow();
-      const { text, version } = own.consent;
-      assert.deepEqual({ ...receipt }, { version, text });
-      const csv = await desk(service, ['export', '--format', 'csv']);
-      const [head = '', row = ''] = csv.out.split(/\r?\n/);
-      assert.ok(head.endsWith(',variant'), head);
-      assert.ok(row.endsWith(',b'), row);
-    }));
+    const forms = await database.db.selectFrom('submissions').select(['email', 'variant']).execute();
+    assert.deepEqual(
+      plain(forms).toSorted((one, other) => (one.email < other.email ? -1 : 1)),
+      [
+        { email: EMAIL, variant: 'b' },
+        { email: 'eve@example.com', variant: null },
+      ],
+    );
+    const leads = await database.db.selectFrom('leads').select('variant').execute();
+    assert.deepEqual(plain(leads), [{ variant: 'b' }]);
+    const receipt = await database.db
+      .selectFrom('consent_receipts as r')
+      .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+      .select(['w.version', 'w.text'])
+      .executeTakeFirstOrThrow();
+    const { text, version } = own.consent;
+    assert.deepEqual({ ...receipt }, { version, text });
+    const csv = await desk(service, ['export', '--format', 'csv']);
+    const [head = '', row = ''] = csv.out.split(/\r?\n/);
+    assert.ok(head.endsWith(',variant'), head);
+    assert.ok(row.endsWith(',b'), row);
+  });
 
-  it('the report can be limited to a variant', () =>
-    withVariants(engine, async (server) => {
-      const headers = { referer: 'http://localhost/?utm_source=newsletter' };
-      await becomeLead(server, 'one@example.com', 1, { form: { variant: 'a', name: 'One A' }, headers });
-      await becomeLead(server, 'two@example.com', 1, { form: { variant: 'b', name: 'Two B' }, headers });
-      const lost = filledForm({ email: 'lost@example.com', variant: 'b', name: 'Lost B' });
-      await createVisitor(server).post(API.leads, lost, { headers });
-      const report = async (...options: string[]) => {
-        const answer = await succeeded(desk(server.service, ['report', '--json', ...options]));
-        const { only, leads, funnel } = JSON.parse(answer.out) as {
-          readonly only?: object;
-          readonly leads: number;
-          readonly funnel: readonly { readonly step: string; readonly people?: number }[];
-        };
-        return [only, leads, funnel.find(({ step }) => step === 'asked')?.people];
+  test('the report can be limited to a variant', async (server) => {
+    const headers = { referer: 'http://localhost/?utm_source=newsletter' };
+    await becomeLead(server, 'one@example.com', 1, { form: { variant: 'a', name: 'One A' }, headers });
+    await becomeLead(server, 'two@example.com', 1, { form: { variant: 'b', name: 'Two B' }, headers });
+    const lost = filledForm({ email: 'lost@example.com', variant: 'b', name: 'Lost B' });
+    await createVisitor(server).post(API.leads, lost, { headers });
+    const report = async (...options: string[]) => {
+      const answer = await succeeded(desk(server.service, ['report', '--json', ...options]));
+      const { only, leads, funnel } = JSON.parse(answer.out) as {
+        readonly only?: object;
+        readonly leads: number;
+        readonly funnel: readonly { readonly step: string; readonly people?: number }[];
       };
-      assert.deepEqual(await report(), [undefined, 2, 3]);
-      assert.deepEqual(await report('--variant', 'a'), [{ variant: 'a' }, 1, 1]);
-      assert.deepEqual(await report('--variant', 'b', '--source', 'newsletter'), [
-        { source: 'newsletter', variant: 'b' },
-        1,
-        2,
-      ]);
-      const { out } = await desk(server.service, ['report', '--text', '--variant', 'b']);
-      assert.match(out, /, variant b$/m);
-      assert.match(out, /Views of a single variant are left out/);
-      assert.match(out, /People who entered no code are left out if their form was erased or has expired/);
-      assert.doesNotMatch(out, /their source is no longer known/);
-      const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
-      assert.equal(refused.exitCode, 2);
-      assert.match(refused.notes, /There is no variant “bb”\. Known variants: b, a\./);
-      const { db } = server.database;
-      for (const table of ['leads', 'submissions'] as const)
-        await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(
-          db,
-        );
-      assert.deepEqual(await report('--variant', 'former'), [{ variant: 'former' }, 1, 1]);
-      const misspelt = await desk(server.service, ['report', '--json', '--variant', 'formre']);
-      assert.match(misspelt.notes, /There is no variant “formre”\. Known variants: former, (?:a, b|b, a)\./);
-    }));
+      return [only, leads, funnel.find(({ step }) => step === 'asked')?.people];
+    };
+    assert.deepEqual(await report(), [undefined, 2, 3]);
+    assert.deepEqual(await report('--variant', 'a'), [{ variant: 'a' }, 1, 1]);
+    assert.deepEqual(await report('--variant', 'b', '--source', 'newsletter'), [
+      { source: 'newsletter', variant: 'b' },
+      1,
+      2,
+    ]);
+    const { out } = await desk(server.service, ['report', '--text', '--variant', 'b']);
+    assert.match(out, /, variant b$/m);
+    assert.match(out, /Views of a single variant are left out/);
+    assert.match(out, /People who entered no code are left out if their form was erased or has expired/);
+    assert.doesNotMatch(out, /their source is no longer known/);
+    const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
+    assert.equal(refused.exitCode, 2);
+    assert.match(refused.notes, /There is no variant “bb”\. Known variants: b, a\./);
+    const { db } = server.database;
+    for (const table of ['leads', 'submissions'] as const)
+      await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(
+        db,
+      );
+    assert.deepEqual(await report('--variant', 'former'), [{ variant: 'former' }, 1, 1]);
+    const misspelt = await desk(server.service, ['report', '--json', '--variant', 'formre']);
+    assert.match(misspelt.notes, /There is no variant “formre”\. Known variants: former, (?:a, b|b, a)\./);
+  });
 
-  it('each step of the funnel is counted by variant, but only for existing variants', () =>
-    withVariants(engine, async ({ app, database, service }) => {
-      const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
-      const report = (body: object, agent = browser) =>
-        app.inject({
-          method: 'POST',
-          url: API.funnel,
-          headers: { 'content-type': 'application/json', 'user-agent': agent },
-          payload: body,
-        });
-      for (const body of [
-        { step: 'first-seen', variant: 'b' },
-        { step: 'first-seen', variant: 'b' },
-        { step: 'opened', variant: 'b' },
-        { step: 'first-seen', variant: 'zz' },
-        { step: 'first-seen' },
-      ])
-        assert.equal((await report(body)).statusCode, 204);
-      await report({ step: 'first-seen', variant: 'a' }, 'curl/8.14.1');
-      assert.equal((await report({ step: 'first-seen', variant: 'a', name: 'Ada' })).statusCode, 400);
-      await service.funnel.write();
-      const counts = await database.db
-        .selectFrom('variant_counts')
-        .select(['step', 'variant', 'count'])
-        .orderBy('step')
-        .execute();
-      assert.deepEqual(plain(counts), [
-        { step: 'first-seen', variant: 'b', count: 2 },
-        { step: 'opened', variant: 'b', count: 1 },
-      ]);
-      const funnel = await database.db.selectFrom('funnel_counts').select(['step', 'count']).execute();
-      assert.deepEqual(plain(funnel), [{ step: 'opened', count: 1 }]);
-    }));
+  test('each step of the funnel is counted by variant, but only for existing variants', async ({
+    app,
+    database,
+    service,
+  }) => {
+    const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+    const report = (body: object, agent = browser) =>
+      app.inject({
+        method: 'POST',
+        url: API.funnel,
+        headers: { 'content-type': 'application/json', 'user-agent': agent },
+        payload: body,
+      });
+    for (const body of [
+      { step: 'first-seen', variant: 'b' },
+      { step: 'first-seen', variant: 'b' },
+      { step: 'opened', variant: 'b' },
+      { step: 'first-seen', variant: 'zz' },
+      { step: 'first-seen' },
+    ])
+      assert.equal((await report(body)).statusCode, 204);
+    await report({ step: 'first-seen', variant: 'a' }, 'curl/8.14.1');
+    assert.equal((await report({ step: 'first-seen', variant: 'a', name: 'Ada' })).statusCode, 400);
+    await service.funnel.write();
+    const counts = await database.db
+      .selectFrom('variant_counts')
+      .select(['step', 'variant', 'count'])
+      .orderBy('step')
+      .execute();
+    assert.deepEqual(plain(counts), [
+      { step: 'first-seen', variant: 'b', count: 2 },
+      { step: 'opened', variant: 'b', count: 1 },
+    ]);
+    const funnel = await database.db.selectFrom('funnel_counts').select(['step', 'count']).execute();
+    assert.deepEqual(plain(funnel), [{ step: 'opened', count: 1 }]);
+  });
 });

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
@@ -11,7 +9,7 @@ import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
+import { changeFiles, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { withDatabase } from '#testing/databases.ts';
 import { environment } from '#testing/environment.ts';
 import { smtpError, type ReceivedMail } from '#testing/inbox.ts';
@@ -136,28 +134,23 @@ onEachEngine('guide mail', ({ test, engine }) => {
 });
 
 describe('attached guide file', () => {
-  const name = (folder: string) => {
-    const file = path.join(folder, 'emails/guide.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));
-  };
+  const named = { 'emails/guide.yaml': (text: string) => text.replace('# attachment:', 'attachment:') };
 
-  it('an attached guide file replaces the link in the mail', () =>
-    withLastingCampaignCopy(async (folder) => {
-      name(folder);
-      writeFileSync(path.join(folder, 'article/guide.pdf'), '%PDF-1.7 a guide');
-      const env = { ...LINK, GUIDE_EMAIL: 'attachment', CAMPAIGN_FOLDER: folder };
-      await withServer({ engine: 'sqlite', env }, async (server) => {
-        await becomeLead(server, EMAIL);
-        const { parsed } = await server.inbox.waitForMail(EMAIL, 2);
-        const [file] = parsed.attachments;
-        assert.equal(file?.filename, 'guide.pdf');
-        assert.equal(file.mimeType, 'application/pdf');
-        assert.equal(Buffer.from(file.content as ArrayBuffer).toString(), '%PDF-1.7 a guide');
-        assert.ok(!parsed.text?.includes(API.guide));
-        assert.match(parsed.text ?? '', /attached/);
-        assert.equal((await server.app.inject({ method: 'GET', url: '/guide.pdf' })).statusCode, 404);
-      });
-    }));
+  it('an attached guide file replaces the link in the mail', () => {
+    const campaign = { ...named, 'article/guide.pdf': '%PDF-1.7 a guide' };
+    const env = { ...LINK, GUIDE_EMAIL: 'attachment' };
+    return withServer({ engine: 'sqlite', env, campaign }, async (server) => {
+      await becomeLead(server, EMAIL);
+      const { parsed } = await server.inbox.waitForMail(EMAIL, 2);
+      const [file] = parsed.attachments;
+      assert.equal(file?.filename, 'guide.pdf');
+      assert.equal(file.mimeType, 'application/pdf');
+      assert.equal(Buffer.from(file.content as ArrayBuffer).toString(), '%PDF-1.7 a guide');
+      assert.ok(!parsed.text?.includes(API.guide));
+      assert.match(parsed.text ?? '', /attached/);
+      assert.equal((await server.app.inject({ method: 'GET', url: '/guide.pdf' })).statusCode, 404);
+    });
+  });
 
   it('an unnamed or missing guide file is reported before the start', () =>
     withLastingCampaignCopy(async (folder) => {
@@ -170,9 +163,9 @@ describe('attached guide file', () => {
         complaints(),
         /emails\/guide\.yaml names no file\. Put the file into the campaign’s article\/ folder/,
       );
-      name(folder);
+      changeFiles(folder, named);
       assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
-      writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));
+      changeFiles(folder, { 'article/guide.pdf': Buffer.alloc(8_000_000) });
       assert.match(complaints(), /names a file of 8 MB/);
     }));
 });

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
-import path from 'node:path';
-import { it } from 'node:test';
-
-import { sql } from 'kysely';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { adding } from '#testing/campaign-copy.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { askForCode, enter } from '#testing/lead-calls.ts';
+import { refuseWrites } from '#testing/refuse-writes.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const OPERATOR = 'you@example.com';
@@ -30,13 +25,19 @@ const DESK = { DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUS
 const EACH = { ...PAGE, NEW_LEAD_EMAIL: 'each', FREE_MAIL: 'flag' };
 const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
 
+const FORM = `fields:
+  - { id: size, label: How many of you write cold emails?, kind: number }
+  - { id: goal, label: Goal, kind: long text }
+`;
+const NEWS = { 'consent.yaml': adding('newsConsent: Send me news.\n') };
+
 const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
   database.db.selectFrom('outbox').selectAll().where('kind', '=', kind).execute();
 
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
-onEachEngine('new-lead mail', ({ test, engine }) => {
+onEachEngine('new-lead mail', ({ test }) => {
   test(
     'a new lead causes neither a guide mail nor a mail to the operator unless enabled',
     { env: PAGE },
@@ -127,79 +128,62 @@ onEachEngine('new-lead mail', ({ test, engine }) => {
     },
   );
 
-  it("the operator's new-lead mail contains answers to custom questions as text", () =>
-    inFolder((folder) => {
-      const campaign = copyCampaign(
-        folder,
-        'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
-      );
-      return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
-        const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
-        await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
-        const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-        assert.ok(
-          text.includes(
-            [
-              'How many of you write cold emails?',
-              '          5',
-              'Goal      More <b>answers</b>',
-              '          Less work',
-              'Source    direct',
-            ].join('\n'),
-          ),
-          text,
-        );
-        assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
-      });
-    }));
+  test(
+    "the operator's new-lead mail contains answers to custom questions as text",
+    { env: EACH, campaign: { 'form.yaml': FORM } },
+    async (server) => {
+      const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
+      await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
+      const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+      const lines = [
+        'How many of you write cold emails?',
+        '          5',
+        'Goal      More <b>answers</b>',
+        '          Less work',
+        'Source    direct',
+      ];
+      assert.ok(text.includes(lines.join('\n')), text);
+      assert.match(html, />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
+    },
+  );
 
-  it("the operator's mails about new leads name the campaign and the consent to news", () =>
-    inFolder(async (folder) => {
-      const campaign = copyCampaign(folder);
-      appendFileSync(path.join(campaign, 'consent.yaml'), 'newsConsent: Send me news.\n');
-      const form = { newsConsentVersion: consentVersion('Send me news.') };
-      for (const [env, lines] of [
-        [
-          EACH,
-          [
-            'Source    newsletter',
-            'Campaign  spring',
-            'Verified  November 20, 2026 at 12:00 PM UTC',
-            'Remarks   agreed to get news',
-          ],
-        ],
-        [DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
-      ] as const)
-        await withServer({ engine, env: { ...env, CAMPAIGN_FOLDER: campaign } }, async (server) => {
-          await becomeLead(server, 'ada@example.com', 1, {
-            form,
-            headers: {
-              [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
-              [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
-            },
-          });
-          await server.advance(19 * 3_600);
-          await newsOf(server)();
-          server.wakeWorker();
-          const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-          assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
+  for (const [mail, env, lines] of [
+    [
+      'mail about a lead',
+      EACH,
+      [
+        'Source    newsletter',
+        'Campaign  spring',
+        'Verified  November 20, 2026 at 12:00 PM UTC',
+        'Remarks   agreed to get news',
+      ],
+    ],
+    ['daily mail', DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
+  ] as const)
+    test(
+      `the operator's ${mail} names the campaign and the consent to news`,
+      { env, campaign: NEWS },
+      async (server) => {
+        await becomeLead(server, 'ada@example.com', 1, {
+          form: { newsConsentVersion: consentVersion('Send me news.') },
+          headers: {
+            [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
+            [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
+          },
         });
-    }));
+        await server.advance(19 * 3_600);
+        await newsOf(server)();
+        server.wakeWorker();
+        const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+        assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
+      },
+    );
 
   test(
     "a lead is stored only if the operator's mail about it can be queued",
     { env: EACH },
     async (server) => {
-      const { db } = server.database;
-      if (engine === 'sqlite') {
-        await sql`create trigger refuses before insert on outbox when new.kind = 'new-lead'
-            begin select raise(abort, 'refused'); end`.execute(db);
-      } else {
-        await sql`create function refuse() returns trigger language plpgsql as
-            $$ begin raise exception 'refused'; end $$`.execute(db);
-        await sql`create trigger refuses before insert on outbox for each row
-            when (new.kind = 'new-lead') execute function refuse()`.execute(db);
-      }
+      await refuseWrites(server.database, 'insert on outbox', "new.kind = 'new-lead'");
       const { visitor, code } = await askForCode(server);
       assert.equal((await enter(visitor, code)).statusCode, 500);
       assert.equal(await server.countRows('leads'), 0);
