@@ -18,6 +18,10 @@ import {
 } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
+const opensAt = (codesPerMinute: number) => ({
+  env: { BREAKER_CODES_PER_MINUTE: String(codesPerMinute) },
+});
+
 /** Longer than a process uses its cached state. */
 const LOOK_SECONDS = 3;
 
@@ -35,6 +39,9 @@ const askAs = (visitor: Visitor, email: string, proof?: string) =>
   visitor.post(API.leads, filledForm({ email }), {
     ...(proof !== undefined && { headers: { [PROOF_OF_WORK_HEADER]: proof } }),
   });
+
+const breakerOf = ({ database: { db }, config, now }: ServerUnderTest, onOpened: (reason: string) => void) =>
+  createBreaker({ db, config, clock: now, onOpened });
 
 const encode = (payload: object): string => Buffer.from(JSON.stringify(payload)).toString('base64');
 
@@ -180,50 +187,46 @@ const NOT_OPENED: readonly Opening[] = [
   ],
 ];
 
-onEachEngine('list-bomb breaker', ({ test, engine }) => {
-  const afterPast = async (past: Opening[1], status: number, reasons: readonly string[]) =>
-    withServer({ engine }, async (server) => {
-      for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
-      assert.equal((await askAsStranger(server)).statusCode, status);
-      assert.deepEqual(server.breakerReasons, reasons);
-    });
-  for (const [by, past] of OPENED)
-    it(`the breaker opens because of ${by}`, () => afterPast(past, 428, ['too few codes entered']));
-  for (const [by, past] of NOT_OPENED)
-    it(`the breaker does not open because of ${by}`, () => afterPast(past, 202, []));
+onEachEngine('list-bomb breaker', ({ test }) => {
+  for (const [verb, cases, status, reasons] of [
+    ['opens', OPENED, 428, ['too few codes entered']],
+    ['does not open', NOT_OPENED, 202, []],
+  ] as const)
+    for (const [by, past] of cases)
+      test(`the breaker ${verb} because of ${by}`, async (server) => {
+        for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
+        assert.equal((await askAsStranger(server)).statusCode, status);
+        assert.deepEqual(server.breakerReasons, reasons);
+      });
 
-  test(
-    'the breaker opens when too many codes are mailed in a minute',
-    { env: { BREAKER_CODES_PER_MINUTE: '3' } },
-    async (server) => {
-      const waiting = createVisitor(server, '203.0.113.9');
-      assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
-      for (let count = 0; count < 2; count += 1) assert.equal((await askAsStranger(server)).statusCode, 202);
-      await server.advance(LOOK_SECONDS);
+  test('the breaker opens when too many codes are mailed in a minute', opensAt(3), async (server) => {
+    const waiting = createVisitor(server, '203.0.113.9');
+    assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
+    for (let count = 0; count < 2; count += 1) assert.equal((await askAsStranger(server)).statusCode, 202);
+    await server.advance(LOOK_SECONDS);
 
-      const refused = await askAsStranger(server);
-      assert.equal(refused.statusCode, 428);
-      assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
-      assert.match(refused.body, /^We are being asked for very many codes\./);
-      assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
-      assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
+    const refused = await askAsStranger(server);
+    assert.equal(refused.statusCode, 428);
+    assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
+    assert.match(refused.body, /^We are being asked for very many codes\./);
+    assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
+    assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
 
-      await server.advance(60);
-      assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
-      const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
-      const verified = await waiting.post(API.verify, { email: 'waiting@example.com', code });
-      assert.equal(verified.statusCode, 200);
+    await server.advance(60);
+    assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
+    const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
+    const verified = await waiting.post(API.verify, { email: 'waiting@example.com', code });
+    assert.equal(verified.statusCode, 200);
 
-      const { challenge, solution } = await solve(server);
-      const proof = encode({ challenge, solution });
-      assert.equal((await askAsStranger(server, proof)).statusCode, 202);
-      assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
+    const { challenge, solution } = await solve(server);
+    const proof = encode({ challenge, solution });
+    assert.equal((await askAsStranger(server, proof)).statusCode, 202);
+    assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
 
-      await server.advance(11 * 60);
-      assert.equal((await askAsStranger(server)).statusCode, 202);
-      assert.equal(server.breakerReasons.length, 1);
-    },
-  );
+    await server.advance(11 * 60);
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    assert.equal(server.breakerReasons.length, 1);
+  });
 
   test('the breaker opens on a page without history and on one whose history was an attack', async (server) => {
     await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
@@ -298,7 +301,7 @@ onEachEngine('list-bomb breaker', ({ test, engine }) => {
 
   test(
     'the breaker does not open because of a busy minute in a few networks',
-    { env: { BREAKER_CODES_PER_MINUTE: '200' } },
+    opensAt(200),
     async (server) => {
       await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
       assert.equal((await askAsStranger(server)).statusCode, 202);
@@ -321,18 +324,14 @@ onEachEngine('list-bomb breaker', ({ test, engine }) => {
     },
   );
 
-  test(
-    'setting the clock back does not keep the breaker open',
-    { env: { BREAKER_CODES_PER_MINUTE: '2' } },
-    async (server) => {
-      await askAsStranger(server);
-      await askAsStranger(server);
-      await server.advance(LOOK_SECONDS);
-      assert.equal((await askAsStranger(server)).statusCode, 428);
-      await server.advance(-24 * 3_600);
-      assert.equal((await askAsStranger(server)).statusCode, 202);
-    },
-  );
+  test('setting the clock back does not keep the breaker open', opensAt(2), async (server) => {
+    await askAsStranger(server);
+    await askAsStranger(server);
+    await server.advance(LOOK_SECONDS);
+    assert.equal((await askAsStranger(server)).statusCode, 428);
+    await server.advance(-24 * 3_600);
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+  });
 
   test(
     'the breaker stays closed when its limits are 0',
@@ -350,18 +349,12 @@ onEachEngine('list-bomb breaker', ({ test, engine }) => {
 
   test(
     'the breaker is shared by all processes and notifies the operator once',
-    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
+    opensAt(1),
     async (server) => {
       assert.equal((await askAsStranger(server)).statusCode, 202);
       const opened: string[] = [];
-      const processes = Array.from({ length: 4 }, () =>
-        createBreaker({
-          db: server.database.db,
-          config: server.config,
-          clock: server.now,
-          onOpened: (reason) => opened.push(reason),
-        }),
-      );
+      const onOpened = (reason: string) => opened.push(reason);
+      const processes = Array.from({ length: 4 }, () => breakerOf(server, onOpened));
       const states = await Promise.all(processes.map((breaker) => breaker.needsProofOfWork('192.0.2.1')));
       assert.deepEqual(states, [true, true, true, true]);
       assert.equal(opened.length, 1);
@@ -370,37 +363,23 @@ onEachEngine('list-bomb breaker', ({ test, engine }) => {
 
   test(
     'a request that arrives during the first check of the breaker waits for its result',
-    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
+    opensAt(1),
     async (server) => {
       assert.equal((await askAsStranger(server)).statusCode, 202);
-      const breaker = createBreaker({
-        db: server.database.db,
-        config: server.config,
-        clock: server.now,
-        onOpened: () => {},
-      });
+      const breaker = breakerOf(server, () => {});
       const both = [breaker.needsProofOfWork('192.0.2.1'), breaker.needsProofOfWork('192.0.2.2')];
       assert.deepEqual(await Promise.all(both), [true, true]);
     },
   );
 
-  test(
-    'the breaker checks again after a check that failed',
-    { env: { BREAKER_CODES_PER_MINUTE: '1' } },
-    async (server) => {
-      assert.equal((await askAsStranger(server)).statusCode, 202);
-      const breaker = createBreaker({
-        db: server.database.db,
-        config: server.config,
-        clock: server.now,
-        onOpened: () => {
-          throw new Error('A part of the check failed.');
-        },
-      });
-      await assert.rejects(breaker.needsProofOfWork('192.0.2.1'), /A part of the check failed/);
-      assert.equal(await breaker.needsProofOfWork('192.0.2.1'), true);
-    },
-  );
+  test('the breaker checks again after a check that failed', opensAt(1), async (server) => {
+    assert.equal((await askAsStranger(server)).statusCode, 202);
+    const breaker = breakerOf(server, () => {
+      throw new Error('A part of the check failed.');
+    });
+    await assert.rejects(breaker.needsProofOfWork('192.0.2.1'), /A part of the check failed/);
+    assert.equal(await breaker.needsProofOfWork('192.0.2.1'), true);
+  });
 });
 
 describe('proof of work', () => {

@@ -33,8 +33,8 @@ async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
   return { device, opened };
 }
 
-onEachEngine('guide mail', ({ test, engine }) => {
-  test('the guide mail opens the guide on another device for seven days', { env: LINK }, async (server) => {
+onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
+  test('the guide mail opens the guide on another device for seven days', async (server) => {
     const { leadId } = await becomeLead(server, EMAIL);
     const mail = await server.inbox.waitForMail(EMAIL, 2);
     const { text = '', html = '' } = mail.parsed;
@@ -65,29 +65,25 @@ onEachEngine('guide mail', ({ test, engine }) => {
     }
   });
 
-  test(
-    'the guide mail contains an unsubscribe link that works with one click',
-    { env: LINK },
-    async (server) => {
-      await becomeLead(server, EMAIL);
-      const mail = await server.inbox.waitForMail(EMAIL, 2);
-      assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
-      assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
-      assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
-      const url = pathIn(/<(.+)>/.exec(headerOf(mail, 'list-unsubscribe') ?? '')?.[1] ?? '', API.unsubscribe);
-      const left = await server.app.inject({
-        method: 'POST',
-        url,
-        payload: 'List-Unsubscribe=One-Click',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      });
-      assert.equal(left.statusCode, 200);
-      assert.equal(await server.countRows('withdrawals'), 1);
-      // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
-      const [code] = server.inbox.mailsTo(EMAIL);
-      assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
-    },
-  );
+  test('the guide mail contains an unsubscribe link that works with one click', async (server) => {
+    await becomeLead(server, EMAIL);
+    const mail = await server.inbox.waitForMail(EMAIL, 2);
+    assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
+    assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
+    assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
+    const url = pathIn(/<(.+)>/.exec(headerOf(mail, 'list-unsubscribe') ?? '')?.[1] ?? '', API.unsubscribe);
+    const left = await server.app.inject({
+      method: 'POST',
+      url,
+      payload: 'List-Unsubscribe=One-Click',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    assert.equal(left.statusCode, 200);
+    assert.equal(await server.countRows('withdrawals'), 1);
+    // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
+    const [code] = server.inbox.mailsTo(EMAIL);
+    assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
+  });
 
   it('codes requested after a guide mail to the same domain are sent first, in the turn they would have had', () =>
     withDatabase(engine, async (database) => {
@@ -108,29 +104,25 @@ onEachEngine('guide mail', ({ test, engine }) => {
       assert.deepEqual(kinds, ['code', 'guide']);
     }));
 
-  test(
-    'the guide mail is not sent to a lead who unsubscribed while it was queued',
-    { env: LINK },
-    async (server) => {
-      const guide = server.database.db.selectFrom('outbox').selectAll().where('kind', '=', 'guide');
-      const { leadId } = await becomeLead(server, EMAIL, 1, {
-        beforeCode: async () => server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') }),
-      });
-      await until(() => server.mailEvents.at(-1)?.type === 'failed for now');
-      await server.app.inject({
-        method: 'POST',
-        url: unsubscribeUrl(server.service.secrets, '', leadId),
-        payload: 'List-Unsubscribe=One-Click',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      });
-      server.inbox.behave({});
-      await server.advance(61);
-      server.wakeWorker();
-      await until(async () => (await guide.executeTakeFirstOrThrow()).state === 'dropped');
-      assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
-      await becomeLead(server, EMAIL, 2);
-    },
-  );
+  test('the guide mail is not sent to a lead who unsubscribed while it was queued', async (server) => {
+    const guide = server.database.db.selectFrom('outbox').selectAll().where('kind', '=', 'guide');
+    const { leadId } = await becomeLead(server, EMAIL, 1, {
+      beforeCode: async () => server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') }),
+    });
+    await until(() => server.mailEvents.at(-1)?.type === 'failed for now');
+    await server.app.inject({
+      method: 'POST',
+      url: unsubscribeUrl(server.service.secrets, '', leadId),
+      payload: 'List-Unsubscribe=One-Click',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    server.inbox.behave({});
+    await server.advance(61);
+    server.wakeWorker();
+    await until(async () => (await guide.executeTakeFirstOrThrow()).state === 'dropped');
+    assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
+    await becomeLead(server, EMAIL, 2);
+  });
 });
 
 describe('attached guide file', () => {

@@ -37,65 +37,59 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
-onEachEngine('new-lead mail', ({ test }) => {
-  test(
-    'a new lead causes neither a guide mail nor a mail to the operator unless enabled',
-    { env: PAGE },
-    async (server) => {
-      await becomeLead(server, 'ada@example.com');
-      await newsOf(server)();
-      assert.deepEqual(await rowsOf(server, 'new-lead'), []);
-      assert.equal(await server.countRows('outbox'), 1, 'the code');
-    },
-  );
+onEachEngine('new-lead mail by default', { env: PAGE }, ({ test }) => {
+  test('a new lead causes neither a guide mail nor a mail to the operator unless enabled', async (server) => {
+    await becomeLead(server, 'ada@example.com');
+    await newsOf(server)();
+    assert.deepEqual(await rowsOf(server, 'new-lead'), []);
+    assert.equal(await server.countRows('outbox'), 1, 'the code');
+  });
+});
 
-  test(
-    'the operator immediately gets one mail per new lead, without the code',
-    { env: EACH },
-    async (server) => {
-      const email = 'ada@gmail.com';
-      const { code } = await becomeLead(server, email, 1, {
-        form: { name: 'Ada <b> & Co', company: 'Engines "1"' },
-        headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
-        // An e-mail address that is only typed is not reported.
-        beforeCode: async () => assert.deepEqual(await rowsOf(server, 'new-lead'), []),
-      });
-      const { parsed } = await server.inbox.waitForMail(OPERATOR);
-      const { text = '', html = '' } = parsed;
-      assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
-      assert.deepEqual(parsed.replyTo, [{ name: '', address: email }]);
-      assert.equal(
-        text.trimEnd(),
-        [
-          'Ada <b> & Co, Engines "1"',
-          '',
-          'ada@gmail.com',
-          '',
-          'A visitor entered their code. Your reply goes to them.',
-          '',
-          'Source    newsletter',
-          'Verified  November 20, 2026 at 12:00 PM UTC',
-          'Remarks   free mail provider',
-          '',
-          '-- ',
-          'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
-        ].join('\n'),
-      );
-      assert.match(html, /<h1 [^>]*>Ada &lt;b&gt; &amp; Co, Engines &quot;1&quot;<\/h1>/);
-      assert.match(html, /<a href="mailto:ada@gmail\.com"/);
-      assert.ok(!`${parsed.subject}${text}${html}`.includes(codeIn(code)));
-      const [row] = await rowsOf(server, 'new-lead');
-      assert.doesNotMatch(row?.payload ?? '', /Ada|gmail|Engines/, 'the outbox does not know them');
+onEachEngine('mail about each new lead', { env: EACH }, ({ test }) => {
+  test('the operator immediately gets one mail per new lead, without the code', async (server) => {
+    const email = 'ada@gmail.com';
+    const { code } = await becomeLead(server, email, 1, {
+      form: { name: 'Ada <b> & Co', company: 'Engines "1"' },
+      headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
+      // An e-mail address that is only typed is not reported.
+      beforeCode: async () => assert.deepEqual(await rowsOf(server, 'new-lead'), []),
+    });
+    const { parsed } = await server.inbox.waitForMail(OPERATOR);
+    const { text = '', html = '' } = parsed;
+    assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
+    assert.deepEqual(parsed.replyTo, [{ name: '', address: email }]);
+    assert.equal(
+      text.trimEnd(),
+      [
+        'Ada <b> & Co, Engines "1"',
+        '',
+        'ada@gmail.com',
+        '',
+        'A visitor entered their code. Your reply goes to them.',
+        '',
+        'Source    newsletter',
+        'Verified  November 20, 2026 at 12:00 PM UTC',
+        'Remarks   free mail provider',
+        '',
+        '-- ',
+        'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
+      ].join('\n'),
+    );
+    assert.match(html, /<h1 [^>]*>Ada &lt;b&gt; &amp; Co, Engines &quot;1&quot;<\/h1>/);
+    assert.match(html, /<a href="mailto:ada@gmail\.com"/);
+    assert.ok(!`${parsed.subject}${text}${html}`.includes(codeIn(code)));
+    const [row] = await rowsOf(server, 'new-lead');
+    assert.doesNotMatch(row?.payload ?? '', /Ada|gmail|Engines/, 'the outbox does not know them');
 
-      await server.advance(3_600);
-      await becomeLead(server, email, 2);
-      assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
-    },
-  );
+    await server.advance(3_600);
+    await becomeLead(server, email, 2);
+    assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
+  });
 
   test(
     "the operator's mail about a lead links to the lead's page in the desk",
-    { env: { ...EACH, ...DESK } },
+    { env: DESK },
     async (server) => {
       const { leadId } = await becomeLead(server, 'ada@bücher.example');
       const { parsed } = await server.inbox.waitForMail(OPERATOR);
@@ -108,7 +102,7 @@ onEachEngine('new-lead mail', ({ test }) => {
 
   test(
     'several operators each get a separate mail, even if one address is refused',
-    { env: { ...EACH, OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` } },
+    { env: { OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` } },
     async (server) => {
       server.inbox.behave({
         onRecipient: (address) => (address === 'gone@example.com' ? smtpError(550, 'No such user') : null),
@@ -130,7 +124,7 @@ onEachEngine('new-lead mail', ({ test }) => {
 
   test(
     "the operator's new-lead mail contains answers to custom questions as text",
-    { env: EACH, campaign: { 'form.yaml': FORM } },
+    { campaign: { 'form.yaml': FORM } },
     async (server) => {
       const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
       await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
@@ -179,18 +173,14 @@ onEachEngine('new-lead mail', ({ test }) => {
       },
     );
 
-  test(
-    "a lead is stored only if the operator's mail about it can be queued",
-    { env: EACH },
-    async (server) => {
-      await refuseWrites(server.database, 'insert on outbox', "new.kind = 'new-lead'");
-      const { visitor, code } = await askForCode(server);
-      assert.equal((await enter(visitor, code)).statusCode, 500);
-      assert.equal(await server.countRows('leads'), 0);
-    },
-  );
+  test("a lead is stored only if the operator's mail about it can be queued", async (server) => {
+    await refuseWrites(server.database, 'insert on outbox', "new.kind = 'new-lead'");
+    const { visitor, code } = await askForCode(server);
+    assert.equal((await enter(visitor, code)).statusCode, 500);
+    assert.equal(await server.countRows('leads'), 0);
+  });
 
-  test('the operator gets no mail about a lead erased before it is sent', { env: EACH }, async (server) => {
+  test('the operator gets no mail about a lead erased before it is sent', async (server) => {
     server.inbox.behave({
       onRecipient: (address) => (address === OPERATOR ? smtpError(451, 'Later') : null),
     });
@@ -202,24 +192,22 @@ onEachEngine('new-lead mail', ({ test }) => {
     await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');
     assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
   });
+});
 
-  test(
-    'the operator gets no daily mail if all its leads are erased before it is sent',
-    { env: DAILY },
-    async (server) => {
-      await becomeLead(server, 'ada@example.com');
-      await server.advance(19 * 3_600);
-      await newsOf(server)();
-      await erasePerson(server);
-      server.wakeWorker();
-      await until(async () => (await rowsOf(server, 'digest'))[0]?.state === 'dropped');
-      assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
-    },
-  );
+onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
+  test('the operator gets no daily mail if all its leads are erased before it is sent', async (server) => {
+    await becomeLead(server, 'ada@example.com');
+    await server.advance(19 * 3_600);
+    await newsOf(server)();
+    await erasePerson(server);
+    server.wakeWorker();
+    await until(async () => (await rowsOf(server, 'digest'))[0]?.state === 'dropped');
+    assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
+  });
 
   test(
     'the operator gets a daily mail with stats and new leads at the configured time',
-    { env: { ...DAILY, OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
+    { env: { OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
     async (server) => {
       await becomeLead(server, 'early@example.com');
       await server.advance(86_400);
@@ -278,7 +266,7 @@ onEachEngine('new-lead mail', ({ test }) => {
 
   test(
     'the day and the time of the daily mail are those of TIME_ZONE',
-    { env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
+    { env: { NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
     async (server) => {
       await becomeLead(server, 'early@example.com');
       // In UTC, it is still 20 November.
@@ -300,7 +288,7 @@ onEachEngine('new-lead mail', ({ test }) => {
     },
   );
 
-  test('a day is mailed once, and whole, even if TIME_ZONE changes', { env: DAILY }, async (server) => {
+  test('a day is mailed once, and whole, even if TIME_ZONE changes', async (server) => {
     // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
     await server.advance(11.5 * 3_600);
     await becomeLead(server, 'ada@example.com');
@@ -318,7 +306,7 @@ onEachEngine('new-lead mail', ({ test }) => {
 
   test(
     'the operator gets a weekly mail on Monday that compares two weeks',
-    { env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } },
+    { env: { NEW_LEAD_EMAIL: 'weekly' } },
     async (server) => {
       const news = newsOf(server);
       await becomeLead(server, 'early@example.com');
@@ -348,7 +336,7 @@ onEachEngine('new-lead mail', ({ test }) => {
 
   test(
     'the operator gets a weekly mail even if mail is kept for less than a week',
-    { env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
+    { env: { NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
     async (server) => {
       await becomeLead(server, 'ada@example.com');
       for (let day = 1; day <= 9; day += 1) {
