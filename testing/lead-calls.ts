@@ -33,6 +33,10 @@ export async function askForCode(server: ServerUnderTest, address?: string) {
 export const referenceOf = (response: LightMyRequestResponse): string =>
   response.json<CodeRequested>().reference;
 
+/** Status, error code and, if there is one, the field. */
+export const refusalOf = ({ statusCode, headers }: LightMyRequestResponse): unknown[] =>
+  [statusCode, headers['x-error-code'], headers['x-error-field']].filter((part) => part !== undefined);
+
 export const enterWrong = async (visitor: Visitor, code: string, times: number) => {
   for (let i = 0; i < times; i += 1) assert.equal((await enter(visitor, wrongFor(code))).statusCode, 400);
 };

@@ -4,29 +4,16 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { ask } from '#testing/lead-calls.ts';
+import { createVisitor, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
-const send = (server: ServerUnderTest, email: string) => {
-  const visitor = createVisitor(server, '198.51.100.7');
-  return visitor.post(API.leads, filledForm({ email })).then((response) => {
-    assert.equal(response.statusCode, 202);
-    return visitor;
-  });
-};
-
-async function mailed(server: ServerUnderTest, email: string): Promise<string> {
-  const code = codeIn(await server.inbox.waitForMail(email));
+async function sendForm(server: ServerUnderTest, email: string): Promise<void> {
+  assert.equal((await ask(createVisitor(server), { email })).statusCode, 202);
+  await server.inbox.waitForMail(email);
   await server.advance(0);
-  return code;
-}
-
-async function sendAndMail(server: ServerUnderTest, email: string): Promise<void> {
-  await send(server, email);
-  await mailed(server, email);
 }
 
 async function atDaysAgo(server: ServerUnderTest, days: number, act: () => Promise<void>): Promise<void> {
@@ -48,12 +35,10 @@ onEachEngine('housekeeping', ({ test }) => {
     const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
       suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
     await atDaysAgo(server, 31, async () => {
-      await sendAndMail(server, 'old@example.com');
+      await sendForm(server, 'old@example.com');
       for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
       await note('hand@example.com', 'by-hand');
-      const visitor = await send(server, 'lead@example.com');
-      const code = await mailed(server, 'lead@example.com');
-      await visitor.post(API.verify, { email: 'lead@example.com', code });
+      await becomeLead(server, 'lead@example.com');
       await note('lead@example.com', 'bounced');
     });
     await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
@@ -77,14 +62,11 @@ onEachEngine('housekeeping', ({ test }) => {
 
   test('housekeeping deletes unverified data after 30 days and keeps leads and receipts', async (server) => {
     await atDaysAgo(server, 31, async () => {
-      await sendAndMail(server, 'old@example.com');
-      const visitor = await send(server, 'lead@example.com');
-      await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
-      const code = await mailed(server, 'lead@example.com');
-      const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
-      assert.equal(verified.statusCode, 200);
+      await sendForm(server, 'old@example.com');
+      const beforeCode = (visitor: Visitor) => ask(visitor, { email: 'lead@example.com' });
+      await becomeLead(server, 'lead@example.com', 1, { beforeCode });
     });
-    await atDaysAgo(server, 29, () => sendAndMail(server, 'young@example.com'));
+    await atDaysAgo(server, 29, () => sendForm(server, 'young@example.com'));
     const { reports, runHousekeeping } = housekeeperOf(server);
     await runHousekeeping();
     assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
@@ -100,9 +82,7 @@ onEachEngine('housekeeping', ({ test }) => {
     await runHousekeeping();
     assert.equal(reports.length, 1);
 
-    const visitor = await send(server, 'lead@example.com');
-    const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
-    assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
+    await becomeLead(server, 'lead@example.com', 2);
     await server.advance(2 * 86_400);
     await runHousekeeping();
     assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'lead@example.com']);
@@ -113,7 +93,7 @@ onEachEngine('housekeeping', ({ test }) => {
     'RETENTION_DAYS=0 keeps all data except mail older than MAIL_RETENTION_DAYS',
     { env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } },
     async (server) => {
-      await atDaysAgo(server, 400, () => sendAndMail(server, 'old@example.com'));
+      await atDaysAgo(server, 400, () => sendForm(server, 'old@example.com'));
       const { reports, runHousekeeping } = housekeeperOf(server);
       await runHousekeeping();
       assert.equal(await server.countRows('outbox'), 0);
@@ -129,7 +109,7 @@ onEachEngine('housekeeping', ({ test }) => {
     async (server) => {
       const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
       await atDaysAgo(server, 31, async () => {
-        for (const email of emails) await sendAndMail(server, email);
+        for (const email of emails) await sendForm(server, email);
       });
       const cutoff = server.now() - 30 * DAY_MS;
       const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
@@ -157,7 +137,7 @@ onEachEngine('housekeeping', ({ test }) => {
     async (server) => {
       const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
       await atDaysAgo(server, 31, async () => {
-        for (const email of emails) await sendAndMail(server, email);
+        for (const email of emails) await sendForm(server, email);
       });
       const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
       const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));

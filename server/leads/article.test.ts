@@ -11,6 +11,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { EMAIL } from '#testing/webhook-leads.ts';
 import { refuseWrites } from '#testing/refuse-writes.ts';
+import { refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const AFTER_CODE = { campaign: { 'site.yaml': adding('afterCode: https://example.com/thanks\n') } };
@@ -185,7 +186,6 @@ onEachEngine('guide file', ({ test }) => {
   test('a request for the guide file gets 404 if the campaign has none', async (server) => {
     const { visitor } = await becomeLead(server, 'ada@example.com');
     const answer = await visitor.get(API.guideFile);
-    assert.equal(answer.statusCode, 404);
-    assert.equal(answer.headers['x-error-code'], 'not-found');
+    assert.deepEqual(refusalOf(answer), [404, 'not-found']);
   });
 });

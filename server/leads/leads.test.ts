@@ -14,6 +14,7 @@ import {
   newestCode,
   referenceOf,
   wrongFor,
+  refusalOf,
 } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -150,8 +151,7 @@ onEachEngine('leads', ({ test }) => {
     await server.advance(601);
     const expired = await enter(visitor, late, 'late@example.com');
     for (const response of [wrong, unknown, used, expired]) {
-      assert.equal(response.statusCode, 400);
-      assert.equal(response.headers['x-error-code'], 'wrong-code');
+      assert.deepEqual(refusalOf(response), [400, 'wrong-code', 'code']);
       assert.equal(response.body, wrong.body);
       assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
       assert.equal(
@@ -340,8 +340,7 @@ onEachEngine('leads', ({ test }) => {
   test('a visitor who fills in the honeypot has to solve a proof of work', async (server) => {
     const robot = createVisitor(server);
     const response = await ask(robot, { website: 'https://spam.example' });
-    assert.equal(response.statusCode, 428);
-    assert.equal(response.headers['x-error-code'], 'proof-of-work-required');
+    assert.deepEqual(refusalOf(response), [428, 'proof-of-work-required']);
     assert.equal(await server.countRows('submissions'), 0);
     assert.equal(await server.countRows('outbox'), 0);
     assert.equal((await ask(createVisitor(server), { website: '' })).statusCode, 202);
