@@ -6,7 +6,7 @@ import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/s
 type Options = Omit<ServerOptions, 'engine'>;
 type WithOptions<Work> = [work: Work] | [options: Options, work: Work];
 
-/** Adds a test that gets a server of its own. */
+/** Adds a test with its own server. */
 type ServerTest = (title: string, ...test: WithOptions<(server: ServerUnderTest) => Promise<void>>) => void;
 type AddTests = (on: { readonly engine: Engine; readonly test: ServerTest }) => void;
 

@@ -38,7 +38,7 @@ export async function erasePerson(
       pseudonyms: pseudonymsOf(secrets, email),
       eraseProofs: createProofEraser(secrets, now),
       now,
-      onLeadErased: (lead) => webhooks.queueErased(tx, { ...lead, now }),
+      onLeadErased: (lead) => webhooks.queue(tx, { ...lead, type: 'lead.erased', now }),
     });
     await note('erased', email, details(rows));
     return { email, rows };

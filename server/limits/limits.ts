@@ -14,7 +14,7 @@ import {
   uncountInSlidingWindows,
   type SlidingWindow,
 } from '#server/db/tables/limit-windows.ts';
-import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
+import type { Breaker } from '#server/limits/breaker.ts';
 import {
   RESEND_TOLERANCE_SHARE,
   SENDS_PER_DAY_FACTOR,
@@ -156,16 +156,3 @@ export function createCountedLimits(
 }
 
 export type Limits = CountedLimits & { readonly breaker: Breaker };
-
-export type LimitsParts = {
-  readonly db: Db;
-  readonly config: Pick<Config, 'limits' | 'breaker' | 'codeTtlSeconds' | 'resendSeconds'>;
-  readonly secrets: Secrets;
-  readonly clock: () => number;
-  readonly onBreakerOpened: (reason: BreakerReason) => void;
-};
-
-export const createLimits = ({ db, config, secrets, clock, onBreakerOpened }: LimitsParts): Limits => ({
-  ...createCountedLimits(config, secrets),
-  breaker: createBreaker({ db, config, clock, onOpened: onBreakerOpened }),
-});

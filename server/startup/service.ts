@@ -10,7 +10,8 @@ import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/tables/known-secrets.ts';
 import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.ts';
-import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
+import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
+import { createCountedLimits, type Limits } from '#server/limits/limits.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
 import { campaignFolderOf, distFolder, newestRelease } from '#server/http/releases.ts';
@@ -71,7 +72,7 @@ export type ServiceReplacements = {
   readonly onMailEvent?: MailParts['onOutcome'];
   readonly onWebhook?: WebhooksParts['onOutcome'];
   readonly resolveName?: ResolveName;
-  readonly onBreakerOpened?: LimitsParts['onBreakerOpened'];
+  readonly onBreakerOpened?: (reason: BreakerReason) => void;
 };
 
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
@@ -201,7 +202,7 @@ async function openParts(
   opened.defer(mail.stop);
   opened.defer(webhooks.stop);
 
-  const announceBreaker: LimitsParts['onBreakerOpened'] = (reason) => {
+  const announceBreaker = (reason: BreakerReason) => {
     logger.warn(
       { reason },
       'THE LIST-BOMB BREAKER OPENED: new codes need a proof of work for the next ten minutes.',
@@ -221,7 +222,10 @@ async function openParts(
     campaign,
     database,
     secrets,
-    limits: createLimits({ ...given, db, onBreakerOpened: announceBreaker }),
+    limits: {
+      ...createCountedLimits(config, secrets),
+      breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
+    },
     funnel: createFunnelCounter({
       database,
       clock,

@@ -22,58 +22,33 @@ type EventParts = {
   readonly unsubscribeUrl: (leadId: string) => string;
 };
 
-export type LeadChange = {
-  readonly type: Exclude<LeadEventType, 'lead.erased'>;
-  readonly leadId: string;
-  readonly now: number;
-};
+export type LeadChange = { readonly leadId: string; readonly now: number } & (
+  | { readonly type: Exclude<LeadEventType, 'lead.erased'> }
+  | {
+      readonly type: 'lead.erased';
+      /** Until then, an older event about the lead may be in transit, and must not be overtaken. */
+      readonly inHandUntil: number | null;
+    }
+);
 
-export type ErasedLead = {
-  readonly leadId: string;
-  /** Until then, an older event about the lead may be in transit, and must not be overtaken. */
-  readonly inHandUntil: number | null;
-  readonly now: number;
-};
-
+/** Does nothing for a missing lead. */
 export async function queueLeadEvent(
   tx: Db,
   { endpoints, unsubscribeUrl }: EventParts,
-  { type, leadId, now }: LeadChange,
+  change: LeadChange,
 ): Promise<void> {
   if (endpoints.length === 0) return;
-  const record = await lockLeadRecord(tx, leadId);
+  const { type, leadId, now } = change;
+  const record = type === 'lead.erased' ? null : await lockLeadRecord(tx, leadId);
   if (record === undefined) return;
-  await queue(tx, endpoints, { type, lead: leadAsJson(record, unsubscribeUrl), notBefore: now, now });
-}
-
-export async function queueLeadErased(
-  tx: Db,
-  { endpoints }: Pick<EventParts, 'endpoints'>,
-  { leadId, inHandUntil, now }: ErasedLead,
-): Promise<void> {
-  if (endpoints.length === 0) return;
-  const notBefore = Math.max(now, inHandUntil ?? now);
-  await queue(tx, endpoints, { type: 'lead.erased', lead: { id: leadId }, notBefore, now });
-}
-
-async function queue(
-  tx: Db,
-  endpoints: readonly Endpoint[],
-  event: {
-    type: LeadEventType;
-    lead: LeadEventBody['data']['lead'];
-    notBefore: number;
-    now: number;
-  },
-): Promise<void> {
-  const { type, lead, notBefore, now } = event;
+  const lead = record === null ? { id: leadId } : leadAsJson(record, unsubscribeUrl);
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
   await addLeadEvent(tx, {
     type,
-    leadId: lead.id,
+    leadId,
     payload: JSON.stringify(body),
     endpoints: endpoints.map(({ id }) => id),
-    notBefore,
+    notBefore: change.type === 'lead.erased' ? Math.max(now, change.inHandUntil ?? now) : now,
     now,
   });
 }

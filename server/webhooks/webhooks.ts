@@ -11,9 +11,7 @@ import type { Config } from '#server/settings/settings.ts';
 import {
   type Endpoint,
   endpointsOf,
-  type ErasedLead,
   type LeadChange,
-  queueLeadErased,
   queueLeadEvent,
   testEvent,
 } from '#server/webhooks/webhook-events.ts';
@@ -23,10 +21,11 @@ import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhoo
 export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
   readonly secrets: readonly string[];
-  /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS, for a missing lead, or if WEBHOOK_EVENTS omits the type. */
+  /**
+   * Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS, for a missing lead, or if WEBHOOK_EVENTS
+   * omits the type. The event about an erasure contains only the lead's ID.
+   */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
-  /** Call this in the erasure's transaction. The event contains only the lead's ID. */
-  readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
   /** Sends queued events immediately instead of within about a second. */
   readonly wake: () => void;
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
@@ -54,7 +53,6 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
-  const events = { endpoints, unsubscribeUrl };
   let worker: JobWorker | null = null;
 
   const openSender = () => createWebhookSender({ secrets, allowPrivate, resolve: resolveName });
@@ -64,10 +62,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     endpoints,
     secrets,
     queue: async (tx, change) => {
-      if (chosen.includes(change.type)) await queueLeadEvent(tx, events, change);
-    },
-    queueErased: async (tx, erased) => {
-      if (chosen.includes('lead.erased')) await queueLeadErased(tx, events, erased);
+      if (chosen.includes(change.type)) await queueLeadEvent(tx, { endpoints, unsubscribeUrl }, change);
     },
     wake,
     sendTest: async (signal) => {
