@@ -19,6 +19,12 @@ export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
 export const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
 
+/** @param count number of this code's mail, from 1 */
+export async function requestCode(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<string> {
+  await ask(visitor);
+  return newestCode(server, count);
+}
+
 export async function enterNewest(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<void> {
   const { statusCode, body } = await enter(visitor, await newestCode(server, count));
   assert.equal(statusCode, 200, body);

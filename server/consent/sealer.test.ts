@@ -8,24 +8,20 @@ import { countNewLeads } from '#server/db/tables/leads.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
-import { ask, enter, newestCode } from '#testing/lead-calls.ts';
+import { enter, requestCode } from '#testing/lead-calls.ts';
 import { createVisitor, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 onEachEngine('sealing', ({ test }) => {
   test('two consents of one person in the same millisecond are sealed separately', async (server) => {
     const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
     assert.ok(phone && laptop);
-    await ask(phone);
-    const first = await newestCode(server);
-    await ask(laptop);
-    const second = await newestCode(server, 2);
+    const first = await requestCode(server, phone);
+    const second = await requestCode(server, laptop, 2);
     const cookies = [phone, laptop].map((browser) => [...browser.cookies]);
     const entered = await Promise.all([enter(phone, first), enter(laptop, second)]);
-    assert.deepEqual(
-      entered.map(({ statusCode }) => statusCode),
-      [200, 200],
-    );
+    assert.deepEqual(valuesOf(entered, 'statusCode'), [200, 200]);
     await server.advance(61);
     await createSealer(server.service, () => false)();
     const { db } = server.database;

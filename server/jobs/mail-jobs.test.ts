@@ -8,7 +8,7 @@ import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { codeIn, smtpError, startInbox, whileInboxHangs, type InboxBehaviour } from '#testing/inbox.ts';
-import { ask, EMAIL, enter, newestCode, refusalOf } from '#testing/lead-calls.ts';
+import { ask, EMAIL, enter, newestCode, refusalOf, requestCode } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -336,8 +336,7 @@ onEachEngine('mail backlog', ({ test }) => {
       { env },
       async (server) => {
         const visitor = createVisitor(server, '198.51.100.7');
-        await ask(visitor);
-        const code = await newestCode(server);
+        const code = await requestCode(server, visitor);
         await until(() => server.mailEvents.length === 1);
         server.inbox.behave(cutOffAt(to));
         await enter(visitor, code);

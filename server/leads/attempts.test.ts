@@ -14,6 +14,7 @@ import {
   referenceOf,
   wrongFor,
   refusalOf,
+  requestCode,
 } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -55,8 +56,7 @@ onEachEngine('attempts', ({ test }) => {
     const code = await newestCode(server);
     await enterWrong(visitor, code, 3);
     await server.advance(60);
-    await ask(visitor);
-    const second = await newestCode(server, 2);
+    const second = await requestCode(server, visitor, 2);
     await enterWrong(visitor, second, 2);
     const refused = await enter(visitor, second);
     assert.deepEqual(refusalOf(refused), [429, 'too-many-tries', 'code']);
@@ -107,8 +107,7 @@ onEachEngine('attempts', ({ test }) => {
     await enterWrong(phone, await newestCode(server), 5);
     await ask(laptop);
     await enterWrong(laptop, await newestCode(server, 2), 5);
-    await ask(phone);
-    const onPhone = await newestCode(server, 3);
+    const onPhone = await requestCode(server, phone, 3);
     assert.equal((await enter(phone, onPhone)).statusCode, 200);
     await ask(laptop);
     assert.equal((await enter(laptop, await newestCode(server, 4))).statusCode, 200);
@@ -142,8 +141,7 @@ onEachEngine('attempts', ({ test }) => {
       await ask(visitor);
       await enterWrong(visitor, await newestCode(server), 5);
       await server.advance(600);
-      await ask(visitor);
-      const second = await newestCode(server, 2);
+      const second = await requestCode(server, visitor, 2);
       await enterWrong(visitor, second, 5);
       const tried = await enter(visitor, second);
       const asked = await ask(visitor);
@@ -214,10 +212,8 @@ onEachEngine('attempts', ({ test }) => {
       for (let i = 0; i < 5; i += 1) await enter(stranger, '000000');
       await server.advance(round === 3 ? 3600 : 11 * 60);
     }
-    await ask(first);
-    const lost = await newestCode(server, 5);
-    await ask(second);
-    const own = await newestCode(server, 6);
+    const lost = await requestCode(server, first, 5);
+    const own = await requestCode(server, second, 6);
     assert.equal((await enter(createVisitor(server, '203.0.113.2'), lost)).statusCode, 429);
     await enterWrong(second, own, 4);
     assert.equal((await enter(second, own)).statusCode, 200);
@@ -240,20 +236,17 @@ onEachEngine('attempts', ({ test }) => {
       }
     };
     await compareAnswers('before', 3);
-    await ask(owner);
-    await newestCode(server);
+    await requestCode(server, owner);
     await compareAnswers('a code is live', 4);
     await server.advance(61);
-    await ask(owner);
-    await newestCode(server, 2);
+    await requestCode(server, owner, 2);
     await compareAnswers('two codes are live', 4);
     await server.advance(9.5 * 60);
     await compareAnswers('one code is live', 6);
     await server.advance(6 * 60);
     await compareAnswers('no code is live', 7);
     await server.advance(20 * 60);
-    await ask(owner);
-    await newestCode(server, 3);
+    await requestCode(server, owner, 3);
     await compareAnswers('the day is used up', 4);
     await server.advance(26 * 3600);
     await compareAnswers('the next day', 6);
@@ -269,8 +262,7 @@ onEachEngine('attempts', ({ test }) => {
     await ask(stranger);
     await burn(stranger);
     const owner = createVisitor(server, '203.0.113.1');
-    await ask(owner);
-    const code = await newestCode(server, 2);
+    const code = await requestCode(server, owner, 2);
     await burn(stranger);
     await burn(createVisitor(server, '198.51.100.2'));
     assert.equal((await enter(owner, code)).statusCode, 200);

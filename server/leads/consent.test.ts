@@ -7,6 +7,7 @@ import { EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
 import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const EARLIER = 'I agree to receive emails. (As it read in spring.)';
 
@@ -42,10 +43,7 @@ onEachEngine('consent receipts', ({ test }) => {
     const oldTab = createVisitor(server);
     assert.equal((await ask(oldTab, earlier)).statusCode, 202);
     await enterNewest(server, oldTab, 2);
-    assert.deepEqual(
-      (await receipts(server)).map(({ text }) => text),
-      [server.campaign.consent.text, EARLIER],
-    );
+    assert.deepEqual(valuesOf(await receipts(server), 'text'), [server.campaign.consent.text, EARLIER]);
   });
 
   test('a form with an unknown consent wording is not stored, and the page is asked to reload', async (server) => {
@@ -97,10 +95,7 @@ onEachEngine('consent receipts', ({ test }) => {
         assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
         assert.equal((await ask(visitor, earlier)).statusCode, 202);
         await enterNewest(server, visitor, 2);
-        assert.deepEqual(
-          (await receipts(server)).map(({ text }) => text),
-          [EARLIER],
-        );
+        assert.deepEqual(valuesOf(await receipts(server), 'text'), [EARLIER]);
       },
     );
 

@@ -9,6 +9,7 @@ import { erasePerson } from '#testing/erase-person.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const FREE = 'someone@GMail.com';
 const DISPOSABLE = 'someone@mailinator.com';
@@ -21,10 +22,7 @@ onEachEngine('e-mail domain policy', ({ test }) => {
       assert.equal(response.statusCode, 202, email);
     }
     const rows = await server.database.db.selectFrom('submissions').select('flags').execute();
-    assert.deepEqual(
-      rows.map(({ flags }) => flags),
-      ['', '', ''],
-    );
+    assert.deepEqual(valuesOf(rows, 'flags'), ['', '', '']);
   });
 
   test(

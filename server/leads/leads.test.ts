@@ -15,6 +15,7 @@ import {
   referenceOf,
   wrongFor,
   refusalOf,
+  requestCode,
 } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -254,11 +255,9 @@ onEachEngine('leads', ({ test }) => {
 
   test('a visitor gets a working code after the clock was set back', async (server) => {
     const visitor = createVisitor(server);
-    await ask(visitor);
-    await newestCode(server);
+    await requestCode(server, visitor);
     await server.advance(60);
-    await ask(visitor);
-    await newestCode(server, 2);
+    await requestCode(server, visitor, 2);
     await server.advance(-3600);
     const open = await visitor.get('/api/challenge');
     assert.ok(open.json<OpenChallenge>().resendSeconds <= 60);

@@ -15,6 +15,7 @@ import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const EMAIL = 'ada@example.com';
 const NEWS = 'Also send me news, as the policy (https://example.com/privacy) says.';
@@ -100,10 +101,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
       assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
       await server.advance(70);
     }
-    assert.deepEqual(
-      (await receipts(server)).map(({ purpose }) => purpose),
-      ['guide', 'guide', 'news'],
-    );
+    assert.deepEqual(valuesOf(await receipts(server), 'purpose'), ['guide', 'guide', 'news']);
   });
 
   test('unknown wordings of the box for news are refused, earlier ones accepted, and a resend repeats its own', async (server) => {

@@ -20,7 +20,9 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
+import { typesOf } from '#testing/webhook-leads.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -181,11 +183,8 @@ onEachEngine('unsubscribe link', ({ test, engine }) => {
         for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
         await becomeLead(server, 'eve@example.com');
         await until(() => receiver.received.length >= 3);
-        const events = receiver.received.map(({ event }) => event);
-        assert.deepEqual(
-          events.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
-          ['lead.verified', 'lead.unsubscribed'],
-        );
+        const ofLead = receiver.received.filter(({ event }) => event.data.lead.id === leadId);
+        assert.deepEqual(typesOf(ofLead), ['lead.verified', 'lead.unsubscribed']);
       });
     }));
 
@@ -220,10 +219,7 @@ onEachEngine('unsubscribe link', ({ test, engine }) => {
     await press(server, url);
     assert.equal((await sealConsents(server.service)).sealed, 4);
     const entries = await db.selectFrom('consent_chain').select('kind').orderBy('position').execute();
-    assert.deepEqual(
-      entries.map(({ kind }) => kind),
-      ['consent', 'withdrawal', 'consent', 'withdrawal'],
-    );
+    assert.deepEqual(valuesOf(entries, 'kind'), ['consent', 'withdrawal', 'consent', 'withdrawal']);
   });
 
   test('a withdrawal appears in timeline, chain and proof, even after an erasure', async (server) => {

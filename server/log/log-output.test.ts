@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { openLogOutput } from '#server/log/log-output.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
@@ -93,10 +94,7 @@ function tests(): void {
       }
       const all = Array.from({ length: 2_500 }, (_, number) => number);
       for (const text of [readFileSync(file, 'utf8'), piped])
-        assert.deepEqual(
-          read(text).map(({ number }) => number),
-          all,
-        );
+        assert.deepEqual(valuesOf(read(text), 'number'), all);
     }));
 
   it('the log ends with the last lines in order, even if a write is pending at exit', () =>

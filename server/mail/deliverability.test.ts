@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { deliverabilityFaults } from '#testing/deliverability.ts';
 import { sendEveryMail } from '#testing/every-mail.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const SENT = { English: sendEveryMail(TEST_CAMPAIGN), German: sendEveryMail(GERMAN_CAMPAIGN) };
 
@@ -16,10 +17,14 @@ describe('deliverability of mail', () => {
         for (const fault of await deliverabilityFaults(sent, resolver))
           faults.push(`${sent.name}: it ${fault}`);
       assert.deepEqual(faults, []);
-      assert.deepEqual(
-        mails.map(({ name }) => name),
-        ['code', 'guide, link', 'new lead', 'guide, attached', 'breaker notice', 'digest'],
-      );
+      assert.deepEqual(valuesOf(mails, 'name'), [
+        'code',
+        'guide, link',
+        'new lead',
+        'guide, attached',
+        'breaker notice',
+        'digest',
+      ]);
     });
   }
 });

@@ -28,6 +28,7 @@ import {
 } from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 onEachEngine('webhooks', ({ engine }) => {
   it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
@@ -270,10 +271,7 @@ it('an event queued during the erasure of its lead is deleted on PostgreSQL', ()
     });
     assert.equal((await erasing.started).exitCode, 0);
     const rows = await db.selectFrom('webhook_events').select(['type', 'payload']).execute();
-    assert.deepEqual(
-      rows.map(({ type }) => type),
-      ['lead.erased'],
-    );
+    assert.deepEqual(valuesOf(rows, 'type'), ['lead.erased']);
     assert.doesNotMatch(JSON.stringify(rows), /ada@/);
   }));
 
