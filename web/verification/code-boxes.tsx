@@ -1,14 +1,30 @@
-import { useId, useRef, type Ref } from 'react';
+import { useEffect, useEffectEvent, useId, useReducer, useRef, type Ref, type RefObject } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
+import { codeDigits, isDigit } from '#shared/code-digits.ts';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
 import { NoBreak } from '#web/ui/no-break.tsx';
-import { eventOfKey } from '#web/verification/code-entry.ts';
-import { useCodeEntry, type CodeEntryProps } from '#web/verification/use-code-entry.ts';
+import {
+  codeEntryReducer,
+  completeCode,
+  EMPTY_CODE_ENTRY,
+  eventOfKey,
+  type CodeEntry,
+  type CodeEntryEvent,
+} from '#web/verification/code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
-type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 'onEdit' | 'onComplete'> & {
+type CodeEntryProps = {
+  /** The boxes become empty when it rises. */
+  readonly refusals: number;
+  readonly disabled: boolean;
+  readonly onType: () => void;
+  readonly onEdit: () => void;
+  readonly onComplete: (code: string) => void;
+};
+
+type CodeBoxesProps = CodeEntryProps & {
   readonly ref: Ref<HTMLDivElement>;
   readonly headingId: string;
   readonly introId: string;
@@ -17,28 +33,12 @@ type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 
 
 const BOXES_ID = 'verification-boxes';
 
-export function CodeBoxes({
-  ref,
-  headingId,
-  introId,
-  refusals,
-  failure,
-  disabled,
-  onType,
-  onEdit,
-  onComplete,
-}: CodeBoxesProps) {
+export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBoxesProps) {
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const failureId = useId();
+  const { disabled } = props;
   const complaint = disabled ? null : failure;
-  const { entry, apply, noteFocus } = useCodeEntry({
-    boxes,
-    refusals,
-    disabled,
-    onType,
-    onEdit,
-    onComplete,
-  });
+  const { entry, apply, noteFocus } = useCodeEntry(boxes, props);
 
   return (
     <>
@@ -95,4 +95,87 @@ export function CodeBoxes({
       )}
     </>
   );
+}
+
+type Boxes = RefObject<(HTMLInputElement | null)[]>;
+
+function useCodeEntry(boxes: Boxes, { refusals, disabled, onType, onEdit, onComplete }: CodeEntryProps) {
+  const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
+  const submitted = useRef<string | null>(null);
+
+  const waiting = useRef<CodeEntryEvent | null>(null);
+
+  const apply = (event: CodeEntryEvent) => {
+    if (disabled) {
+      if (event.type === 'paste' && codeDigits(event.text).length === CODE_LENGTH) waiting.current = event;
+      return;
+    }
+    const next = codeEntryReducer(entry, event);
+    dispatch(event);
+    if (next.digits !== entry.digits) onType();
+    boxes.current[next.focus]?.focus();
+    boxes.current[next.focus]?.select();
+    const code = completeCode(next);
+    if (code !== completeCode(entry)) onEdit();
+    // A second autofill of the same code is not another attempt.
+    if (code !== null && code !== submitted.current) {
+      submitted.current = code;
+      onComplete(code);
+    }
+    if (code === null) submitted.current = null;
+  };
+
+  useEffect(() => {
+    if (refusals === 0) return;
+    submitted.current = null;
+    dispatch({ type: 'reset' });
+  }, [refusals]);
+  useFocusOfBoxes(boxes, disabled);
+  const applyWaiting = useEffectEvent(() => {
+    const event = waiting.current;
+    waiting.current = null;
+    if (event) apply(event);
+  });
+  useEffect(() => {
+    if (!disabled) applyWaiting();
+  }, [disabled]);
+  useStrayInput(entry, apply);
+
+  return { entry, apply, noteFocus: (box: number) => dispatch({ type: 'focus', box }) };
+}
+
+function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
+  const wasDisabled = useRef(false);
+  useEffect(() => {
+    const focused = document.activeElement;
+    // Disabled boxes lose the focus, sometimes a moment later. Another focused element keeps it.
+    const isFree = focused === document.body || boxes.current.some((box) => box === focused);
+    if (wasDisabled.current && !disabled && isFree) boxes.current[0]?.focus();
+    wasDisabled.current = disabled;
+  }, [boxes, disabled]);
+
+  useEffect(() => {
+    boxes.current[0]?.focus({ preventScroll: true });
+  }, [boxes]);
+}
+
+function useStrayInput(entry: CodeEntry, apply: (event: CodeEntryEvent) => void): void {
+  const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
+    if (event.target instanceof HTMLInputElement) return;
+    const box = completeCode(entry) === null ? entry.focus : 0;
+    if (event instanceof ClipboardEvent) {
+      apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });
+    } else if (isDigit(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      apply({ type: 'input', box, value: event.key });
+    }
+  });
+  useEffect(() => {
+    document.addEventListener('keydown', onStrayInput);
+    document.addEventListener('paste', onStrayInput);
+    return () => {
+      document.removeEventListener('keydown', onStrayInput);
+      document.removeEventListener('paste', onStrayInput);
+    };
+  }, []);
 }

@@ -10,7 +10,6 @@ export type CodeEntryEvent =
   | { readonly type: 'input'; readonly box: number; readonly value: string }
   | { readonly type: 'paste'; readonly box: number; readonly text: string }
   | { readonly type: 'backspace'; readonly box: number }
-  | { readonly type: 'move'; readonly box: number; readonly to: 'previous' | 'next' | 'first' | 'last' }
   | { readonly type: 'focus'; readonly box: number }
   | { readonly type: 'reset' };
 
@@ -19,24 +18,24 @@ export const EMPTY_CODE_ENTRY: CodeEntry = {
   focus: 0,
 };
 
-const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['to']>> = {
-  ArrowLeft: 'previous',
-  ArrowRight: 'next',
-  Home: 'first',
-  End: 'last',
+const LAST = CODE_LENGTH - 1;
+const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);
+
+const MOVES: Readonly<Record<string, (box: number) => number>> = {
+  ArrowLeft: (box) => box - 1,
+  ArrowRight: (box) => box + 1,
+  Home: () => 0,
+  End: () => LAST,
 };
 
 /** For keys without Ctrl, Meta or Alt; null if the browser handles the key. */
 export function eventOfKey({ digits }: CodeEntry, box: number, key: string): CodeEntryEvent | null {
-  const to = MOVES[key];
-  if (to !== undefined) return { type: 'move', box, to };
+  const move = MOVES[key];
+  if (move !== undefined) return { type: 'focus', box: clamp(move(box)) };
   if (key === 'Backspace') return { type: 'backspace', box };
   // Typing the same digit again fires no input event, but must still move on.
   return key.length === 1 && key === digits[box] ? { type: 'input', box, value: key } : null;
 }
-
-const LAST = CODE_LENGTH - 1;
-const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);
 
 export function completeCode({ digits }: CodeEntry): string | null {
   return digits.every((digit) => digit !== '') ? digits.join('') : null;
@@ -53,10 +52,6 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
       return entry.digits[event.box] === ''
         ? { ...entry, focus: clamp(event.box - 1) }
         : { digits: entry.digits.with(event.box, ''), focus: event.box };
-    case 'move': {
-      const to = { previous: event.box - 1, next: event.box + 1, first: 0, last: LAST }[event.to];
-      return { ...entry, focus: clamp(to) };
-    }
     case 'focus':
       return { ...entry, focus: event.box };
     case 'reset':

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { nextAskAt } from '#web/verification/asking-times.ts';
+import { nextAskAt } from '#web/verification/use-mail-status.ts';
 
 const CODE_AT = 1_000_000;
 
