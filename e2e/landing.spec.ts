@@ -59,13 +59,21 @@ test('the theme is light at first, changes on the first press and is stored unde
   expect(await theme()).toBe('light light');
 });
 
-test('the page has the right theme from the first frame', async ({ page, expectedErrors }) => {
+test('the page has the stored theme from the first frame, or light if it is unknown', async ({
+  page,
+  expectedErrors,
+}) => {
   expectedErrors.push(/assets\/(?:app|display)-/);
-  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
   await page.route('**/assets/**', (route) => route.abort());
-  await page.goto('/', { waitUntil: 'commit' });
-  await page.waitForFunction(() => document.body !== null);
-  expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
+  for (const [stored, shown] of [
+    ['dark', 'dark'],
+    ['purple', 'light'],
+  ] as const) {
+    await page.addInitScript((theme) => localStorage.setItem('theme', theme), stored);
+    await page.goto('/', { waitUntil: 'commit' });
+    await page.waitForFunction(() => document.body !== null);
+    expect(await page.evaluate(() => document.documentElement.className)).toBe(shown);
+  }
 });
 
 test('an unknown path shows the 404 page with a link back', async ({ page, expectedErrors }) => {

@@ -22,10 +22,7 @@ const {
 } = (document.currentScript as HTMLElement).dataset;
 const variant = variants ? (document.currentScript as HTMLElement).dataset['variant'] : '';
 const counterUrl = analytics ? (document.currentScript as HTMLElement).dataset['counter'] : '';
-showTheme(
-  root,
-  readTheme(() => localStorage),
-);
+showTheme(root, readTheme());
 
 const buttons = () => [...document.querySelectorAll('button')];
 const buttonAt = ({ target }: Event) => (target instanceof Element ? target.closest('button') : null);

@@ -2,7 +2,4 @@
 // forbids inline scripts.
 import { readTheme, showTheme } from '#web/theme/theme.ts';
 
-showTheme(
-  document.documentElement,
-  readTheme(() => localStorage),
-);
+showTheme(document.documentElement, readTheme());

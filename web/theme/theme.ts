@@ -7,28 +7,22 @@ export type Theme = 'light' | 'dark';
 const THEME_KEY = 'theme';
 const DEFAULT_THEME: Theme = 'light';
 
-type ThemeStorage = Pick<Storage, 'getItem' | 'setItem'>;
-
-export function readTheme(storage: () => ThemeStorage): Theme {
+export function readTheme(): Theme {
   try {
-    return storage().getItem(THEME_KEY) === 'dark' ? 'dark' : DEFAULT_THEME;
+    return localStorage.getItem(THEME_KEY) === 'dark' ? 'dark' : DEFAULT_THEME;
   } catch {
     return DEFAULT_THEME;
-  }
-}
-
-export function keepTheme(storage: () => ThemeStorage, theme: Theme): void {
-  try {
-    storage().setItem(THEME_KEY, theme);
-  } catch {
-    // Storage is forbidden.
   }
 }
 
 export function toggleTheme(root: HTMLElement): void {
   const theme = root.classList.contains('dark') ? 'light' : 'dark';
   showTheme(root, theme);
-  keepTheme(() => localStorage, theme);
+  try {
+    localStorage.setItem(THEME_KEY, theme);
+  } catch {
+    // Storage is forbidden.
+  }
 }
 
 export function showTheme(root: HTMLElement, theme: Theme): void {
