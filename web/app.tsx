@@ -7,7 +7,7 @@ import { StaticMarkupContext, type StaticMarkup } from '#web/frame/static-part.t
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
-import { Toaster, ToastProvider } from '#web/ui/toaster.tsx';
+import { ToastContext, Toaster } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export type AppProps = {
@@ -25,7 +25,7 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>
-      <ToastProvider store={toasts}>
+      <ToastContext value={toasts}>
         <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
           {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
         </StaticMarkupContext>
@@ -33,7 +33,7 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
           <Toaster />
           <LoadedTooltips />
         </InBrowser>
-      </ToastProvider>
+      </ToastContext>
     </QueryClientProvider>
   );
 }

@@ -14,77 +14,49 @@ export type Toast = ToastContent & {
   readonly open: boolean;
 };
 
-export type ToastState = readonly Toast[];
-
-export type ToastAction =
-  | { readonly type: 'add'; readonly toast: ToastContent & { readonly id: string } }
-  | { readonly type: 'update'; readonly id: string; readonly changes: Partial<ToastContent> }
-  | { readonly type: 'dismiss'; readonly id: string }
-  | { readonly type: 'remove'; readonly id: string };
-
-/** Specification, section 9. */
-const TOAST_LIMIT = 1;
-/** Specification, section 9. */
-export const TOAST_REMOVE_DELAY_MS = 1_000_000;
-
-export function toastReducer(state: ToastState, action: ToastAction): ToastState {
-  switch (action.type) {
-    case 'add':
-      return [{ ...action.toast, open: true }, ...state].slice(0, TOAST_LIMIT);
-    case 'update':
-      return state.map((toast) => (toast.id === action.id ? { ...toast, ...action.changes } : toast));
-    case 'dismiss':
-      return state.map((toast) => (toast.id === action.id ? { ...toast, open: false } : toast));
-    case 'remove':
-      return state.filter((toast) => toast.id !== action.id);
-  }
-}
-
 export type ToastStore = {
   readonly subscribe: (listener: () => void) => () => void;
-  readonly getState: () => ToastState;
+  readonly getState: () => readonly Toast[];
   /** Replaces any other toast. Returns the ID. */
   readonly add: (toast: ToastContent) => string;
   readonly update: (id: string, changes: Partial<ToastContent>) => void;
   readonly dismiss: (id: string) => void;
 };
 
+/** Specification, section 9. */
+const TOAST_LIMIT = 1;
+/** Specification, section 9. */
+export const TOAST_REMOVE_DELAY_MS = 1_000_000;
+
 export function createToastStore(): ToastStore {
-  let state: ToastState = [];
+  let toasts: readonly Toast[] = [];
   let lastId = 0;
   const listeners = new Set<() => void>();
-  const removals = new Map<string, ReturnType<typeof setTimeout>>();
 
-  const dispatch = (action: ToastAction) => {
-    state = toastReducer(state, action);
-    for (const [id, timer] of removals) {
-      if (state.some((toast) => toast.id === id)) continue;
-      clearTimeout(timer);
-      removals.delete(id);
-    }
+  const show = (next: readonly Toast[]) => {
+    toasts = next;
     for (const listener of listeners) listener();
   };
+  const change = (id: string, changes: Partial<Toast>) =>
+    show(toasts.map((toast) => (toast.id === id ? { ...toast, ...changes } : toast)));
 
   return {
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    getState: () => state,
-    add: (toast) => {
+    getState: () => toasts,
+    add: (content) => {
       lastId += 1;
       const id = String(lastId);
-      dispatch({ type: 'add', toast: { ...toast, id } });
+      show([{ ...content, id, open: true }, ...toasts].slice(0, TOAST_LIMIT));
       return id;
     },
-    update: (id, changes) => dispatch({ type: 'update', id, changes }),
+    update: change,
     dismiss: (id) => {
-      if (!state.some((toast) => toast.id === id && toast.open)) return;
-      removals.set(
-        id,
-        setTimeout(() => dispatch({ type: 'remove', id }), TOAST_REMOVE_DELAY_MS),
-      );
-      dispatch({ type: 'dismiss', id });
+      if (!toasts.some((toast) => toast.id === id && toast.open)) return;
+      change(id, { open: false });
+      setTimeout(() => show(toasts.filter((toast) => toast.id !== id)), TOAST_REMOVE_DELAY_MS);
     },
   };
 }

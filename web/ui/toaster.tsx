@@ -1,14 +1,6 @@
 // Specification, section 4: toasts close after 5000 ms, after a swipe of 50 px to the right, or with the button; F8 focuses them.
 import * as RadixToast from '@radix-ui/react-toast';
-import {
-  createContext,
-  useContext,
-  useEffect,
-  useRef,
-  useSyncExternalStore,
-  type ReactNode,
-  type RefObject,
-} from 'react';
+import { createContext, useContext, useEffect, useRef, useSyncExternalStore, type RefObject } from 'react';
 
 import { toasts as words } from '#campaign/interface.yaml';
 import { Button } from '#web/ui/button.tsx';
@@ -19,21 +11,11 @@ import styles from '#web/ui/toaster.module.css';
 const AUTO_CLOSE_MS = 5000;
 const SWIPE_THRESHOLD_PX = 50;
 
-const ToastContext = createContext<ToastStore | null>(null);
-
-export function ToastProvider({
-  store,
-  children,
-}: {
-  readonly store: ToastStore;
-  readonly children: ReactNode;
-}) {
-  return <ToastContext value={store}>{children}</ToastContext>;
-}
+export const ToastContext = createContext<ToastStore | null>(null);
 
 export function useToasts(): ToastStore {
   const store = useContext(ToastContext);
-  if (store === null) throw new Error('useToasts needs a ToastProvider above it.');
+  if (store === null) throw new Error('useToasts needs a ToastContext above it.');
   return store;
 }
 
