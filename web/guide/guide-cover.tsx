@@ -5,32 +5,23 @@ import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/guide/guide-cover.module.css';
 import { NoBreak } from '#web/ui/no-break.tsx';
 
-const STATIC_ID = 'guide-cover';
+/** The browser reuses the markup that the build has rendered for one of them. */
+function Cover({ className }: { readonly className?: string | undefined }) {
+  return (
+    <div className={className} aria-hidden>
+      <StaticPart id="guide-cover">{import.meta.env.SSR ? <GuideCover /> : null}</StaticPart>
+    </div>
+  );
+}
 
 export function HeroCover({ className = '' }: { readonly className: string | undefined }) {
   if (hero.imageAlt && (promise === undefined || promise.imageAlt)) return null;
-  return (
-    <div className={hero.imageAlt ? styles.kept : `${className} ${styles.ground}`} aria-hidden>
-      <StaticPart id={STATIC_ID}>{import.meta.env.SSR ? <GuideCover /> : null}</StaticPart>
-    </div>
-  );
+  return <Cover className={hero.imageAlt ? styles.kept : `${className} ${styles.ground}`} />;
 }
 
-export function ClosingCover() {
-  return (
-    <div aria-hidden>
-      <StaticPart id={STATIC_ID}>{import.meta.env.SSR ? <GuideCover /> : null}</StaticPart>
-    </div>
-  );
-}
+export const ClosingCover = () => <Cover />;
 
-export function PromiseCover() {
-  return (
-    <div className={styles.beside} aria-hidden>
-      <StaticPart id={STATIC_ID}>{null}</StaticPart>
-    </div>
-  );
-}
+export const PromiseCover = () => <Cover className={styles.beside} />;
 
 const strands = (): string =>
   Array.from({ length: 25 }, (_, index) => {

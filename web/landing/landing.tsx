@@ -5,7 +5,7 @@ import * as landing from '#campaign/landing.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { GuideBar } from '#web/landing/guide-bar.tsx';
-import { GuidePicture } from '#web/guide/guide-picture.tsx';
+import { GuidePicture, srcSetOf } from '#web/guide/pictures.tsx';
 import styles from '#web/landing/landing.module.css';
 import { Figures, HowItWorks, Sections } from '#web/landing/sections.tsx';
 import { keepPlace, type Action } from '#web/landing/return-point.ts';
@@ -16,7 +16,6 @@ import { Button } from '#web/ui/button.tsx';
 import { ClosingCover, HeroCover } from '#web/guide/guide-cover.tsx';
 import { ArrowRightIcon } from '#web/ui/icons.tsx';
 import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
-import { SITE_PATH } from '#web/site-path.ts';
 
 type LandingStageProps = {
   readonly onCallToAction: () => void;
@@ -89,8 +88,6 @@ type CallToAction = {
 // Shown below the medium breakpoint. With a trailing comma, the comma would not be part of the URL.
 const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
-const heroSet = (type: string) =>
-  HERO_WIDTHS.map((width) => `${SITE_PATH}/media/hero-${width}.${type} ${width}w`).join(', ');
 const HERO_SIZES = '(min-width: 1120px) 30rem, 44vw';
 
 function Hero({
@@ -121,8 +118,8 @@ function Hero({
       {imageAlt && (
         <picture className={styles.heroPicture}>
           <source media="(max-width: 767.98px)" srcSet={NOTHING} />
-          <source type="image/avif" srcSet={heroSet('avif')} sizes={HERO_SIZES} />
-          <source type="image/webp" srcSet={heroSet('webp')} sizes={HERO_SIZES} />
+          <source type="image/avif" srcSet={srcSetOf('hero', HERO_WIDTHS, 'avif')} sizes={HERO_SIZES} />
+          <source type="image/webp" srcSet={srcSetOf('hero', HERO_WIDTHS, 'webp')} sizes={HERO_SIZES} />
           {/* The picture must not compete with the words for a slow line. */}
           <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
         </picture>

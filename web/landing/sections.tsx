@@ -1,8 +1,7 @@
 import * as landing from '#campaign/landing.yaml';
 import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
-import { GuidePicture } from '#web/guide/guide-picture.tsx';
-import { OpenPages } from '#web/guide/open-pages.tsx';
+import { GuidePicture, OpenPages } from '#web/guide/pictures.tsx';
 import styles from '#web/landing/landing.module.css';
 import letterStyles from '#web/landing/letter.module.css';
 import logoRow from '#web/landing/logos.module.css';

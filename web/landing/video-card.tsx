@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState, type Ref } from 'react';
 
 import * as site from '#campaign/site.yaml';
+import { srcSetOf } from '#web/guide/pictures.tsx';
 import film from '#web/landing/film.module.css';
 import styles from '#web/landing/landing.module.css';
 import { Button } from '#web/ui/button.tsx';
@@ -57,7 +58,7 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
       <picture>
         <source
           type="image/avif"
-          srcSet={`${SITE_PATH}/media/poster-640.avif 640w, ${SITE_PATH}/media/poster-960.avif 960w`}
+          srcSet={srcSetOf('poster', [640, 960], 'avif')}
           sizes="(min-width: 1120px) 65rem, (min-width: 768px) 92vw, 48vw"
         />
         <img src={`${SITE_PATH}/media/poster-640.webp`} alt="" width={1280} height={720} loading="lazy" />

@@ -1,6 +1,6 @@
 import { closing, promise, testimonial } from '#campaign/landing.yaml';
 import { PromiseCover } from '#web/guide/guide-cover.tsx';
-import { GuidePicture } from '#web/guide/guide-picture.tsx';
+import { GuidePicture } from '#web/guide/pictures.tsx';
 import styles from '#web/steps/promise-beside-step.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';

@@ -1,7 +1,7 @@
 import { verification as words } from '#campaign/interface.yaml';
 import { firstPages } from '#campaign/landing.yaml';
 import { CLOSED_ENVELOPE_PARTS } from '#shared/closed-envelope.ts';
-import { OpenPages } from '#web/guide/open-pages.tsx';
+import { OpenPages } from '#web/guide/pictures.tsx';
 import styles from '#web/verification/waiting-aside.module.css';
 
 /** Next to the code boxes: the envelope that opens with the right code, and the guide's first pages to read until the code comes. */
