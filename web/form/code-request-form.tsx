@@ -15,13 +15,7 @@ import { ownVariant } from '#web/variant.ts';
 import styles from '#web/form/form-stage.module.css';
 import { ConsentWithLinks } from '#web/form/consent-with-links.tsx';
 import { suggestEmail } from '#web/form/email-suggestion.ts';
-import {
-  checkDraft,
-  firstInvalidField,
-  type LeadDraft,
-  type LeadErrors,
-  type LeadField,
-} from '#web/form/lead-draft.ts';
+import { checkDraft, type LeadDraft, type LeadErrors, type LeadField } from '#web/form/lead-draft.ts';
 import { OwnFields } from '#web/form/own-fields.tsx';
 import { ownLead } from '#web/form/own-form.ts';
 import { failureToast } from '#web/messages.ts';
@@ -68,12 +62,9 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
       submission.send(check.lead, trap.current?.value ?? '', draft);
       return;
     }
+    const { errors: mistakes } = check;
     const inputs = [...event.currentTarget.querySelectorAll<HTMLInputElement>('[name]')];
-    const first = firstInvalidField(
-      inputs.map(({ name }) => name),
-      check.errors,
-    );
-    inputs.find(({ name }) => name === first)?.focus();
+    inputs.find(({ name }) => mistakes[name] !== undefined)?.focus();
   };
 
   const change = (field: LeadField, value: string | boolean) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { LeadForm } from '#shared/lead.ts';
-import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-draft.ts';
+import { checkDraft, EMPTY_DRAFT } from '#web/form/lead-draft.ts';
 
 const WORDS = {
   nameTooShort: 'Name must be at least {minimum} characters',
@@ -49,12 +49,5 @@ describe('form draft', () => {
       type: 'errors',
       errors: { name: 'Name must be one line', company: 'Company name must be at most 200 characters' },
     });
-  });
-
-  it('firstInvalidField returns the first field with an error', () => {
-    const names = ['name', 'email', 'consent'];
-    assert.equal(firstInvalidField(names, { consent: 'x', email: 'y' }), 'email');
-    assert.equal(firstInvalidField(names, { consent: 'x' }), 'consent');
-    assert.equal(firstInvalidField(names, {}), undefined);
   });
 });

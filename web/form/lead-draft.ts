@@ -28,6 +28,3 @@ export function checkDraft(
     errors[path.join('.')] ??= errorIn(words, message) ?? message;
   return { type: 'errors', errors };
 }
-
-export const firstInvalidField = (names: readonly string[], errors: LeadErrors): string | undefined =>
-  names.find((name) => errors[name] !== undefined);
