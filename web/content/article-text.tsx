@@ -3,21 +3,20 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 're
 
 import { article as articleWords, content as words } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
+import { API } from '#shared/api.ts';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
-import { ARTICLE_KEY, failedWith, noteReading, parseArticle } from '#web/api-client.ts';
+import { ARTICLE_KEY, failedWith, isGuideFileThere, noteReading, parseArticle } from '#web/api-client.ts';
 import { followLinkWithin, goTo, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
-import { GuideChapters } from '#web/content/guide-chapters.tsx';
-import { GuideFileButton } from '#web/content/guide-file-button.tsx';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
-import { partsRead } from '#web/content/reading-progress.ts';
-import { readingMinutes } from '#web/content/reading-time.ts';
+import { partsRead, readingMinutes } from '#web/content/reading.ts';
 import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 import { useShare } from '#web/content/use-share.ts';
 import { reportStep } from '#web/funnel.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 import button from '#web/ui/button.module.css';
 import { Button } from '#web/ui/button.tsx';
-import { ShareIcon } from '#web/ui/icons.tsx';
+import { DownloadIcon, ShareIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 type ArticleTextProps = {
@@ -146,6 +145,52 @@ function ArticleBody({ html }: { readonly html: string }) {
         dangerouslySetInnerHTML={{ __html: withUnbrokenTerms(html) }}
       />
     </>
+  );
+}
+
+function GuideFileButton({
+  label,
+  onAccessEnded,
+}: {
+  readonly label: string;
+  readonly onAccessEnded: () => void;
+}) {
+  const toasts = useToasts();
+  const download = async () => {
+    try {
+      await isGuideFileThere();
+      location.assign(SITE_PATH + API.guideFile);
+    } catch (error) {
+      if (failedWith(error, 'no-session')) onAccessEnded();
+      else toasts.add({ title: label, description: words.notLoaded, variant: 'destructive' });
+    }
+  };
+  return (
+    <Button style={{ marginTop: '2.5rem' }} onClick={() => void download()}>
+      <DownloadIcon />
+      <span>{label}</span>
+    </Button>
+  );
+}
+
+/** The whole guide's contents, below the part that was read. */
+function GuideChapters() {
+  // Not destructured, so the bundler needs no object with all entries.
+  const chapters = articleWords.chapters;
+  if (!chapters) return null;
+  return (
+    <section className={styles.chapters} aria-labelledby="chapters">
+      <h2 id="chapters">{chapters.title}</h2>
+      <ol>
+        {chapters.titles.map((title, index) => (
+          <li key={title}>
+            {title}
+            {index < chapters.open && <span className={styles.read}>{chapters.read}</span>}
+            {index === chapters.open && <span>{chapters.next}</span>}
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 

@@ -6,7 +6,7 @@ import { ArticleText } from '#web/content/article-text.tsx';
 import styles from '#web/content/content-stage.module.css';
 import { OpeningEnvelope } from '#web/content/opening-envelope.tsx';
 import { SELECTABLE } from '#web/content/prompt-blocks.ts';
-import { readingProgress } from '#web/content/reading-progress.ts';
+import { readingProgress } from '#web/content/reading.ts';
 import { useShare } from '#web/content/use-share.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';

@@ -2,33 +2,38 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { placeOf } from '#web/content/article-places.ts';
-import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
-import { sharePage } from '#web/content/share-page.ts';
+import { partsRead, readingMinutes, readingProgress } from '#web/content/reading.ts';
+import { sharePage, type ShareOutcome, type Sharer } from '#web/content/share-page.ts';
+import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 import { initialsOf } from '#web/ui/initials.ts';
 
-describe('progress bar', () => {
-  it('readingProgress runs from 0 to 100 percent and never beyond', () => {
-    assert.equal(readingProgress(0, 1000), 0);
-    assert.equal(readingProgress(250, 1000), 25);
-    assert.equal(readingProgress(1000, 1000), 100);
-    assert.equal(readingProgress(-40, 1000), 0, 'rubber band');
-    assert.equal(readingProgress(1040, 1000), 100);
-    assert.equal(readingProgress(0, 0), 100, 'everything fits the window');
-  });
+it('readingProgress runs from 0 to 100 percent and never beyond', () => {
+  assert.equal(readingProgress(0, 1000), 0);
+  assert.equal(readingProgress(250, 1000), 25);
+  assert.equal(readingProgress(1000, 1000), 100);
+  assert.equal(readingProgress(-40, 1000), 0, 'rubber band');
+  assert.equal(readingProgress(1040, 1000), 100);
+  assert.equal(readingProgress(0, 0), 100, 'everything fits the window');
 });
 
-describe('parts of the article', () => {
-  it('partsRead returns each quarter of the article that has been in view', () => {
-    const at = (top: number, height = 4000) => partsRead({ top, height }, 800);
-    assert.deepEqual(at(300), []);
-    assert.deepEqual(at(-199), []);
-    assert.deepEqual(at(-200), ['quarter']);
-    assert.deepEqual(at(-2200), ['quarter', 'half', 'three-quarters']);
-    assert.deepEqual(at(-3200), ['quarter', 'half', 'three-quarters', 'whole']);
-    assert.deepEqual(at(-9000), ['quarter', 'half', 'three-quarters', 'whole'], 'far below it');
-    assert.deepEqual(at(900), [], 'below the window');
-    assert.deepEqual(at(0, 0), [], 'not there yet');
-  });
+it('partsRead returns each quarter of the article that has been in view', () => {
+  const at = (top: number, height = 4000) => partsRead({ top, height }, 800);
+  assert.deepEqual(at(300), []);
+  assert.deepEqual(at(-199), []);
+  assert.deepEqual(at(-200), ['quarter']);
+  assert.deepEqual(at(-2200), ['quarter', 'half', 'three-quarters']);
+  assert.deepEqual(at(-3200), ['quarter', 'half', 'three-quarters', 'whole']);
+  assert.deepEqual(at(-9000), ['quarter', 'half', 'three-quarters', 'whole'], 'far below it');
+  assert.deepEqual(at(900), [], 'below the window');
+  assert.deepEqual(at(0, 0), [], 'not there yet');
+});
+
+it('readingMinutes counts words, not tags, and is never zero', () => {
+  const words = (count: number) => 'word '.repeat(count);
+  assert.equal(readingMinutes(`<p>${words(238 * 3)}</p>`), 3);
+  assert.equal(readingMinutes(`<p class="a b c">${words(238)}</p>${'<br />'.repeat(500)}`), 1);
+  assert.equal(readingMinutes('<p>Short.</p>'), 1);
+  assert.equal(readingMinutes(''), 1);
 });
 
 describe('the place to continue at', () => {
@@ -47,47 +52,40 @@ describe('the place to continue at', () => {
   });
 });
 
-describe('sharing', () => {
-  const DATA = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
-  const clipboard = (written: string[]) => ({ writeText: async (text: string) => void written.push(text) });
-
-  it('sharePage uses the share sheet and accepts a cancellation', async () => {
-    const shared: unknown[] = [];
-    assert.equal(await sharePage({ share: async (data) => void shared.push(data) }, DATA), 'shared');
-    assert.deepEqual(shared, [DATA]);
-    const written: string[] = [];
-    const cancel = async () => {
-      throw new DOMException('no', 'AbortError');
-    };
-    assert.equal(await sharePage({ share: cancel, clipboard: clipboard(written) }, DATA), 'cancelled');
-    assert.deepEqual(written, []);
-  });
-
-  it('sharePage copies the link without a share sheet', async () => {
-    const written: string[] = [];
-    assert.equal(await sharePage({ clipboard: clipboard(written) }, DATA), 'copied');
-    const broken = async () => {
-      throw new DOMException('no', 'NotAllowedError');
-    };
-    assert.equal(await sharePage({ share: broken, clipboard: clipboard(written) }, DATA), 'copied');
-    assert.deepEqual(written, [DATA.url, DATA.url]);
-  });
-
-  it('sharePage reports a failure when neither sharing nor copying works', async () => {
-    assert.equal(await sharePage({}, DATA), 'failed');
-    assert.equal(
-      await sharePage({ clipboard: { writeText: () => Promise.reject(new Error('no')) } }, DATA),
-      'failed',
-    );
-  });
+it('withUnbrokenTerms marks a formula, wraps each term with its sign and changes no letter', () => {
+  const html =
+    '<blockquote>\n<p><strong>A rate = b c + d/e + f</strong></p>\n</blockquote><blockquote>\n<p>Words</p>\n</blockquote><p>1 + 1 = 2</p>';
+  const kept = withUnbrokenTerms(html);
+  assert.equal(
+    kept,
+    '<blockquote data-formula>\n<p><strong>A rate <span>= b c</span> <span>+ d/e</span> <span>+ f</span></strong></p>\n</blockquote><blockquote>\n<p>Words</p>\n</blockquote><p>1 + 1 = 2</p>',
+  );
+  assert.equal(kept.replaceAll(/<\/?span>| data-formula/g, ''), html);
 });
 
-describe('initials', () => {
-  it('initialsOf returns the first letters of the first and the last name', () => {
-    assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
-    assert.equal(initialsOf('  ada  king lovelace '), 'AL');
-    assert.equal(initialsOf('Cher'), 'C');
-    assert.equal(initialsOf('𝒜da Ö'), '𝒜Ö');
-    assert.equal(initialsOf(''), '');
+const PAGE = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
+const fails = (name: string) => () => Promise.reject(new DOMException('no', name));
+const BROWSERS: readonly (readonly [what: string, Sharer | { clipboard?: undefined }, ShareOutcome])[] = [
+  ['has a share sheet', { share: () => Promise.resolve() }, 'shared'],
+  ['has a share sheet that is cancelled', { share: fails('AbortError') }, 'cancelled'],
+  ['has a share sheet that fails', { share: fails('NotAllowedError') }, 'copied'],
+  ['has only a clipboard', {}, 'copied'],
+  ['has neither a share sheet nor a clipboard', { clipboard: undefined }, 'failed'],
+  ['has a clipboard that fails', { clipboard: { writeText: fails('NotAllowedError') } }, 'failed'],
+];
+
+for (const [what, browser, outcome] of BROWSERS)
+  it(`sharePage returns "${outcome}" if the browser ${what}`, async () => {
+    const written: string[] = [];
+    const clipboard = { writeText: async (text: string) => void written.push(text) };
+    assert.equal(await sharePage({ clipboard, ...browser } as Sharer, PAGE), outcome);
+    assert.deepEqual(written, outcome === 'copied' ? [PAGE.url] : []);
   });
+
+it('initialsOf returns the first letters of the first and the last name', () => {
+  assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
+  assert.equal(initialsOf('  ada  king lovelace '), 'AL');
+  assert.equal(initialsOf('Cher'), 'C');
+  assert.equal(initialsOf('𝒜da Ö'), '𝒜Ö');
+  assert.equal(initialsOf(''), '');
 });
