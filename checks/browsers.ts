@@ -42,7 +42,7 @@ const IN_LIBRARIES: Readonly<Record<string, string>> = {
   marginLeft: 'of a computed style, which is not a CSSPageDescriptors',
   marginRight: 'of a computed style, which is not a CSSPageDescriptors',
   skipTransition: "React's view transitions, which we do not use",
-  startViewTransition: "React's, which we do not use; web/stage-transition.ts tests for it",
+  startViewTransition: "React's, which we do not use; web/use-stage.ts tests for it",
   currentEntry: 'React tests for navigation',
   downlink: 'React tests for navigator.connection',
   createContext: "React's, which is not navigator.ml's",

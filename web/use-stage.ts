@@ -1,9 +1,9 @@
 // Connects the stage to the browser's history: each stage is an entry with the same URL.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
+import { flushSync } from 'react-dom';
 
 import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
-import { withTransition } from '#web/stage-transition.ts';
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
 
@@ -98,4 +98,22 @@ export function useStage(initial: StageState): StageControl {
     }
   };
   return { state, send, hasMoved: () => moved.current };
+}
+
+/**
+ * Changes the stage with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Use it only for presses:
+ * on Back and Forward, browsers restore the scroll position themselves.
+ */
+function withTransition(update: () => void): void {
+  if (
+    !('startViewTransition' in document) ||
+    matchMedia('(prefers-reduced-motion:reduce)').matches ||
+    // An early press, replayed by boot.ts, has waited long enough.
+    document.querySelector('[aria-busy]') !== null
+  ) {
+    update();
+    return;
+  }
+  // Browsers refuse it for a hidden page, but still run the update.
+  document.startViewTransition(() => flushSync(update)).ready.catch(() => {});
 }
