@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
+
+import * as z from 'zod/mini';
 
 import { LeadForm } from '#shared/lead.ts';
-import { checkDraft, EMPTY_DRAFT } from '#web/form/lead-draft.ts';
+import {
+  checkDraft,
+  EMPTY_DRAFT,
+  forgetDraft,
+  keepDraft,
+  KeptText,
+  readDraft,
+} from '#web/form/lead-draft.ts';
 
 const WORDS = {
   nameTooShort: 'Name must be at least {minimum} characters',
@@ -49,5 +58,68 @@ describe('form draft', () => {
       type: 'errors',
       errors: { name: 'Name must be one line', company: 'Company name must be at most 200 characters' },
     });
+  });
+});
+
+const ADA = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true };
+
+describe('stored draft', () => {
+  let kept: Map<string, string>;
+  beforeEach(() => {
+    kept = new Map();
+    const sessionStorage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    };
+    Object.defineProperty(globalThis, 'sessionStorage', { value: sessionStorage, configurable: true });
+  });
+
+  it('readDraft restores a draft without the consent', () => {
+    keepDraft(ADA);
+    assert.deepEqual(readDraft(KeptText), { ...ADA, consent: false });
+    assert.doesNotMatch([...kept.values()].join(), /consent|true/);
+    keepDraft({ ...EMPTY_DRAFT, name: ' A' });
+    assert.deepEqual(readDraft(KeptText), { ...EMPTY_DRAFT, name: ' A' });
+  });
+
+  it('readDraft returns null for a forgotten or an empty draft', () => {
+    keepDraft(ADA);
+    forgetDraft();
+    assert.equal(readDraft(KeptText), null);
+    keepDraft(ADA);
+    keepDraft({ ...EMPTY_DRAFT, consent: true });
+    assert.equal(kept.size, 0);
+  });
+
+  it('keepDraft stores answers to custom questions, even a single one', () => {
+    const schema = z.extend(KeptText, { answers: z.record(z.string(), z.string()) });
+    const draft = { ...EMPTY_DRAFT, answers: { phone: '+44' } };
+    keepDraft(draft);
+    assert.equal(kept.size, 1);
+    assert.deepEqual(readDraft(schema), draft);
+    assert.deepEqual(readDraft(KeptText), EMPTY_DRAFT);
+  });
+
+  it('readDraft ignores invalid content in the storage', () => {
+    keepDraft(ADA);
+    const [key = ''] = kept.keys();
+    const partly = ['{"name":"Ada"}', '{"name":1,"company":"","email":""}'];
+    for (const other of ['', '{', 'null', '[]', '"text"', ...partly]) {
+      kept.set(key, other);
+      assert.equal(readDraft(KeptText), null, other);
+    }
+    kept.set(key, JSON.stringify({ ...ADA, isAdmin: true }));
+    assert.deepEqual(readDraft(KeptText), { ...ADA, consent: false });
+  });
+
+  it('draft functions work without storage', () => {
+    const get = () => {
+      throw new DOMException('Forbidden', 'SecurityError');
+    };
+    Object.defineProperty(globalThis, 'sessionStorage', { get, configurable: true });
+    assert.equal(readDraft(KeptText), null);
+    assert.doesNotThrow(() => keepDraft(ADA));
+    assert.doesNotThrow(() => forgetDraft());
   });
 });

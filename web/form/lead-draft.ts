@@ -1,7 +1,8 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
 import { errorIn, type LeadForm } from '#shared/lead.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 export type LeadField = keyof typeof LeadForm.shape;
 
@@ -27,4 +28,41 @@ export function checkDraft(
   for (const { path, message } of result.error.issues)
     errors[path.join('.')] ??= errorIn(words, message) ?? message;
   return { type: 'errors', errors };
+}
+
+/**
+ * In sessionStorage, because name and e-mail address are personal data. The same tab may open another guide on this host.
+ */
+const KEY = `lead-draft${SITE_PATH}`;
+
+export const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
+
+export function readDraft(schema: z.ZodMiniType<Omit<LeadDraft, 'consent'>>): LeadDraft | null {
+  try {
+    const kept = schema.safeParse(JSON.parse(sessionStorage.getItem(KEY) ?? 'null'));
+    return kept.success ? { ...kept.data, consent: false } : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepDraft(draft: LeadDraft): void {
+  const { consent: _, ...text } = draft;
+  if (!Object.values(text).some(Boolean)) {
+    forgetDraft();
+    return;
+  }
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(text));
+  } catch {
+    // Storage is forbidden.
+  }
+}
+
+export function forgetDraft(): void {
+  try {
+    sessionStorage.removeItem(KEY);
+  } catch {
+    // Storage is forbidden.
+  }
 }

@@ -6,8 +6,7 @@ import { fields, messages } from '#campaign/form.yaml';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { TypedAnswers } from '#shared/lead.ts';
 import { leadSchema } from '#shared/own-fields.ts';
-import { KeptText } from '#web/form/kept-draft.ts';
-import type { LeadDraft } from '#web/form/lead-draft.ts';
+import { KeptText, type LeadDraft } from '#web/form/lead-draft.ts';
 
 /** A tick is dropped if the sentence has changed since, because the visitor has not seen the new one. */
 const newsTick = () =>
