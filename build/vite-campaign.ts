@@ -73,7 +73,10 @@ const logoInRow = (folder: string, logo: string | undefined, sitePath: string) =
 
 function landingWords(folder: string, landing: Landing, sitePath: string) {
   const { benefits, logos, testimonials } = landing;
-  const cards = testimonials?.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo, sitePath) }));
+  const byFile = (items: readonly { readonly logo?: string | undefined }[] = [], toPicture: typeof logoOf) =>
+    Object.fromEntries(
+      items.flatMap(({ logo }) => (logo ? [[logo, toPicture(folder, logo, sitePath)]] : [])),
+    );
   const sections = sectionsOf(landing);
   const film = sections.indexOf('video');
   const withPoints = filmHasPoints(sections);
@@ -83,20 +86,11 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
     sectionsBefore: film < 0 ? sections : sections.slice(0, withPoints ? film - 1 : film),
     sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
     filmHasPoints: withPoints,
-    benefits: benefits && {
-      ...benefits,
-      cards: benefits.cards.map((card) => ({ ...card, drawing: iconDrawing(card.icon) })),
-    },
-    logos: logos && {
-      ...logos,
-      companies: logos.companies.map((company) => ({
-        ...company,
-        logo: logoInRow(folder, company.logo, sitePath),
-      })),
-    },
-    testimonials: testimonials && { ...testimonials, cards },
+    drawings: Object.fromEntries(benefits?.cards.map(({ icon }) => [icon, iconDrawing(icon)]) ?? []),
+    companyLogos: byFile(logos?.companies, logoInRow),
+    testimonialLogos: byFile(testimonials?.cards, logoOf),
     // The other testimonials must not enter the application's bundle.
-    testimonial: cards?.[0],
+    testimonial: testimonials?.cards[0],
     // Without the other pages, for the same reason.
     firstPages: landing.inside?.pictures[0],
     chapters: chaptersOf(landing),

@@ -14,47 +14,22 @@ declare module '#campaign/site.yaml' {
 declare module '#campaign/landing.yaml' {
   type Landing = import('#shared/campaign-schema.ts').Landing;
   type StaticSection = import('#web/landing/sections.tsx').StaticSection;
-  /** CSS pixels. */
-  type Logo = { readonly src: string; readonly width: number; readonly height: number };
-  type With<Item, More> = Omit<Item, keyof More> & More;
-  type Benefits = NonNullable<Landing['benefits']>;
-  type Logos = NonNullable<Landing['logos']>;
-  type Testimonials = NonNullable<Landing['testimonials']>;
-  type Testimonial = With<Testimonials['cards'][number], { readonly logo: Logo | undefined }>;
-  const landing: With<
-    Landing,
-    {
-      readonly benefits:
-        | With<
-            Benefits,
-            {
-              readonly cards: readonly (Benefits['cards'][number] & {
-                readonly drawing: string | undefined;
-              })[];
-            }
-          >
-        | undefined;
-      readonly logos:
-        | With<
-            Logos,
-            {
-              readonly companies: readonly With<
-                Logos['companies'][number],
-                { readonly logo: Logo | undefined }
-              >[];
-            }
-          >
-        | undefined;
-      readonly testimonials: With<Testimonials, { readonly cards: readonly Testimonial[] }> | undefined;
-    }
-  > & {
+  /** CSS pixels, by the name of the file in media/. */
+  type Logos = Readonly<
+    Record<string, { readonly src: string; readonly width: number; readonly height: number }>
+  >;
+  const landing: Landing & {
     readonly sectionsBefore: readonly StaticSection[];
     readonly sectionsAfter: readonly StaticSection[];
     readonly filmHasPoints: boolean;
-    readonly testimonial: Testimonial | undefined;
+    readonly testimonial: NonNullable<Landing['testimonials']>['cards'][number] | undefined;
     /** Describes media/inside-1. */
     readonly firstPages: string | undefined;
     readonly chapters: readonly string[];
+    /** SVG markup, by the name of the icon. */
+    readonly drawings: Readonly<Record<string, string | undefined>>;
+    readonly companyLogos: Logos;
+    readonly testimonialLogos: Logos;
   };
   export = landing;
 }

@@ -106,9 +106,9 @@ function Benefits() {
           )}
         </div>
         <ol className={styles.chapters}>
-          {cards.map(({ icon, drawing, title: cardTitle, description, note }) => (
+          {cards.map(({ icon, title: cardTitle, description, note }) => (
             <li key={cardTitle}>
-              <BenefitIcon name={icon} drawing={drawing} />
+              <BenefitIcon name={icon} />
               <h3>{cardTitle}</h3>
               <p>{description}</p>
               {note && <p className={styles.chapterNote}>{note}</p>}
@@ -123,10 +123,8 @@ function Benefits() {
 
 const isDrawnHere = (name: string): name is DrawnIcon => name in ICONS;
 
-type BenefitIconProps = { readonly name: string; readonly drawing: string | undefined };
-
-function BenefitIcon({ name, drawing = '' }: BenefitIconProps) {
-  if (!isDrawnHere(name)) return <LinesIcon lines={drawing} size={36} />;
+function BenefitIcon({ name }: { readonly name: string }) {
+  if (!isDrawnHere(name)) return <LinesIcon lines={landing.drawings[name] ?? ''} size={36} />;
   const Icon = ICONS[name];
   return <Icon size={36} />;
 }
@@ -275,14 +273,7 @@ function Testimonials() {
                   <span>{role}</span>
                 </span>
                 {logo && (
-                  <img
-                    className={styles.logo}
-                    src={logo.src}
-                    alt=""
-                    width={logo.width}
-                    height={logo.height}
-                    loading="lazy"
-                  />
+                  <img className={styles.logo} {...landing.testimonialLogos[logo]} alt="" loading="lazy" />
                 )}
               </figcaption>
             </figure>
@@ -318,11 +309,7 @@ function Logos() {
       <ul>
         {companies.map(({ name, logo }) => (
           <li key={name}>
-            {logo ? (
-              <img src={logo.src} alt={name} width={logo.width} height={logo.height} loading="lazy" />
-            ) : (
-              name
-            )}
+            {logo ? <img {...landing.companyLogos[logo]} alt={name} loading="lazy" /> : name}
           </li>
         ))}
       </ul>
