@@ -1,10 +1,11 @@
 import { notFound } from '#campaign/interface.yaml';
+import { ENVELOPE } from '#shared/drawings.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/not-found.module.css';
 import button from '#web/ui/button.module.css';
-import { Envelope } from '#web/ui/envelope.tsx';
+import { DrawnPaths } from '#web/ui/drawn-paths.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
 /** Served with status 404, so search engines drop the URL. */
@@ -28,5 +29,13 @@ export function NotFound() {
       </main>
       <SiteFooter away />
     </div>
+  );
+}
+
+function Envelope() {
+  return (
+    <svg viewBox="0 0 200 200" width="200" height="200" aria-hidden>
+      <DrawnPaths paths={ENVELOPE} />
+    </svg>
   );
 }

@@ -7,8 +7,8 @@ import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/sec
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles, PAPER } from '#shared/colours.ts';
-import { CLOSED_ENVELOPE_PARTS } from '#shared/closed-envelope.ts';
-import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
+import { CLOSED_ENVELOPE } from '#shared/closed-envelope.ts';
+import { type DrawnPath, ENVELOPE, MARK_LINES } from '#shared/drawings.ts';
 import { fill, fromOtherPage, languageAttributes, yearIn } from '#shared/words.ts';
 
 const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8')
@@ -53,7 +53,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
 <body>
 ${header}
 <main>
-${drawingOf(closed ? CLOSED_ENVELOPE_PARTS : ENVELOPE_PARTS)}
+${drawingOf(closed ? CLOSED_ENVELOPE : ENVELOPE)}
 <div class="words">
 <h1>${escapeHtml(title).replaceAll(/\S+-\S+/g, '<span>$&</span>')}</h1>
 <p>${escapeHtml(text)}</p>
@@ -70,9 +70,12 @@ ${footer}
 
 const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
 
-const drawingOf = (parts: readonly (readonly [name: string, line: string])[]): string =>
-  `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${parts
-    .map(([name, line]) => `<path class="${name}" d="${line}"/>`)
+const drawingOf = (paths: readonly DrawnPath[]): string =>
+  `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${paths
+    .map(
+      ([line, colour, stroke = 'none', width = 1]) =>
+        `<path d="${line}" fill="${colour}" stroke="${stroke}" stroke-width="${width}"/>`,
+    )
     .join('')}</svg>`;
 
 const headerOf = ({ title, logo }: Letterhead, basePath: string): string =>

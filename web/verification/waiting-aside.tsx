@@ -1,7 +1,8 @@
 import { verification as words } from '#campaign/interface.yaml';
 import { firstPages } from '#campaign/landing.yaml';
-import { CLOSED_ENVELOPE_PARTS } from '#shared/closed-envelope.ts';
+import { CLOSED_ENVELOPE } from '#shared/closed-envelope.ts';
 import { OpenPages } from '#web/guide/pictures.tsx';
+import { DrawnPaths } from '#web/ui/drawn-paths.tsx';
 import styles from '#web/verification/waiting-aside.module.css';
 
 /** Next to the code boxes: the envelope that opens with the right code, and the guide's first pages to read until the code comes. */
@@ -9,9 +10,7 @@ export function WaitingAside({ email }: { readonly email: string }) {
   const envelope = (
     <div className={styles.envelope} aria-hidden>
       <svg viewBox="0 60 200 138" width="200" height="138">
-        {CLOSED_ENVELOPE_PARTS.map(([part, path]) => (
-          <path key={part} className={styles[part]} d={path} />
-        ))}
+        <DrawnPaths paths={CLOSED_ENVELOPE} />
       </svg>
       <span dir="ltr" data-email={email} />
     </div>
