@@ -39,13 +39,7 @@ export function formStageState(): StageState {
   return next;
 }
 
-export type StageControl = {
-  readonly state: StageState;
-  readonly send: (event: StageEvent) => void;
-  readonly hasMoved: () => boolean;
-};
-
-export function useStage(initial: StageState): StageControl {
+export function useStage(initial: StageState) {
   const [state, dispatch] = useReducer(stageReducer, initial);
   const moved = useRef(false);
   // Responses change the current state, not the one at the time of the request.

@@ -34,7 +34,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   useEffect(() => {
     if (!cookiesRefused) return;
     // The toast "Access granted" is no longer true.
-    for (const { id } of toasts.getState()) toasts.dismiss(id);
+    for (const { id } of toasts.get()) toasts.dismiss(id);
   }, [cookiesRefused, toasts]);
   // The "Try again" button disappears when pressed, so the title takes the focus.
   useEffect(() => {

@@ -13,27 +13,19 @@ import {
 } from '#web/form/lead-draft.ts';
 import { keptOwnDraft, KeptOwnText } from '#web/form/own-form.ts';
 
-export type DraftControl = {
-  readonly draft: LeadDraft;
-  readonly change: (draft: LeadDraft) => void;
-  readonly restore: (lead: LeadForm) => void;
-  /** Removes the draft from storage only; the page keeps it. */
-  readonly forget: () => void;
-  readonly clear: () => void;
-};
-
-export function useDraft(): DraftControl {
+export function useDraft() {
   const [draft, setDraft] = useState<LeadDraft>(
     () => readDraft(asksMore || news ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,
   );
   return {
     draft,
-    change: (changed) => {
+    change: (changed: LeadDraft) => {
       setDraft(changed);
       keepDraft(asksMore ? keptOwnDraft(changed) : changed);
     },
-    restore: (lead) =>
+    restore: (lead: LeadForm) =>
       setDraft((current) => (current === EMPTY_DRAFT ? { ...lead, consent: false } : current)),
+    /** Removes the draft from storage only; the page keeps it. */
     forget: forgetDraft,
     clear: () => {
       setDraft(EMPTY_DRAFT);

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState, type Ref } from 'react';
 
+import type { video } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';
 import { srcSetOf } from '#web/guide/pictures.tsx';
 import film from '#web/landing/film.module.css';
@@ -11,13 +12,8 @@ import { SITE_PATH } from '#web/site-path.ts';
 /** Specification, section 9. */
 const START_DELAY_MS = 100;
 
-type VideoCardProps = {
+type VideoCardProps = NonNullable<typeof video> & {
   readonly ref: Ref<HTMLElement>;
-  readonly label: string;
-  readonly playLabel: string;
-  readonly caption: string;
-  readonly notPlayable: string;
-  readonly button?: string | undefined;
   readonly onCallToAction: () => void;
 };
 

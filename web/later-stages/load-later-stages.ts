@@ -1,6 +1,8 @@
 // Loads the second file after the first has run. After an error, loads it again when a stage needs it.
 import { useSyncExternalStore } from 'react';
 
+import { createStore } from '#web/ui/store.ts';
+
 type LaterStagesModule = typeof import('#web/later-stages/later-stages.ts');
 
 export type LaterStages =
@@ -15,15 +17,9 @@ declare global {
 const LOADING: LaterStages = { type: 'loading' };
 const PAUSES_MS = [500, 2000];
 
-let state: LaterStages = LOADING;
+const stages = createStore<LaterStages>(LOADING);
 let asking: Promise<void> | null = null;
 let failures = 0;
-const listeners = new Set<() => void>();
-
-function show(next: LaterStages): void {
-  state = next;
-  for (const listener of listeners) listener();
-}
 
 /** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
 const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
@@ -33,31 +29,23 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 async function ask(): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
-      show({ type: 'loaded', module: await load(failures === 0 ? '' : `?${failures}`) });
+      stages.set({ type: 'loaded', module: await load(failures === 0 ? '' : `?${failures}`) });
       return;
     } catch {
       failures += 1;
       if (pause !== null) await wait(pause);
     }
   }
-  show({ type: 'failed' });
+  stages.set({ type: 'failed' });
 }
 
 export function loadLaterStages(withinMs?: number): Promise<void> {
-  if (state.type === 'failed') show(LOADING);
+  if (stages.get().type === 'failed') stages.set(LOADING);
   asking ??= ask().finally(() => {
-    if (state.type === 'failed') asking = null;
+    if (stages.get().type === 'failed') asking = null;
   });
   return withinMs === undefined ? asking : Promise.race([asking, wait(withinMs)]);
 }
 
-export function useLaterStages(): LaterStages {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-    () => LOADING,
-  );
-}
+export const useLaterStages = (): LaterStages =>
+  useSyncExternalStore(stages.subscribe, stages.get, () => LOADING);

@@ -11,7 +11,7 @@ describe('toasts', () => {
     const store = createToastStore();
     store.add(ONE);
     const id = store.add(TWO);
-    assert.deepEqual(store.getState(), [{ ...TWO, id, open: true }]);
+    assert.deepEqual(store.get(), [{ ...TWO, id, open: true }]);
   });
 
   it('a toast is updated and dismissed by its ID', () => {
@@ -20,9 +20,9 @@ describe('toasts', () => {
     store.update(id, { title: 'New' });
     store.update('another', { title: 'Other' });
     store.dismiss('another');
-    assert.deepEqual(store.getState(), [{ ...ONE, title: 'New', id, open: true }]);
+    assert.deepEqual(store.get(), [{ ...ONE, title: 'New', id, open: true }]);
     store.dismiss(id);
-    assert.equal(store.getState()[0]?.open, false);
+    assert.equal(store.get()[0]?.open, false);
   });
 
   it('a toast is removed 1,000,000 ms after its first dismissal, and its successor stays', () => {
@@ -37,16 +37,16 @@ describe('toasts', () => {
       mock.timers.tick(500_000);
       store.dismiss(id);
       mock.timers.tick(499_999);
-      assert.equal(store.getState().length, 1);
+      assert.equal(store.get().length, 1);
       mock.timers.tick(1);
-      assert.deepEqual(store.getState(), []);
+      assert.deepEqual(store.get(), []);
       assert.equal(calls, 3, 'added, dismissed once, removed');
       unsubscribe();
       store.dismiss(store.add(ONE));
       assert.equal(calls, 3);
       const second = store.add(TWO);
       mock.timers.tick(2_000_000);
-      assert.deepEqual(store.getState(), [{ ...TWO, id: second, open: true }]);
+      assert.deepEqual(store.get(), [{ ...TWO, id: second, open: true }]);
     } finally {
       mock.timers.reset();
     }

@@ -1,3 +1,5 @@
+import { createStore, type Store } from '#web/ui/store.ts';
+
 export type ToastContent = {
   readonly title: string;
   readonly description: string;
@@ -14,9 +16,7 @@ export type Toast = ToastContent & {
   readonly open: boolean;
 };
 
-export type ToastStore = {
-  readonly subscribe: (listener: () => void) => () => void;
-  readonly getState: () => readonly Toast[];
+export type ToastStore = Pick<Store<readonly Toast[]>, 'get' | 'subscribe'> & {
   /** Replaces any other toast. Returns the ID. */
   readonly add: (toast: ToastContent) => string;
   readonly update: (id: string, changes: Partial<ToastContent>) => void;
@@ -29,34 +29,25 @@ const TOAST_LIMIT = 1;
 export const TOAST_REMOVE_DELAY_MS = 1_000_000;
 
 export function createToastStore(): ToastStore {
-  let toasts: readonly Toast[] = [];
+  const { get, set, subscribe } = createStore<readonly Toast[]>([]);
   let lastId = 0;
-  const listeners = new Set<() => void>();
-
-  const show = (next: readonly Toast[]) => {
-    toasts = next;
-    for (const listener of listeners) listener();
-  };
   const change = (id: string, changes: Partial<Toast>) =>
-    show(toasts.map((toast) => (toast.id === id ? { ...toast, ...changes } : toast)));
+    set(get().map((toast) => (toast.id === id ? { ...toast, ...changes } : toast)));
 
   return {
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    getState: () => toasts,
+    get,
+    subscribe,
     add: (content) => {
       lastId += 1;
       const id = String(lastId);
-      show([{ ...content, id, open: true }, ...toasts].slice(0, TOAST_LIMIT));
+      set([{ ...content, id, open: true }, ...get()].slice(0, TOAST_LIMIT));
       return id;
     },
     update: change,
     dismiss: (id) => {
-      if (!toasts.some((toast) => toast.id === id && toast.open)) return;
+      if (!get().some((toast) => toast.id === id && toast.open)) return;
       change(id, { open: false });
-      setTimeout(() => show(toasts.filter((toast) => toast.id !== id)), TOAST_REMOVE_DELAY_MS);
+      setTimeout(() => set(get().filter((toast) => toast.id !== id)), TOAST_REMOVE_DELAY_MS);
     },
   };
 }

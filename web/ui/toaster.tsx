@@ -21,7 +21,7 @@ export function useToasts(): ToastStore {
 
 export function Toaster() {
   const store = useToasts();
-  const toasts = useSyncExternalStore(store.subscribe, store.getState, store.getState);
+  const toasts = useSyncExternalStore(store.subscribe, store.get, store.get);
   const viewport = useRef<HTMLOListElement>(null);
   const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (

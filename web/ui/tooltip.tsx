@@ -2,23 +2,11 @@
 // focus.
 import { cloneElement, useEffect, useState, type ReactElement, type Ref } from 'react';
 
+import { createStore } from '#web/ui/store.ts';
+
 type Tip = { readonly target: HTMLElement; readonly text: string };
 
-let tips: readonly Tip[] = [];
-const listeners = new Set<() => void>();
-
-function setTips(next: readonly Tip[]): void {
-  tips = next;
-  for (const listener of listeners) listener();
-}
-
-export const tipStore = {
-  subscribe: (listener: () => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  },
-  getTips: () => tips,
-};
+export const tips = createStore<readonly Tip[]>([]);
 
 /** @param children one control that already has an accessible name */
 export function Tooltip({
@@ -32,8 +20,8 @@ export function Tooltip({
   useEffect(() => {
     if (target === null) return undefined;
     const tip = { target, text };
-    setTips([...tips, tip]);
-    return () => setTips(tips.filter((other) => other !== tip));
+    tips.set([...tips.get(), tip]);
+    return () => tips.set(tips.get().filter((other) => other !== tip));
   }, [target, text]);
   return cloneElement(children, { ref: setTarget });
 }

@@ -3,17 +3,17 @@ import * as RadixTooltip from '@radix-ui/react-tooltip';
 import { useEffect, useEffectEvent, useLayoutEffect, useSyncExternalStore, type ComponentProps } from 'react';
 
 import styles from '#web/ui/tooltip.module.css';
-import { tipStore } from '#web/ui/tooltip.tsx';
+import { tips } from '#web/ui/tooltip.tsx';
 
 const DELAY_MS = 700;
 const SKIP_DELAY_MS = 300;
 const OFFSET_PX = 4;
 
 export function Tooltips() {
-  const tips = useSyncExternalStore(tipStore.subscribe, tipStore.getTips);
+  const shown = useSyncExternalStore(tips.subscribe, tips.get);
   return (
     <RadixTooltip.Provider delayDuration={DELAY_MS} skipDelayDuration={SKIP_DELAY_MS}>
-      {tips.map(({ target, text }) => (
+      {shown.map(({ target, text }) => (
         <RadixTooltip.Root key={text}>
           <RadixTooltip.Trigger asChild>
             <Control target={target} />

@@ -9,34 +9,21 @@ import { failureToast } from '#web/messages.ts';
 import type { Challenge, Waiting } from '#web/stage.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 
-type Verification = {
-  readonly isPending: boolean;
-  readonly refusals: number;
-  /** Shown at the boxes until the visitor types. */
-  readonly failure: string | null;
-  /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
-  readonly unchecked: string | null;
-  /** No code of this challenge is accepted any longer. */
-  readonly isUsedUp: boolean;
-  readonly verify: (code: string) => void;
-  readonly forgetUnchecked: () => void;
-  readonly forgetFailure: () => void;
-  /** Call it when another code has been sent. */
-  readonly startOver: () => void;
-};
-
 export function useVerification({
   lead,
   challenge,
   onVerified,
   onOpenAlready,
-}: Waiting & { readonly onVerified: () => void; readonly onOpenAlready: () => void }): Verification {
+}: Waiting & { readonly onVerified: () => void; readonly onOpenAlready: () => void }) {
   const toasts = useToasts();
   const queryClient = useQueryClient();
   const [refusals, setRefusals] = useState(0);
+  /** Shown at the boxes until the visitor types. */
   const [failure, setFailure] = useState<string | null>(null);
   const failureToastId = useRef('');
+  /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
   const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
+  /** True if no code of this challenge is accepted any longer. */
   const [isUsedUp, setUsedUp] = useState(false);
 
   const verification = useMutation({
@@ -74,7 +61,7 @@ export function useVerification({
     failure,
     unchecked: unchecked?.of === challenge.id ? unchecked.code : null,
     isUsedUp,
-    verify: (code) => {
+    verify: (code: string) => {
       if (verification.isPending) return;
       // Callbacks of the call end with the stage, unlike those of the mutation.
       verification.mutate(code, {
@@ -90,6 +77,7 @@ export function useVerification({
     },
     forgetUnchecked,
     forgetFailure,
+    /** Call it when another code has been sent. */
     startOver: () => {
       forgetFailure();
       forgetUnchecked();
