@@ -6,7 +6,7 @@ import type { Locator } from '@playwright/test';
 import { renderArticle } from '#server/campaign/article.ts';
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { boxAtRest, expect, requestsTo, resize, test } from './fixtures.ts';
+import { blocksContextMenu, boxAtRest, expect, expectLoaded, requestsTo, resize, test } from './fixtures.ts';
 
 test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
@@ -58,12 +58,7 @@ test('text selection and the context menu are disabled, except for a prompt to c
   await article.locator('p').first().dblclick();
   const selection = () => page.evaluate(() => String(getSelection()));
   expect(await selection()).toBe('');
-  const blocked = await article.evaluate((element) => {
-    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
-    element.dispatchEvent(event);
-    return event.defaultPrevented;
-  });
-  expect(blocked).toBe(true);
+  expect(await blocksContextMenu(article)).toBe(true);
 
   for (const clipboard of ['refuses', 'never answers', 'is missing'])
     await test.step(`a prompt is selected for copying if the clipboard ${clipboard}`, async () => {
@@ -141,8 +136,7 @@ for (const [name, campaign] of Object.entries({
     expect(await pixels('h3', 'margin-top')).toBeGreaterThan(await pixels('h3', 'margin-bottom'));
     for (const picture of await visitor.article.locator('img').all()) {
       await picture.scrollIntoViewIfNeeded();
-      const width = () => picture.evaluate((image: HTMLImageElement) => image.naturalWidth);
-      await expect.poll(width).toBeGreaterThan(0);
+      await expectLoaded(picture);
     }
   });
 

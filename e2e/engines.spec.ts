@@ -81,9 +81,9 @@ for (const name of ENGINE_NAMES) {
 
       await test.step('F8 focuses the toast, and its button closes it', async () => {
         await page.press('F8');
-        await waitFor(page, 'the focus is in the notifications', toastsHaveFocus, undefined);
+        await waitFor(page, 'the focus is in the notifications', toastsHaveFocus);
         await page.click('button', 'Close notification');
-        await waitFor(page, 'the toast is gone', noToast, undefined);
+        await waitFor(page, 'the toast is gone', noToast);
       });
       await test.step('the code boxes accept only digits, and Backspace moves back', () =>
         moveBetweenBoxes(page));
@@ -203,16 +203,12 @@ async function expectHeadlineLikeCompleteFont(page: EnginePage): Promise<void> {
     },
     readFileSync(DISPLAY_CUT, 'base64'),
   );
-  await waitFor(
-    page,
-    'both fonts are loaded',
-    () =>
-      ['Headline', 'Complete'].every((family) =>
-        Array.from(document.fonts).some(
-          (font) => font.family.replaceAll('"', '') === family && font.status === 'loaded',
-        ),
+  await waitFor(page, 'both fonts are loaded', () =>
+    ['Headline', 'Complete'].every((family) =>
+      Array.from(document.fonts).some(
+        (font) => font.family.replaceAll('"', '') === family && font.status === 'loaded',
       ),
-    undefined,
+    ),
   );
   const [inPage = [], whole = [], neither] = await page.evaluate(() => {
     const texts = ['h1', 'header a'].map((part) => document.querySelector(part)?.textContent ?? '');
@@ -236,22 +232,17 @@ async function expectHeadlineLikeCompleteFont(page: EnginePage): Promise<void> {
 async function playFilm(page: EnginePage, name: EngineName): Promise<void> {
   expect(await page.evaluate(() => document.querySelector('video'))).toBeNull();
   await page.click('button', 'Play video');
-  await waitFor(page, 'there is a player', () => document.querySelector('video') !== null, undefined);
+  await waitFor(page, 'there is a player', () => document.querySelector('video') !== null);
   expect(
     await page.evaluate(() => {
       const video = document.querySelector('video')!;
       return { controls: video.controls, list: video.getAttribute('controlslist') };
     }),
   ).toEqual({ controls: true, list: 'nodownload' });
-  await waitFor(
-    page,
-    'the film plays, or none of its files can be played',
-    () => {
-      const video = document.querySelector('video');
-      return video === null || video.currentTime > 0 || video.networkState === 3;
-    },
-    undefined,
-  );
+  await waitFor(page, 'the film plays, or none of its files can be played', () => {
+    const video = document.querySelector('video');
+    return video === null || video.currentTime > 0 || video.networkState === 3;
+  });
   const played = await page.evaluate(() => (document.querySelector('video')?.currentTime ?? 0) > 0);
   if (!played) {
     process.stderr.write(
@@ -263,7 +254,6 @@ async function playFilm(page: EnginePage, name: EngineName): Promise<void> {
     page,
     'the captions are there',
     () => (document.querySelector('video')?.textTracks[0]?.cues?.length ?? 0) > 3,
-    undefined,
   );
   expect(await page.evaluate(() => document.querySelector('video')?.textTracks[0]?.mode)).toBe('showing');
 }
@@ -329,7 +319,6 @@ const isLoaded = (page: EnginePage) =>
     'nothing is being loaded',
     () =>
       !Array.from(document.querySelectorAll('[role=status]')).some((one) => one.textContent?.includes('…')),
-    undefined,
   );
 
 const namesBegin = (page: EnginePage, ...names: string[]) =>
@@ -362,11 +351,8 @@ function isFocused(name: string): boolean {
 /** Stays within the dialogue, whose last button may have the same name as the one that opened it. */
 async function tabTo(page: EnginePage, name: string): Promise<void> {
   const MOST = 10;
-  await waitFor(
-    page,
-    'the focus is in the dialogue',
-    () => Boolean(document.activeElement?.closest('[role=dialog]')),
-    undefined,
+  await waitFor(page, 'the focus is in the dialogue', () =>
+    Boolean(document.activeElement?.closest('[role=dialog]')),
   );
   for (let presses = 0; presses < MOST && !(await page.evaluate(isFocused, name)); presses += 1)
     await page.press('Tab');

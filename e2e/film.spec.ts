@@ -1,4 +1,4 @@
-import { boxOf, expect, requestsTo, resize, stopClock, test } from './fixtures.ts';
+import { blocksContextMenu, boxOf, expect, requestsTo, resize, stopClock, test } from './fixtures.ts';
 
 test('the film starts as a thumbnail, plays with controls and ends with a button to the form', async ({
   page,
@@ -25,12 +25,7 @@ test('the film starts as a thumbnail, plays with controls and ends with a button
       (track?.cues?.length ?? 0) > 8,
     ]);
   await expect.poll(captions).toEqual(['showing', true]);
-  const blocked = await video.evaluate((element) => {
-    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
-    element.dispatchEvent(event);
-    return event.defaultPrevented;
-  });
-  expect(blocked).toBe(true);
+  expect(await blocksContextMenu(video)).toBe(true);
 
   const button = page
     .getByRole('figure')

@@ -290,6 +290,16 @@ export type Box = {
   readonly height: number;
 };
 
+export const expectLoaded = (picture: Locator, minWidth = 1): Promise<void> =>
+  expect
+    .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBeGreaterThanOrEqual(minWidth);
+
+export const blocksContextMenu = (element: Locator): Promise<boolean> =>
+  element.evaluate(
+    (target) => !target.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true })),
+  );
+
 export async function boxOf(locator: Locator): Promise<Box> {
   const box = await locator.boundingBox();
   if (box === null) throw new Error('It is not to be seen.');

@@ -9,7 +9,7 @@ import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { expectNoViolations } from './axe.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, expectLoaded, test } from './fixtures.ts';
 
 const read = (file: string): unknown => parse(readFileSync(path.join(GERMAN_CAMPAIGN, file), 'utf8'));
 const site = read('site.yaml') as Site;
@@ -36,7 +36,7 @@ test('a visitor to the German campaign gets from the landing page to the article
   for (const cover of await coverIn(page.getByRole('main')).all()) await expect(cover).toBeVisible();
   await expect(page.getByRole('figure')).toHaveCount(landing.testimonials?.cards.length ?? 0);
   const logo = page.getByRole('banner').locator('img');
-  expect(await logo.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  await expectLoaded(logo);
   const callToAction = page.getByRole('button', { name: landing.hero.button, exact: true });
   for (const theme of ['light', 'dark'] as const) {
     const [red = 0, green = 0, blue = 0] =

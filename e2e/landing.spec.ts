@@ -1,4 +1,4 @@
-import { expect, forgetRestingPointer, requestsTo, resize, test } from './fixtures.ts';
+import { expect, expectLoaded, forgetRestingPointer, requestsTo, resize, test } from './fixtures.ts';
 
 test('the header stays at the top of the screen and is opaque', async ({ page }) => {
   await page.goto('/');
@@ -20,9 +20,7 @@ test('the hero picture appears from medium screens up', async ({ page }) => {
   expect(requested).toEqual([]);
   await resize(page, { width: 1280, height: 800 });
   await expect(hero).toBeVisible();
-  await expect
-    .poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth))
-    .toBeGreaterThan(300);
+  await expectLoaded(hero, 300);
 });
 
 test('the theme is light at first, changes on the first press and is stored under "theme"', async ({
@@ -103,9 +101,7 @@ test("the guide's sample pages are shown on a phone only after a press", async (
   await expect(pages).toHaveCount(2);
   for (const picture of await pages.all()) {
     await picture.scrollIntoViewIfNeeded();
-    await expect
-      .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
-      .toBeGreaterThan(300);
+    await expectLoaded(picture, 300);
   }
   await resize(page, { width: 1280, height: 800 });
   await expect(summary).toBeHidden();

@@ -6,7 +6,7 @@ import { findProgram, notTested } from '#testing/programs.ts';
 import { MAIN_SITE, type ProxyName } from '#testing/proxies.ts';
 import type { Site } from '#testing/start-site.ts';
 import { COUNTER_ORIGIN } from '#testing/visit-counter.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import { createVisitor, expect, expectLoaded, test } from './fixtures.ts';
 import { startBehind, type Guides } from './proxy-fixtures.ts';
 
 function watchForStrays(context: BrowserContext): string[] {
@@ -121,9 +121,7 @@ testPath('nginx', GUIDES, (guides) => {
     await expect(visitor.article).toBeVisible();
     for (const picture of await page.getByRole('article').locator('img').all()) {
       await picture.scrollIntoViewIfNeeded();
-      await expect
-        .poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth))
-        .toBeGreaterThan(0);
+      await expectLoaded(picture);
     }
     expect(await context.cookies(new URL(site.url).origin)).toEqual([]);
     await page.getByRole('button', { name: 'Share' }).click();

@@ -1,4 +1,13 @@
-import { boxOf, expect, inEveryFont, openWithFonts, overflow, resize, test } from './fixtures.ts';
+import {
+  boxOf,
+  expect,
+  expectLoaded,
+  inEveryFont,
+  openWithFonts,
+  overflow,
+  resize,
+  test,
+} from './fixtures.ts';
 
 test('the heading and the plate next to it stay in place from the form to the code screen', async ({
   page,
@@ -19,9 +28,7 @@ test('the heading and the plate next to it stay in place from the form to the co
   await expect(current).toHaveText('Details');
   await expect(beside.getByRole('heading')).toHaveText('What You Will Have');
   await expect(guide).toBeVisible();
-  await expect
-    .poll(() => guide.evaluate((element: HTMLImageElement) => element.naturalWidth))
-    .toBeGreaterThan(0);
+  await expectLoaded(guide);
   await expect(beside.getByRole('listitem')).toHaveCount(3);
   await expect(beside.getByText('Sarah Lindqvist')).toBeVisible();
   await expect(beside.getByText('3.5x improvement in 60 days')).toBeVisible();

@@ -77,7 +77,7 @@ export async function waitFor<Argument>(
   page: EnginePage,
   sentence: string,
   holds: (argument: Argument) => boolean,
-  argument: Argument,
+  argument?: Argument,
 ): Promise<void> {
   try {
     await until(() => page.evaluate<boolean, unknown>(holds as (argument: unknown) => boolean, argument));
