@@ -6,7 +6,6 @@ import type { InlineConfig, Plugin } from 'vite';
 
 import { BUILD_TARGET } from '#build/browsers.ts';
 import { campaignPlugin } from '#build/vite-campaign.ts';
-import { fallbackFonts } from '#build/vite-fallback-fonts.ts';
 import { readCampaignFolder, readSitePath } from '#server/settings/env-file.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -72,7 +71,7 @@ export const deskViteConfig: InlineConfig = {
   configFile: false,
   root: DESK_WEB,
   publicDir: false,
-  plugins: [fallbackFonts, withoutScrollLock, react()],
+  plugins: [withoutScrollLock, react()],
   build: { ...BUILT, assetsInlineLimit: 0, modulePreload: false },
   css: {
     modules: {
@@ -95,7 +94,7 @@ export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): Inli
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   base: `${sitePath}/`,
   define: { __SITE_PATH__: JSON.stringify(sitePath) },
-  plugins: [fallbackFonts, campaignPlugin(CAMPAIGN_FOLDER, { variant, sitePath }), react()],
+  plugins: [campaignPlugin(CAMPAIGN_FOLDER, { variant, sitePath }), react()],
   build: BUILT,
   css: {
     modules: { generateScopedName: shortClassName },

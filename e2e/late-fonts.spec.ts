@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { expect, hold, loadedFonts, nextFrame, openWithFonts, resize, test } from './fixtures.ts';
 
 const TEXT_FONT = "'Hanken Grotesk'";
-/** Fallback faces of build/vite-fallback-fonts.ts whose fonts testing/fonts.ts provides. */
+/** Fallback faces of web/styles/tokens.css whose fonts testing/fonts.ts provides. */
 const FALLBACKS = ['DejaVu-fit', 'Roboto-fit'];
 
 type Box = {
