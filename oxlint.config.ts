@@ -44,7 +44,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   // Mailed codes, and the queue of mail and webhooks.
   { codes: ['*'], jobs: ['*'] },
   {
-    limits: ['limits.ts'],
+    limits: ['limits.ts', 'breaker.ts'],
     funnel: ['funnel.ts'],
     // Responses of routes, and the built site, which the build writes.
     http: [

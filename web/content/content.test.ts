@@ -67,7 +67,7 @@ const PAGE = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/
 const fails = (name: string) => () => Promise.reject(new DOMException('no', name));
 const BROWSERS: readonly (readonly [what: string, Sharer | { clipboard?: undefined }, ShareOutcome])[] = [
   ['has a share sheet', { share: () => Promise.resolve() }, 'shared'],
-  ['has a share sheet that is cancelled', { share: fails('AbortError') }, 'cancelled'],
+  ['has a share sheet that a visitor cancels', { share: fails('AbortError') }, 'cancelled'],
   ['has a share sheet that fails', { share: fails('NotAllowedError') }, 'copied'],
   ['has only a clipboard', {}, 'copied'],
   ['has neither a share sheet nor a clipboard', { clipboard: undefined }, 'failed'],
