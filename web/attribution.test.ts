@@ -1,53 +1,54 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { beforeEach, it } from 'node:test';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
-function tab() {
+const define = (name: string, descriptor: PropertyDescriptor) =>
+  Object.defineProperty(globalThis, name, { ...descriptor, configurable: true });
+
+beforeEach(() => {
   const kept = new Map<string, string>();
-  return () => ({
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
-  });
+  const getItem = (key: string) => kept.get(key) ?? null;
+  define('sessionStorage', { value: { getItem, setItem: kept.set.bind(kept) } });
+});
+
+function open(search: string, referrer = ''): void {
+  define('location', { value: { search, host: 'guide.example.com' } });
+  define('document', { value: { referrer } });
+  noteFirstTouch();
 }
-const page =
-  (search: string, referrer = '') =>
-  () => ({ search, referrer, host: 'guide.example.com' });
-const sent = (headers: Record<string, string>) =>
-  attributionOf({ visit: headers[VISIT_HEADER], referer: undefined });
+const sent = () => attributionOf({ visit: visitHeader()[VISIT_HEADER], referer: undefined });
 
 it('visitHeader sends the first and the last touch of a visit', () => {
-  const storage = tab();
-  const ad = page(
-    '?utm_source=newsletter&gclid=a%20b&sessionid=secret',
-    'https://mail.example.org/inbox?u=ada',
-  );
-  noteFirstTouch(storage, ad);
-  assert.deepEqual(sent(visitHeader(storage, ad)), {
-    utm_source: 'newsletter',
-    gclid: 'a b',
-    referrer: 'mail.example.org',
-  });
-  const later = page('?utm_source=partner', 'https://partner.example.net/');
-  noteFirstTouch(storage, later);
-  assert.deepEqual(sent(visitHeader(storage, later)), {
-    utm_source: 'partner',
-    referrer: 'partner.example.net',
-    first: { utm_source: 'newsletter', gclid: 'a b', referrer: 'mail.example.org' },
-  });
+  open('?utm_source=newsletter&gclid=a%20b&sessionid=secret', 'https://mail.example.org/inbox?u=ada');
+  const first = { utm_source: 'newsletter', gclid: 'a b', referrer: 'mail.example.org' };
+  assert.deepEqual(sent(), first);
+  open('?utm_source=partner', 'https://partner.example.net/');
+  assert.deepEqual(sent(), { utm_source: 'partner', referrer: 'partner.example.net', first });
 });
 
 it('visitHeader is empty without a known source and needs no storage', () => {
-  const own = page('?from=x', 'https://guide.example.com/imprint');
-  const blocked = () => {
-    throw new Error('SecurityError');
-  };
-  noteFirstTouch(blocked, own);
-  assert.deepEqual(visitHeader(blocked, own), {});
-  assert.deepEqual(sent(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
+  define('sessionStorage', {
+    get: () => {
+      throw new DOMException('Forbidden', 'SecurityError');
+    },
+  });
+  open('?from=x', 'https://guide.example.com/imprint');
+  assert.deepEqual(visitHeader(), {});
+  open('?gbraid=1');
+  assert.deepEqual(sent(), { gbraid: '1' });
+});
+
+it('visitHeader leaves out a touch that is too long for a header', () => {
+  const long = `?${new URLSearchParams({ utm_term: '漢'.repeat(200), utm_content: '字'.repeat(200) })}`;
+  open(long);
+  open('?utm_source=partner');
+  assert.deepEqual(sent(), { utm_source: 'partner' });
+  open(long);
+  assert.deepEqual(visitHeader(), {});
 });
 
 it('attributionOf strips direction marks from a source and drops an invisible source', () => {
@@ -68,19 +69,6 @@ it('attributionOf keeps only known parameters of limited length', () => {
   });
   assert.deepEqual(kept, { utm_source: 'x'.repeat(199), fbclid: 'ab' });
   assert.deepEqual(attributionOf({ visit: 'x'.repeat(9_000), referer: undefined }), {});
-  assert.deepEqual(
-    attributionOf({ visit: undefined, referer: 'https://guide.example.com/?li_fat_id=7&referrer=a.example' }),
-    {
-      li_fat_id: '7',
-    },
-  );
-});
-
-it('visitHeader leaves out a touch that is too long for a header', () => {
-  const storage = tab();
-  const long = page(`?${new URLSearchParams({ utm_term: '漢'.repeat(200), utm_content: '字'.repeat(200) })}`);
-  noteFirstTouch(storage, long);
-  const later = page(`?${new URLSearchParams({ utm_source: 'partner' })}`);
-  assert.deepEqual(sent(visitHeader(storage, later)), { utm_source: 'partner' });
-  assert.deepEqual(visitHeader(storage, long), {});
+  const referer = 'https://guide.example.com/?li_fat_id=7&referrer=a.example';
+  assert.deepEqual(attributionOf({ visit: undefined, referer }), { li_fat_id: '7' });
 });

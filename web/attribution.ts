@@ -1,15 +1,15 @@
 // Keeps the first and last touch of a visit in sessionStorage, never in a cookie.
 import { VISIT_HEADER } from '#shared/api.ts';
-import { FIRST_TOUCH_KEY, tabStorage, thisPage, touchOf } from '#web/first-touch.ts';
+import { FIRST_TOUCH_KEY, lastTouch } from '#web/first-touch.ts';
 
 /** Some proxies refuse requests with more than 8,000 bytes of headers, including cookies. */
 const HEADER_MAX_LENGTH = 4_000;
 
-export function visitHeader(storage = tabStorage, page = thisPage): Record<string, string> {
-  const last = touchOf(page());
+export function visitHeader(): Record<string, string> {
+  const last = lastTouch();
   let first = last;
   try {
-    first = storage().getItem(FIRST_TOUCH_KEY) ?? last;
+    first = sessionStorage.getItem(FIRST_TOUCH_KEY) ?? last;
   } catch {
     // Storage is forbidden.
   }

@@ -4,21 +4,12 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 export const FIRST_TOUCH_KEY = `first-touch${SITE_PATH}`;
 
-type Opened = Pick<Location, 'search' | 'host'> & { readonly referrer: string };
-
-export const tabStorage = (): Pick<Storage, 'getItem' | 'setItem'> => sessionStorage;
-export const thisPage = (): Opened => ({
-  search: location.search,
-  host: location.host,
-  referrer: document.referrer,
-});
-
-export function touchOf({ search, host, referrer }: Opened): string {
-  const parameters = new URLSearchParams(search);
+export function lastTouch(): string {
+  const parameters = new URLSearchParams(location.search);
   // The referrer must come from the browser, not from the URL.
   parameters.delete('referrer');
-  const from = hostOf(referrer);
-  if (from !== '' && from !== host) parameters.set('referrer', from);
+  const from = hostOf(document.referrer);
+  if (from !== '' && from !== location.host) parameters.set('referrer', from);
   return new URLSearchParams(readTouch(parameters)).toString();
 }
 
@@ -30,11 +21,11 @@ function hostOf(url: string): string {
   }
 }
 
-export function noteFirstTouch(storage = tabStorage, page = thisPage): void {
-  const touch = touchOf(page());
+export function noteFirstTouch(): void {
+  const touch = lastTouch();
   try {
-    if (touch !== '' && storage().getItem(FIRST_TOUCH_KEY) === null)
-      storage().setItem(FIRST_TOUCH_KEY, touch);
+    if (touch !== '' && sessionStorage.getItem(FIRST_TOUCH_KEY) === null)
+      sessionStorage.setItem(FIRST_TOUCH_KEY, touch);
   } catch {
     // Storage is forbidden.
   }
