@@ -2,8 +2,10 @@ import type { Page } from '@playwright/test';
 
 import {
   answerNext,
+  bodiesOf,
   expect,
   hold,
+  nextFrame,
   requestsTo,
   test,
   withoutArticle,
@@ -15,16 +17,10 @@ const SUBMISSION_FAILED = 'Failed to submit form. Please try again.';
 const VERIFICATION_FAILED = 'Invalid code. Please try again.';
 
 const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again' });
-const codesIn = (calls: ReturnType<typeof requestsTo>) =>
-  calls.map((call) => (call.postDataJSON() as { code: string }).code);
 
 async function settle(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    await fetch('/api/live');
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    await frame();
-    await frame();
-  });
+  await page.evaluate(() => fetch('/api/live'));
+  await nextFrame(page);
 }
 
 test('a form, code or article sent offline fails immediately and is not sent later', async ({
@@ -191,7 +187,8 @@ test('an unchecked code can be sent again, typed over or corrected', async ({ pa
   await visitor.box(4).click();
   await page.keyboard.type(code[3] ?? '');
   await expect(visitor.article).toBeVisible();
-  expect(codesIn(calls)).toEqual([`${code.slice(0, 3)}${typo}${code.slice(4)}`, code]);
+  const mistyped = `${code.slice(0, 3)}${typo}${code.slice(4)}`;
+  expect(bodiesOf(calls)).toMatchObject([{ code: mistyped }, { code }]);
 });
 
 /** The route stays, because removing it while a call is pending could also hold up the next call. */
