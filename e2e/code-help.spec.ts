@@ -34,6 +34,7 @@ test('the code screen links to a mailbox at a known provider', async ({ page, vi
   const own = `ada-${process.pid}@gmail.com`;
   await visitor.startAtCode({ email: own });
   const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });
+  await expect(link, 'has the border of a plain button').not.toHaveCSS('border-color', 'rgba(0, 0, 0, 0)');
   await expect(link).toHaveAttribute('target', '_blank');
   await expect(link).toHaveAttribute('rel', /noopener/);
   await expect(link).toHaveAttribute(

@@ -4,7 +4,7 @@ import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/not-found.module.css';
-import button from '#web/ui/button.module.css';
+import { buttonClass } from '#web/ui/button.tsx';
 import { DrawnPaths } from '#web/ui/drawn-paths.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
@@ -21,7 +21,7 @@ export function NotFound() {
           <h1>{notFound.title}</h1>
           <p>{notFound.text}</p>
           <p>
-            <a className={`${button.button} ${button.primary}`} href={`${SITE_PATH}/`}>
+            <a className={buttonClass('primary')} href={`${SITE_PATH}/`}>
               {notFound.link}
             </a>
           </p>

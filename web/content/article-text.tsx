@@ -14,8 +14,7 @@ import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 import { useShare } from '#web/content/use-share.ts';
 import { reportStep } from '#web/funnel.ts';
 import { SITE_PATH } from '#web/site-path.ts';
-import button from '#web/ui/button.module.css';
-import { Button } from '#web/ui/button.tsx';
+import { Button, buttonClass } from '#web/ui/button.tsx';
 import { DownloadIcon, ShareIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 
@@ -204,7 +203,7 @@ function ArticleEnd() {
       {words.endText && <p>{words.endText}</p>}
       <div>
         {site.readOn && (
-          <a className={`${button.button} ${button.primary}`} href={site.readOn.href}>
+          <a className={buttonClass('primary')} href={site.readOn.href}>
             {site.readOn.label}
           </a>
         )}

@@ -12,16 +12,14 @@ const LOOKS: Readonly<Record<Look, string | undefined>> = {
   icon: styles.icon,
 };
 
+/** For links that look like buttons. */
+export const buttonClass = (look: Look, className?: string): string =>
+  [styles.button, LOOKS[look], className].filter(Boolean).join(' ');
+
 export function Button({
   look = 'plain',
   className,
   ...props
 }: ComponentProps<'button'> & { readonly look?: Look }) {
-  return (
-    <button
-      type="button"
-      className={[styles.button, LOOKS[look], className].filter(Boolean).join(' ')}
-      {...props}
-    />
-  );
+  return <button type="button" className={buttonClass(look, className)} {...props} />;
 }

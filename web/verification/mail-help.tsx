@@ -1,7 +1,6 @@
 import { verification as words } from '#campaign/interface.yaml';
 import { fill } from '#shared/words.ts';
-import { Button } from '#web/ui/button.tsx';
-import button from '#web/ui/button.module.css';
+import { Button, buttonClass } from '#web/ui/button.tsx';
 import { mailProviderOf } from '#web/verification/mail-providers.ts';
 import type { ShownMailStatus } from '#web/verification/use-mail-status.ts';
 import styles from '#web/verification/verification-stage.module.css';
@@ -35,7 +34,7 @@ export function MailHelp({ email, sender, status, onWrongAddress }: MailHelpProp
       </div>
       {provider && (
         <a
-          className={`${button.button} ${button.plain} ${styles.mailbox}`}
+          className={buttonClass('plain', styles.mailbox)}
           href={provider.href}
           target="_blank"
           rel="noopener noreferrer"
