@@ -10,12 +10,10 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
 import { createMailer, type Mailer, senderAddress } from '#server/mail/mailer.ts';
 import { type DeliveryParts, type MailEvent, startMailWorker } from '#server/mail/mail-worker.ts';
-import type { GuideMail } from '#server/mail/templates/letter.ts';
 import { type BreakerReason, composeBreakerNotice, queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { bounceAddress } from '#server/secrets/mail-links.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { ACCENT } from '#shared/colours.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
@@ -52,9 +50,8 @@ export type MailParts = {
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
-  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmails, timeZone } = config;
-  const { codeEmail, newLeadEmail, breakerEmail } = campaign;
-  const { title, language, colors, postalAddress } = campaign.site;
+  const { bounceDomain, operatorEmails } = config;
+  const { title } = campaign.site;
   const mailer = createMailer(config, {
     title,
     folder,
@@ -71,7 +68,7 @@ export function openMail(parts: MailParts): OpenMail {
     folder,
     wake,
     queueBreakerNotice: async (reason) => {
-      const notice = composeBreakerNotice(breakerEmail, { reason, title });
+      const notice = composeBreakerNotice(campaign.breakerEmail, { reason, title });
       await queueNotice(database.db, { recipients: operatorEmails, ...notice, now: clock() });
       wake();
     },
@@ -83,17 +80,8 @@ export function openMail(parts: MailParts): OpenMail {
         database,
         mailer,
         secrets,
-        codeEmail,
-        newLeadEmail,
-        title,
-        language,
-        timeZone,
-        accent: colors?.accent ?? ACCENT,
-        postalAddress,
-        codeTtlSeconds,
-        publicUrl,
-        deskUrl: config.desk?.url ?? null,
-        guide: guideMailOf(config, campaign),
+        config,
+        campaign,
         clock,
         random,
         onLeadBounced,
@@ -108,11 +96,6 @@ export function openMail(parts: MailParts): OpenMail {
     close: mailer.close,
   };
 }
-
-const guideMailOf = ({ guideEmail }: Config, campaign: Campaign): GuideMail | null =>
-  guideEmail === 'off'
-    ? null
-    : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
 
 function logOutcome(logger: Logger, event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'An e-mail was sent.');

@@ -10,6 +10,7 @@ import {
   type Letter,
   type LetterKind,
   type Look,
+  lookOf,
   paragraph,
   smallPrint,
 } from '#server/mail/templates/letter.ts';
@@ -31,13 +32,13 @@ export const queueCodeMail = (
 ): Promise<void> => addMail(tx, { ...mail, kind: 'code', payload: {} });
 
 export const codeKind: LetterKind = {
-  mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
+  mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, codeEmail, codeTtlSeconds, ...parts }, mail, now) => {
+  compose: async ({ db, secrets, config, campaign }, mail, now) => {
     const code = mail.code_id === null ? undefined : await findCodeById(db, mail.code_id);
     if (code === undefined || !isLive(code, now)) return null;
-    const lifeMs = codeTtlSeconds * 1000;
+    const lifeMs = config.codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
     // Updated before sending, so the mail states the right time. The mail is sent at most one lifetime after the code was
     // created, so a code is valid for at most two lifetimes.
@@ -48,7 +49,7 @@ export const codeKind: LetterKind = {
     const digits = codeDigits(secrets, key);
     if (digits === null) return null;
     const reference = codeReference(secrets, key);
-    return composeCodeEmail(codeEmail, { ...parts, digits, reference, validForMs });
+    return composeCodeEmail(campaign.codeEmail, { ...lookOf(campaign), digits, reference, validForMs });
   },
 };
 

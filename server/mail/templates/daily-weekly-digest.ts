@@ -78,11 +78,11 @@ export const digestKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ newLeadEmail: words, ...parts }, row) => {
+  compose: async (parts, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
     const named = await namedLeads(parts.db, figures);
     if (named.count === 0) return null;
-    return composeDigestEmail(words, { ...aboutPage(parts), figures, ...named });
+    return composeDigestEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), figures, ...named });
   },
 };
 

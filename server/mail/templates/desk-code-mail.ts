@@ -9,6 +9,7 @@ import {
   type Letter,
   type LetterKind,
   type Look,
+  lookOf,
   paragraph,
   smallPrint,
 } from '#server/mail/templates/letter.ts';
@@ -29,10 +30,10 @@ export async function queueDeskCodeMail(
 }
 
 export const deskCodeKind: LetterKind = {
-  mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
+  mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, title, accent }, row, now) => {
+  compose: async ({ db, secrets, campaign }, row, now) => {
     const { signInId, host } = Payload.parse(JSON.parse(row.payload));
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
@@ -42,7 +43,7 @@ export const deskCodeKind: LetterKind = {
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
-    return composeDeskCodeEmail({ digits, host, title, accent, minutes });
+    return composeDeskCodeEmail({ ...lookOf(campaign), digits, host, minutes });
   },
 };
 

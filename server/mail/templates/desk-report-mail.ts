@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { composeLetter, type LetterKind, paragraph } from '#server/mail/templates/letter.ts';
+import { composeLetter, type LetterKind, lookOf, paragraph } from '#server/mail/templates/letter.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -28,11 +28,11 @@ export const reportKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ accent }, row) => {
+  compose: async ({ campaign }, row) => {
     const { subject, paragraphs, file } = Payload.parse(JSON.parse(row.payload));
     const [preview = ''] = paragraphs;
     const letter = composeLetter(
-      { language: 'en', accent },
+      { ...lookOf(campaign), language: 'en' },
       { subject, preview, headline: subject, blocks: paragraphs.map(paragraph) },
     );
     return { ...letter, attachment: { filename: file.name, content: Buffer.from(file.html) } };

@@ -21,7 +21,8 @@ import {
   composeLetter,
   type Letter,
   type LetterKind,
-  type LetterParts,
+  type Look,
+  lookOf,
   paragraph,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -78,17 +79,18 @@ export const guideKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: true,
 
-  compose: async (parts, row, now) => {
-    const { db, secrets, publicUrl, guide, title } = parts;
+  compose: async ({ db, secrets, config, campaign }, row, now) => {
+    const { guideEmail, publicUrl } = config;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
-    if (guide === null || !(await leadExists(db, leadId))) return null;
-    const { words, attachment } = guide;
+    if (guideEmail === 'off' || !(await leadExists(db, leadId))) return null;
+    const look = { ...lookOf(campaign), postalAddress: campaign.site.postalAddress };
     const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
+    const attachment = guideEmail === 'link' ? null : campaign.guideFile;
     const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
     const host = new URL(publicUrl).hostname;
     return {
-      ...composeGuideEmail(words, { ...parts, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
-      list: { name: title, host, unsubscribe },
+      ...composeGuideEmail(campaign.guideEmail, { ...look, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
+      list: { name: look.title, host, unsubscribe },
       ...(attachment !== null && {
         attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
       }),
@@ -96,7 +98,9 @@ export const guideKind: LetterKind = {
   },
 };
 
-type Facts = Pick<LetterParts, 'title' | 'language' | 'accent' | 'postalAddress'> & {
+type Facts = Look & {
+  readonly title: string;
+  readonly postalAddress: string | undefined;
   readonly host: string;
   /** Null if the guide is attached. */
   readonly link: string | null;

@@ -1,10 +1,11 @@
+import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
-import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
-import { type ColourPair, middleOf } from '#shared/colours.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { ACCENT, type ColourPair, middleOf } from '#shared/colours.ts';
 import { isRightToLeft, languageAttributes } from '#shared/words.ts';
 
 export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
@@ -12,24 +13,8 @@ export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 export type LetterParts = {
   readonly db: Db;
   readonly secrets: Secrets;
-  readonly codeEmail: CodeEmail;
-  readonly newLeadEmail: NewLeadEmail;
-  readonly title: string;
-  readonly language: string;
-  readonly timeZone: string;
-  readonly accent: ColourPair;
-  /** Shown in advertising mail. */
-  readonly postalAddress: string | undefined;
-  readonly codeTtlSeconds: number;
-  readonly publicUrl: string;
-  /** Null if the desk cannot be opened in a browser. */
-  readonly deskUrl: string | null;
-  readonly guide: GuideMail | null;
-};
-
-export type GuideMail = {
-  readonly words: GuideEmail;
-  readonly attachment: string | null;
+  readonly config: Config;
+  readonly campaign: Campaign;
 };
 
 export type LetterKind = {
@@ -46,7 +31,13 @@ export type LetterKind = {
 /** One part of a mail, as plain text and as HTML. */
 export type Block = { readonly text: string; readonly html: string };
 
-export type Look = Pick<LetterParts, 'language' | 'accent'>;
+export type Look = { readonly language: string; readonly accent: ColourPair };
+
+export const lookOf = ({ site }: Campaign): Look & { readonly title: string } => ({
+  title: site.title,
+  language: site.language,
+  accent: site.colors?.accent ?? ACCENT,
+});
 
 type Parts = {
   readonly subject: string;

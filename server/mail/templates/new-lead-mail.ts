@@ -25,7 +25,9 @@ import {
   FONT,
   type Letter,
   type LetterKind,
+  type LetterParts,
   type Look,
+  lookOf,
   paragraph,
   startOf,
 } from '#server/mail/templates/letter.ts';
@@ -65,11 +67,11 @@ export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async ({ newLeadEmail: words, ...parts }, row) => {
+  compose: async (parts, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
     const lead = await findNewLead(parts.db, leadId);
     if (lead === undefined) return null;
-    return composeNewLeadEmail(words, { ...aboutPage(parts), lead, leadId });
+    return composeNewLeadEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), lead, leadId });
   },
 };
 
@@ -92,20 +94,11 @@ export type AboutPage = Look &
     readonly deskUrl: string | null;
   };
 
-export const aboutPage = ({
-  title,
-  language,
-  timeZone,
-  accent,
-  deskUrl,
-  publicUrl,
-}: Omit<AboutPage, 'host'> & { readonly publicUrl: string }): AboutPage => ({
-  title,
-  language,
-  timeZone,
-  accent,
-  deskUrl,
-  host: new URL(publicUrl).hostname,
+export const aboutPage = ({ config, campaign }: LetterParts): AboutPage => ({
+  ...lookOf(campaign),
+  timeZone: config.timeZone,
+  deskUrl: config.desk?.url ?? null,
+  host: new URL(config.publicUrl).hostname,
 });
 
 export function composeNewLeadEmail(

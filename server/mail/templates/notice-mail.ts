@@ -8,6 +8,7 @@ import {
   type Letter,
   type LetterKind,
   type Look,
+  lookOf,
   paragraph,
 } from '#server/mail/templates/letter.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
@@ -44,7 +45,8 @@ export const noticeKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: false,
 
-  compose: async (parts, row) => composeNoticeEmail(parts, Payload.parse(JSON.parse(row.payload))),
+  compose: async ({ campaign }, row) =>
+    composeNoticeEmail(lookOf(campaign), Payload.parse(JSON.parse(row.payload))),
 };
 
 export const composeNoticeEmail = (look: Look, { subject, text }: z.infer<typeof Payload>): Letter =>
