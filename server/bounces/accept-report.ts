@@ -53,9 +53,7 @@ export async function takeReportsOnce(
 ): Promise<readonly ReportOutcome[] | null> {
   const outcomes = await parts.database.db.transaction().execute(async (tx) => {
     if ((await countInWindowUpTo(tx, key, { limit: 1, windowMs: until - now }, now)) !== null) return null;
-    const all: ReportOutcome[] = [];
-    for (const report of reports) all.push(await takeIn(tx, parts, report, now));
-    return all;
+    return Array.fromAsync(reports, (report) => takeIn(tx, parts, report, now));
   });
   parts.webhooks.wake();
   return outcomes;

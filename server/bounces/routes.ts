@@ -5,12 +5,7 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Http } from '#server/http/http.ts';
 import { providersOf, type Provider } from '#server/bounces/providers.ts';
 import type { Fetch } from '#server/bounces/sns.ts';
-import {
-  takeReport,
-  takeReportsOnce,
-  type MailReport,
-  type ReportOutcome,
-} from '#server/bounces/accept-report.ts';
+import { takeReport, takeReportsOnce } from '#server/bounces/accept-report.ts';
 import type { WithdrawalParts } from '#server/consent/withdraw.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -24,17 +19,6 @@ type MailEventParts = WithdrawalParts & {
 /** Amazon SNS sends JSON as plain text. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
-
-/** One transaction for a batch of thousands would block the database. */
-async function takeEach(
-  parts: WithdrawalParts,
-  reports: readonly MailReport[],
-  now: number,
-): Promise<readonly ReportOutcome[]> {
-  const outcomes: ReportOutcome[] = [];
-  for (const report of reports) outcomes.push(await takeReport(parts, report, now));
-  return outcomes;
-}
 
 export async function addMailEventRoutes(
   app: FastifyInstance,
@@ -63,9 +47,10 @@ export async function addMailEventRoutes(
             const { once } = verdict;
             const reports = verdict.reports.filter(({ email }) => asciiAddress(email.trim()) !== null);
             const unread = (verdict.unread ?? 0) + verdict.reports.length - reports.length;
+            // Without a key, one after the other: one transaction for a batch of thousands would block the database.
             const outcomes =
               once === undefined
-                ? await takeEach(parts, reports, now)
+                ? await Array.fromAsync(reports, (report) => takeReport(parts, report, now))
                 : await takeReportsOnce(parts, { reports, once }, now);
             if (outcomes === null) return sendError(reply, 'wrong-signature');
             const suppressed = outcomes.filter((outcome) => outcome === 'suppressed').length;

@@ -105,12 +105,10 @@ export async function listSuppressions(
 ): Promise<readonly ListedSuppression[]> {
   const rows = await suppressionsOf(db, address);
   const wasErased = rows.some(({ reason }) => reason === 'erased');
-  const entries: ListedSuppression[] = [];
-  for (const row of rows) {
+  return Array.fromAsync(rows, async (row) => {
     const { reason, note, created_at: since } = row;
-    entries.push({ reason, owner: await ownerOf(db, row, wasErased), since, note });
-  }
-  return entries;
+    return { reason, owner: await ownerOf(db, row, wasErased), since, note };
+  });
 }
 
 async function ownerOf(
