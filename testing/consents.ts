@@ -15,6 +15,17 @@ export async function agree(server: ServerUnderTest, email: string, mail = 1): P
   await server.advance(1);
 }
 
+/** With the wording and the form that each refers to, in the order of the consents. */
+export const receiptsOf = ({ database: { db } }: ServerUnderTest) =>
+  db
+    .selectFrom('consent_receipts as receipt')
+    .innerJoin('consent_wordings as wording', 'wording.version', 'receipt.consent_version')
+    .innerJoin('submissions as form', 'form.id', 'receipt.submission_id')
+    .selectAll('receipt')
+    .select(['wording.version', 'wording.text', 'form.name', 'form.given_at as form_given_at'])
+    .orderBy('receipt.id')
+    .execute();
+
 export async function verifyReport({ service }: { readonly service: Service }, ...args: readonly string[]) {
   const { exitCode, out, notes } = await desk(service, ['consent', 'verify', '--json', ...args]);
   const { errors, accepted, ...rest } = JSON.parse(out) as ChainReport;

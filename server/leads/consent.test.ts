@@ -6,6 +6,7 @@ import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
 import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { receiptsOf } from '#testing/consents.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
@@ -15,17 +16,6 @@ const ask = (visitor: Visitor, version: string | null, changes: Record<string, u
   visitor.post('/api/leads', filledForm(changes), {
     headers: version === null ? {} : { [CONSENT_VERSION_HEADER]: version },
   });
-
-const receipts = ({ database }: ServerUnderTest) =>
-  database.db
-    .selectFrom('consent_receipts')
-    .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
-    .innerJoin('submissions', 'submissions.id', 'consent_receipts.submission_id')
-    .select(['text', 'consent_receipts.given_at', 'consent_receipts.client_address', 'name'])
-    .select(['consent_receipts.user_agent', 'verified_from_address', 'same_browser'])
-    .select('submissions.given_at as form_given_at')
-    .orderBy('consent_receipts.verified_at')
-    .execute();
 
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);
@@ -43,7 +33,7 @@ onEachEngine('consent receipts', ({ test }) => {
     const oldTab = createVisitor(server);
     assert.equal((await ask(oldTab, earlier)).statusCode, 202);
     await enterNewest(server, oldTab, 2);
-    assert.deepEqual(valuesOf(await receipts(server), 'text'), [server.campaign.consent.text, EARLIER]);
+    assert.deepEqual(valuesOf(await receiptsOf(server), 'text'), [server.campaign.consent.text, EARLIER]);
   });
 
   test('a form with an unknown consent wording is not stored, and the page is asked to reload', async (server) => {
@@ -95,7 +85,7 @@ onEachEngine('consent receipts', ({ test }) => {
         assert.equal((await ask(createVisitor(server), earlier)).statusCode, 409);
         assert.equal((await ask(visitor, earlier)).statusCode, 202);
         await enterNewest(server, visitor, 2);
-        assert.deepEqual(valuesOf(await receipts(server), 'text'), [EARLIER]);
+        assert.deepEqual(valuesOf(await receiptsOf(server), 'text'), [EARLIER]);
       },
     );
 
@@ -107,7 +97,7 @@ onEachEngine('consent receipts', ({ test }) => {
     const open = await program.get(`/api/challenge?id=${challengeId}`);
     assert.equal(open.json<OpenChallenge>().consentVersion, '');
     await enterNewest(server, program);
-    const [receipt] = await receipts(server);
+    const [receipt] = await receiptsOf(server);
     assert.match(receipt?.text ?? '', /^The wording was not stated/);
   });
 
@@ -125,7 +115,7 @@ onEachEngine('consent receipts', ({ test }) => {
       remoteAddress: '198.51.100.9',
     });
     await enterNewest(server, visitor, 2);
-    const [receipt] = await receipts(server);
+    const [receipt] = await receiptsOf(server);
     assert.equal(receipt?.text, EARLIER);
     assert.equal(receipt?.given_at, agreedAt);
     assert.equal(receipt?.form_given_at, agreedAt);
@@ -146,7 +136,7 @@ onEachEngine('consent receipts', ({ test }) => {
     await server.advance(10);
     await ask(visitor, version);
     await enterNewest(server, visitor);
-    const [receipt] = await receipts(server);
+    const [receipt] = await receiptsOf(server);
     assert.deepEqual(
       { text: receipt?.text, given_at: receipt?.given_at, name: receipt?.name },
       { text, given_at: agreedAt, name: 'Ada Lovelace' },
@@ -169,7 +159,7 @@ onEachEngine('consent receipts', ({ test }) => {
     const agreedAt = server.now();
     await ask(again, version, { name: 'Ada King' });
     await enterNewest(server, again, 3);
-    const [own, foreign, riding] = await receipts(server);
+    const [own, foreign, riding] = await receiptsOf(server);
     assert.equal(own?.same_browser, 1);
     assert.equal(foreign?.same_browser, 0);
     assert.deepEqual(

@@ -19,6 +19,7 @@ import {
 } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { receiptsOf } from '#testing/consents.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 onEachEngine('leads', ({ test }) => {
@@ -69,11 +70,7 @@ onEachEngine('leads', ({ test }) => {
       utm_source: 'newsletter',
       utm_medium: 'email',
     });
-    const [receipt] = await server.database.db
-      .selectFrom('consent_receipts')
-      .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
-      .selectAll()
-      .execute();
+    const [receipt] = await receiptsOf(server);
     assert.equal(receipt?.text, server.campaign.consent.text);
     assert.equal(receipt?.client_address, '203.0.113.7');
     assert.equal(receipt?.user_agent, 'Test/1');

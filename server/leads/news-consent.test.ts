@@ -7,7 +7,7 @@ import { countNewLeads } from '#server/db/tables/leads.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
-import { verifyReport } from '#testing/consents.ts';
+import { verifyReport, receiptsOf } from '#testing/consents.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -54,14 +54,6 @@ async function signUp(
   await server.advance(600);
 }
 
-const receipts = ({ database }: ServerUnderTest) =>
-  database.db
-    .selectFrom('consent_receipts as r')
-    .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-    .select(['r.purpose', 'w.text', 'r.given_at', 'r.same_browser'])
-    .orderBy('r.id')
-    .execute();
-
 async function leadOf({ service }: ServerUnderTest, state = 'verified') {
   const { out } = await desk(service, ['leads', '--state', state, '--json']);
   return (JSON.parse(out) as readonly { readonly id: string; readonly news_consent?: object }[])[0]!;
@@ -77,14 +69,20 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
       given_at: from,
       same_browser: 1,
     };
-    assert.deepEqual(await receipts(server), [guide, { ...guide, purpose: 'news', text: NEWS }]);
+    const facts = (await receiptsOf(server)).map(({ purpose, text, given_at, same_browser }) => ({
+      purpose,
+      text,
+      given_at,
+      same_browser,
+    }));
+    assert.deepEqual(facts, [guide, { ...guide, purpose: 'news', text: NEWS }]);
     assert.equal(await countNewLeads(server.database.db, { from, to: server.now() }), 1);
 
     await signUp(server, 2, {});
     const consent = { given_at: GIVEN_AT, version: VERSION, text: NEWS };
     assert.deepEqual((await leadOf(server)).news_consent, consent, 'not withdrawn by a later form');
     await signUp(server, 3, TICKED, { isElsewhere: true });
-    const rows = await receipts(server);
+    const rows = await receiptsOf(server);
     assert.deepEqual(
       rows.map((receipt) => `${receipt.purpose} ${receipt.same_browser}`),
       ['guide 1', 'news 1', 'guide 1', 'guide 0', 'news 0'],
@@ -101,7 +99,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
       assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
       await server.advance(70);
     }
-    assert.deepEqual(valuesOf(await receipts(server), 'purpose'), ['guide', 'guide', 'news']);
+    assert.deepEqual(valuesOf(await receiptsOf(server), 'purpose'), ['guide', 'guide', 'news']);
   });
 
   test('unknown wordings of the box for news are refused, earlier ones accepted, and a resend repeats its own', async (server) => {
@@ -125,7 +123,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
     await ask(server, { newsConsentVersion }, visitor);
     const code = codeIn(await server.inbox.waitForMail(EMAIL, 2));
     await visitor.post(API.verify, { email: EMAIL, code });
-    const [, news] = await receipts(server);
+    const [, news] = await receiptsOf(server);
     assert.deepEqual([news?.text, news?.given_at], [EARLIER.text, Date.parse(GIVEN_AT)]);
   });
 
