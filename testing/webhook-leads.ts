@@ -14,8 +14,6 @@ export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_ALLOW_PRIVATE: 'yes',
 });
 export const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
-export const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
-
 export async function becomeLead(server: ServerUnderTest, email = EMAIL, form = {}): Promise<string> {
   const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
   const mail = server.inbox.mailsTo(email).length + 1;
@@ -30,10 +28,9 @@ export const outcomes = (server: ServerUnderTest, count: number) =>
 
 export const withWebhook = (
   options: ServerOptions,
-  answer: Parameters<typeof withReceiver>[0],
   test: (server: ServerUnderTest, receiver: Receiver) => Promise<void>,
 ): Promise<void> =>
-  withReceiver(answer, (receiver) =>
+  withReceiver(undefined, (receiver) =>
     withServer({ ...options, env: { ...webhooksAt(receiver), ...options.env } }, (server) =>
       test(server, receiver),
     ),

@@ -12,12 +12,20 @@ export type Received = {
   readonly id: string;
 };
 
-export type Receiver = Listening & { readonly url: string; readonly received: readonly Received[] };
+type Answer = (received: Received, response: ServerResponse) => void;
 
-export async function startReceiver(
-  answer: (received: Received, response: ServerResponse) => void = (_, response) =>
-    void response.writeHead(204).end(),
-): Promise<Receiver> {
+export const accept: Answer = (_, response) => void response.writeHead(204).end();
+export const refuse: Answer = (_, response) => void response.writeHead(503).end();
+
+export type Receiver = Listening & {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Answers the following events in another way. */
+  readonly answerWith: (next: Answer) => void;
+};
+
+export async function startReceiver(first: Answer = accept): Promise<Receiver> {
+  let answer = first;
   const received: Received[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
@@ -36,11 +44,15 @@ export async function startReceiver(
   });
   const http = await listening(server);
   // Anyone who knows the path can send events, so it is secret.
-  return { ...http, url: `http://127.0.0.1:${http.port}/a-secret-path`, received };
+  const url = `http://127.0.0.1:${http.port}/a-secret-path`;
+  const answerWith = (next: Answer) => {
+    answer = next;
+  };
+  return { ...http, url, received, answerWith };
 }
 
 export async function withReceiver(
-  answer: Parameters<typeof startReceiver>[0],
+  answer: Answer | undefined,
   test: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
   await using receiver = await startReceiver(answer);

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm } from '#testing/server-under-test.ts';
+import { createVisitor } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { refusalOf } from '#testing/lead-calls.ts';
+import { ask, enter, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
@@ -18,7 +18,7 @@ const WORK = 'someone@analytical-engines.example';
 onEachEngine('e-mail domain policy', ({ test }) => {
   test('the e-mail domain policy is off by default', async (server) => {
     for (const email of [FREE, DISPOSABLE, WORK]) {
-      const response = await createVisitor(server).post(API.leads, filledForm({ email }));
+      const response = await ask(createVisitor(server), { email });
       assert.equal(response.statusCode, 202, email);
     }
     const rows = await server.database.db.selectFrom('submissions').select('flags').execute();
@@ -44,15 +44,12 @@ onEachEngine('e-mail domain policy', ({ test }) => {
     { env: { FREE_MAIL: 'block', DISPOSABLE_MAIL: 'block' } },
     async (server) => {
       for (const email of [FREE, DISPOSABLE, 'someone@ｍａｉｌｉｎａｔｏｒ.com']) {
-        const response = await createVisitor(server).post(API.leads, filledForm({ email }));
+        const response = await ask(createVisitor(server), { email });
         assert.deepEqual(refusalOf(response), [400, 'email-domain-refused', 'email'], email);
         assert.match(response.body, /Please use your work email\.$/);
       }
       assert.equal(await server.countRows('submissions'), 0);
-      assert.equal(
-        (await createVisitor(server).post(API.leads, filledForm({ email: WORK }))).statusCode,
-        202,
-      );
+      assert.equal((await ask(createVisitor(server), { email: WORK })).statusCode, 202);
     },
   );
 });
@@ -65,7 +62,7 @@ const NORMAL = 'info@xn--mnchen-3ya.de';
 onEachEngine('international domains', ({ test }) => {
   test('an e-mail address at an international domain is shown as typed and mailed in ASCII', async (server) => {
     const visitor = createVisitor(server);
-    const asked = await visitor.post(API.leads, filledForm({ email: ` ${TYPED} ` }));
+    const asked = await ask(visitor, { email: ` ${TYPED} ` });
     assert.equal(asked.statusCode, 202, asked.body);
     const mail = await server.inbox.waitForMail(RECEIVED);
     assert.deepEqual(server.inbox.recipientCommands, [`RCPT TO:<${MAILED}>`]);
@@ -75,10 +72,7 @@ onEachEngine('international domains', ({ test }) => {
     assert.match(head, /^[\x00-\x7F]*$/);
 
     assert.equal((await visitor.get(API.challenge)).json<{ email: string }>().email, TYPED);
-    const verified = await visitor.post(API.verify, {
-      email: 'info@xn--mnchen-3ya.DE',
-      code: codeIn(mail),
-    });
+    const verified = await enter(visitor, codeIn(mail), 'info@xn--mnchen-3ya.DE');
     assert.equal(verified.statusCode, 200, verified.body);
     const submission = await server.database.db
       .selectFrom('submissions')
@@ -96,11 +90,11 @@ onEachEngine('international domains', ({ test }) => {
     { env: { LEADS_PER_EMAIL_PER_HOUR: '2', RESEND_SECONDS: '0' } },
     async (server) => {
       const { db } = server.database;
-      const ask = (email: string, number: number) =>
-        createVisitor(server, `198.51.100.${number}`).post(API.leads, filledForm({ email }));
-      assert.equal((await ask(TYPED, 1)).statusCode, 202);
-      assert.equal((await ask('info@xn--mnchen-3ya.de', 2)).statusCode, 202);
-      const third = await ask('info@mu\u0308nchen.de', 3);
+      const askFrom = (number: number, email: string) =>
+        ask(createVisitor(server, `198.51.100.${number}`), { email });
+      assert.equal((await askFrom(1, TYPED)).statusCode, 202);
+      assert.equal((await askFrom(2, 'info@xn--mnchen-3ya.de')).statusCode, 202);
+      const third = await askFrom(3, 'info@mu\u0308nchen.de');
       assert.deepEqual(refusalOf(third), [429, 'too-many-codes', 'email']);
       await server.inbox.waitForMail(RECEIVED, 2);
       const lanes = await db.selectFrom('outbox').select('recipient_domain').distinct().execute();

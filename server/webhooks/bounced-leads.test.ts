@@ -21,7 +21,7 @@ async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof
 
 onEachEngine('bounced leads', ({ engine }) => {
   it("a webhook event is sent if a lead's mail is refused, but not for a stranger's", () =>
-    withWebhook({ engine }, undefined, async (server, receiver) => {
+    withWebhook({ engine }, async (server, receiver) => {
       const leadId = await becomeLead(server);
       await server.advance(61);
       server.inbox.behave({ onRecipient: () => smtpError(550, '5.1.1 Unknown') });
@@ -41,7 +41,7 @@ onEachEngine('bounced leads', ({ engine }) => {
     }));
 
   it('all bounce reports about a lead cause one webhook event until the next verification', () =>
-    withWebhook({ engine }, undefined, async (server, receiver) => {
+    withWebhook({ engine }, async (server, receiver) => {
       await becomeLead(server);
       await ask(createVisitor(server), { email: STRANGER });
       const stranger = (await server.inbox.waitForMail(STRANGER)).parsed;

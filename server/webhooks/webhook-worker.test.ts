@@ -15,160 +15,141 @@ import {
   webhooksAt,
   withWebhook,
 } from '#testing/webhook-leads.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 onEachEngine('webhook endpoints', ({ engine }) => {
-  it("a webhook endpoint gets each lead's events in order after an outage", () => {
-    let isAway = true;
-    return withReceiver(
-      (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
-      (away) =>
-        withReceiver(undefined, (here) =>
-          withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
-            await becomeLead(server);
-            await becomeLead(server, 'eve@example.com');
-            await until(() => here.received.length === 4 && away.received.length === 2);
-            await outcomes(server, 6);
-            assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
-            await server.advance(10);
-            server.service.webhooks.wake();
-            await outcomes(server, 8);
-            isAway = false;
-            await server.advance(60);
-            server.service.webhooks.wake();
-            await outcomes(server, 12);
-            for (const email of [EMAIL, 'eve@example.com']) {
-              const ofOne = away.received.filter(
-                ({ event: { data } }) => 'email' in data.lead && data.lead.email === email,
-              );
-              assert.deepEqual(typesOf(ofOne), [
-                'lead.verified',
-                'lead.verified',
-                'lead.verified',
-                'lead.read',
-              ]);
-              assert.equal(new Set(ofOne.slice(0, 3).map(({ id }) => id)).size, 1, 'one id for each try');
-              assert.equal(new Set(ofOne.slice(0, 3).map(({ text }) => text)).size, 1);
-            }
-            assert.equal(here.received.length, 4);
-          }),
-        ),
-    );
-  });
-
-  it('a webhook endpoint is retried for 24 hours at growing intervals', () => {
-    let isAway = true;
-    return withWebhook(
-      { engine },
-      (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
-      async (server, receiver) => {
-        const begun = server.now();
-        await becomeLead(server);
-        const waits: number[] = [];
-        for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
-          await outcomes(server, tries);
-          await server.advance(0);
-          const { due_at: due } = await server.database.db
-            .selectFrom('webhook_events')
-            .select('due_at')
-            .orderBy('position')
-            .executeTakeFirstOrThrow();
-          waits.push(Math.round((due - server.now()) / 1000));
-          server.setClock(Math.max(due, server.now()));
+  it("a webhook endpoint gets each lead's events in order after an outage", () =>
+    withReceiver(refuse, (away) =>
+      withReceiver(undefined, (here) =>
+        withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
+          await becomeLead(server);
+          await becomeLead(server, 'eve@example.com');
+          await until(() => here.received.length === 4 && away.received.length === 2);
+          await outcomes(server, 6);
+          assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
+          await server.advance(10);
           server.service.webhooks.wake();
-        }
+          await outcomes(server, 8);
+          away.answerWith(accept);
+          await server.advance(60);
+          server.service.webhooks.wake();
+          await outcomes(server, 12);
+          for (const email of [EMAIL, 'eve@example.com']) {
+            const ofOne = away.received.filter(
+              ({ event: { data } }) => 'email' in data.lead && data.lead.email === email,
+            );
+            assert.deepEqual(typesOf(ofOne), [
+              'lead.verified',
+              'lead.verified',
+              'lead.verified',
+              'lead.read',
+            ]);
+            assert.equal(new Set(ofOne.slice(0, 3).map(({ id }) => id)).size, 1, 'one id for each try');
+            assert.equal(new Set(ofOne.slice(0, 3).map(({ text }) => text)).size, 1);
+          }
+          assert.equal(here.received.length, 4);
+        }),
+      ),
+    ));
+
+  it('a webhook endpoint is retried for 24 hours at growing intervals', () =>
+    withWebhook({ engine }, async (server, receiver) => {
+      receiver.answerWith(refuse);
+      const begun = server.now();
+      await becomeLead(server);
+      const waits: number[] = [];
+      for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
+        await outcomes(server, tries);
         await server.advance(0);
-        assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
-        assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
-
-        await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
-        await server.advance(0);
-        const listed = await desk(server.service, ['webhooks', 'list']);
-        assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
-        assert.match(listed.out, /lead\.read +dead/);
-        assert.equal(listed.notes, '0 waiting, 2 dead.');
-        assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
-        assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
-
-        isAway = false;
-        const before = receiver.received.length;
-        assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
-        assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
-        const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
-        assert.equal(retried.notes, '2 events will be retried.');
+        const { due_at: due } = await server.database.db
+          .selectFrom('webhook_events')
+          .select('due_at')
+          .orderBy('position')
+          .executeTakeFirstOrThrow();
+        waits.push(Math.round((due - server.now()) / 1000));
+        server.setClock(Math.max(due, server.now()));
         server.service.webhooks.wake();
-        await until(() => receiver.received.length === before + 2);
-        assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
-        await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
-        const rest = await desk(server.service, ['webhooks', 'list', '--json']);
-        assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
-      },
-    );
-  });
+      }
+      await server.advance(0);
+      assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
+      assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 
-  it('a webhook endpoint gets events that waited or were queued while the clock was set back', () => {
-    let isAway = true;
-    return withWebhook(
-      { engine },
-      (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
-      async (server, receiver) => {
-        const leadId = await becomeLead(server);
-        await outcomes(server, 1);
-        isAway = false;
-        server.setClock(server.now() - HOUR_SECONDS * 1000);
-        const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
-        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-        server.service.webhooks.wake();
-        await outcomes(server, 4);
-        assert.deepEqual(typesOf(receiver.received).slice(1), [
-          'lead.verified',
-          'lead.read',
-          'lead.unsubscribed',
-        ]);
-      },
-    );
-  });
+      await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
+      await server.advance(0);
+      const listed = await desk(server.service, ['webhooks', 'list']);
+      assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +503 /);
+      assert.match(listed.out, /lead\.read +dead/);
+      assert.equal(listed.notes, '0 waiting, 2 dead.');
+      assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
+      assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
+
+      receiver.answerWith(accept);
+      const before = receiver.received.length;
+      assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
+      assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
+      const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
+      assert.equal(retried.notes, '2 events will be retried.');
+      server.service.webhooks.wake();
+      await until(() => receiver.received.length === before + 2);
+      assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
+      await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
+      const rest = await desk(server.service, ['webhooks', 'list', '--json']);
+      assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
+    }));
+
+  it('a webhook endpoint gets events that waited or were queued while the clock was set back', () =>
+    withWebhook({ engine }, async (server, receiver) => {
+      receiver.answerWith(refuse);
+      const leadId = await becomeLead(server);
+      await outcomes(server, 1);
+      receiver.answerWith(accept);
+      server.setClock(server.now() - HOUR_SECONDS * 1000);
+      const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
+      await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+      server.service.webhooks.wake();
+      await outcomes(server, 4);
+      assert.deepEqual(typesOf(receiver.received).slice(1), [
+        'lead.verified',
+        'lead.read',
+        'lead.unsubscribed',
+      ]);
+    }));
 
   it('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
-    withWebhook(
-      { engine },
-      ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
-      async (server) => {
-        await becomeLead(server);
-        await outcomes(server, 2);
-        assert.deepEqual(
-          server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
-          [
-            ['dead', 'lead.verified', '410'],
-            ['sent', 'lead.read', '204'],
-          ],
-        );
-      },
-    ));
+    withWebhook({ engine }, async (server, receiver) => {
+      receiver.answerWith(
+        ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
+      );
+      await becomeLead(server);
+      await outcomes(server, 2);
+      assert.deepEqual(
+        server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
+        [
+          ['dead', 'lead.verified', '410'],
+          ['sent', 'lead.read', '204'],
+        ],
+      );
+    }));
 
   it('a webhook endpoint that hangs does not delay a stop, and is not reported as failed', async () => {
     const database = await freshDatabase(engine);
     const { db } = database;
-    const hung = Promise.withResolvers<void>();
-    await withWebhook(
-      { engine, database },
-      () => hung.resolve(),
-      async (server) => {
-        await becomeLead(server);
-        await hung.promise;
-        await server.service.close();
-        const row = await db
-          .selectFrom('webhook_events')
-          .selectAll()
-          .orderBy('position')
-          .executeTakeFirstOrThrow();
-        assert.deepEqual(
-          [row.state, row.lease_id, row.reply, row.due_at],
-          ['queued', null, 'stopped', server.now()],
-        );
-        assert.deepEqual(server.webhookOutcomes, []);
-      },
-    );
+    await withWebhook({ engine, database }, async (server, receiver) => {
+      receiver.answerWith(() => {});
+      await becomeLead(server);
+      await until(() => receiver.received.length === 1);
+      await server.service.close();
+      const row = await db
+        .selectFrom('webhook_events')
+        .selectAll()
+        .orderBy('position')
+        .executeTakeFirstOrThrow();
+      assert.deepEqual(
+        [row.state, row.lease_id, row.reply, row.due_at],
+        ['queued', null, 'stopped', server.now()],
+      );
+      assert.deepEqual(server.webhookOutcomes, []);
+    });
   });
 });

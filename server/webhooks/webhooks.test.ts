@@ -21,18 +21,17 @@ import {
   EMAIL,
   HOUR_SECONDS,
   outcomes,
-  refuse,
   typesOf,
   webhooksAt,
   withWebhook,
 } from '#testing/webhook-leads.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
 onEachEngine('webhooks', ({ engine }) => {
   it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
-    withWebhook({ engine }, undefined, async (server, receiver) => {
+    withWebhook({ engine }, async (server, receiver) => {
       server.setClock(Date.now());
       const { secrets } = server.service.webhooks;
       const leadId = await becomeLead(server);
@@ -111,7 +110,6 @@ onEachEngine('webhooks', ({ engine }) => {
   it('events that WEBHOOK_EVENTS omits are not queued', () =>
     withWebhook(
       { engine, env: { WEBHOOK_EVENTS: 'lead.verified,lead.unsubscribed' } },
-      undefined,
       async (server, receiver) => {
         await becomeLead(server);
         await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
@@ -124,7 +122,7 @@ onEachEngine('webhooks', ({ engine }) => {
     ));
 
   it('a webhook receives only the first reading of a lead', () =>
-    withWebhook({ engine }, undefined, async (server, receiver) => {
+    withWebhook({ engine }, async (server, receiver) => {
       const { visitor, code } = await askForCode(server);
       const headers = { prefer: WITH_ARTICLE };
       const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
@@ -141,36 +139,32 @@ onEachEngine('webhooks', ({ engine }) => {
       assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
     }));
 
-  it('a webhook receives no event of an erased lead except the erasure', () => {
-    const open: (() => void)[] = [];
-    return withWebhook(
-      { engine },
-      ({ event }, response) => {
-        const answer = () => void response.writeHead(204).end();
-        if (event.type === 'lead.verified') open.push(answer);
-        else answer();
-      },
-      async (server, receiver) => {
-        const leadId = await becomeLead(server);
-        await until(() => open.length === 1);
-        await desk(server.service, ['erase', EMAIL, '--yes']);
-        server.service.webhooks.wake();
-        const { db } = server.database;
-        const [row, ...others] = await db.selectFrom('webhook_events').selectAll().execute();
-        assert.deepEqual([row?.type, row?.lead_id, others.length], ['lead.erased', leadId, 0]);
-        assert.ok(row!.due_at >= server.now() + 10_000, 'not before the try in hand is over');
-        open[0]!();
-        await outcomes(server, 1);
-        await server.advance(31);
-        server.service.webhooks.wake();
-        await outcomes(server, 2);
-        assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
-      },
-    );
-  });
+  it('a webhook receives no event of an erased lead except the erasure', () =>
+    withWebhook({ engine }, async (server, receiver) => {
+      const open: (() => void)[] = [];
+      receiver.answerWith((received, response) => {
+        if (received.event.type === 'lead.verified') open.push(() => accept(received, response));
+        else accept(received, response);
+      });
+      const leadId = await becomeLead(server);
+      await until(() => open.length === 1);
+      await desk(server.service, ['erase', EMAIL, '--yes']);
+      server.service.webhooks.wake();
+      const { db } = server.database;
+      const [row, ...others] = await db.selectFrom('webhook_events').selectAll().execute();
+      assert.deepEqual([row?.type, row?.lead_id, others.length], ['lead.erased', leadId, 0]);
+      assert.ok(row!.due_at >= server.now() + 10_000, 'not before the try in hand is over');
+      open[0]!();
+      await outcomes(server, 1);
+      await server.advance(31);
+      server.service.webhooks.wake();
+      await outcomes(server, 2);
+      assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
+    }));
 
   it('webhook events are listed as personal data and deleted with old mail', () =>
-    withWebhook({ engine }, refuse, async (server) => {
+    withWebhook({ engine }, async (server, receiver) => {
+      receiver.answerWith(refuse);
       await becomeLead(server);
       await outcomes(server, 1);
       await server.advance(0);
@@ -188,7 +182,7 @@ onEachEngine('webhooks', ({ engine }) => {
     }));
 
   it('a webhook receives only committed events', () =>
-    withWebhook({ engine }, undefined, async (server, receiver) => {
+    withWebhook({ engine }, async (server, receiver) => {
       const leadId = await becomeLead(server);
       await outcomes(server, 2);
       const { webhooks } = server.service;
@@ -250,7 +244,7 @@ onEachEngine('webhooks', ({ engine }) => {
 });
 
 it('an event queued during the erasure of its lead is deleted on PostgreSQL', () =>
-  withWebhook({ engine: 'postgres' }, undefined, async (server) => {
+  withWebhook({ engine: 'postgres' }, async (server) => {
     const leadId = await becomeLead(server);
     await outcomes(server, 2);
     await server.advance(0);

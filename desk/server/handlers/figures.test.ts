@@ -16,8 +16,8 @@ import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { becomeLead as becomeLeadOfWebhooks, refuse, webhooksAt } from '#testing/webhook-leads.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { becomeLead as becomeLeadOfWebhooks, webhooksAt } from '#testing/webhook-leads.ts';
+import { refuse, withReceiver } from '#testing/webhook-receiver.ts';
 
 const inbox: InboxBehaviour = {
   onRecipient: (address) => {
