@@ -5,6 +5,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import type { CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 export const EMAIL = 'ada@example.com';
 
@@ -23,6 +24,14 @@ export const newestCode = async (server: ServerUnderTest, count = 1, email = EMA
 export async function requestCode(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<string> {
   await ask(visitor);
   return newestCode(server, count);
+}
+
+/** Waits until the mail server has answered to the code's mail. */
+export async function askUntilTried(server: ServerUnderTest, visitor: Visitor, changes = {}) {
+  const before = server.mailEvents.length;
+  const asked = await ask(visitor, changes);
+  await until(() => server.mailEvents.length === before + 1);
+  return asked;
 }
 
 export async function enterNewest(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<void> {

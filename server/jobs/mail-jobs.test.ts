@@ -8,7 +8,7 @@ import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { codeIn, smtpError, startInbox, whileInboxHangs, type InboxBehaviour } from '#testing/inbox.ts';
-import { ask, EMAIL, enter, newestCode, refusalOf, requestCode } from '#testing/lead-calls.ts';
+import { ask, askUntilTried, EMAIL, enter, newestCode, refusalOf, requestCode } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -369,8 +369,7 @@ onEachEngine('mail backlog', ({ test }) => {
   test('the lifetime and countdown of a late code start when it is mailed', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
     const visitor = createVisitor(server, '203.0.113.1');
-    const first = (await ask(visitor)).json<CodeRequested>();
-    await until(() => server.mailEvents.length === 1);
+    const first = (await askUntilTried(server, visitor)).json<CodeRequested>();
     await server.advance(300);
 
     const again = await ask(visitor);
@@ -401,8 +400,7 @@ onEachEngine('mail backlog', ({ test }) => {
   test('the lifetime of a late code is limited to two lifetimes', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
     const visitor = createVisitor(server);
-    await ask(visitor);
-    await until(() => server.mailEvents.length === 1);
+    await askUntilTried(server, visitor);
     server.inbox.behave({});
     await server.advance(599);
     server.wakeWorker();

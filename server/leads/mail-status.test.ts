@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { API, type OpenChallenge } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
-import { ask, EMAIL } from '#testing/lead-calls.ts';
+import { ask, askUntilTried, EMAIL } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import {
   createVisitor,
@@ -24,8 +24,7 @@ onEachEngine('delivery status of a code', ({ test }) => {
   test('the delivery status of a code is "delayed" while a mail server defers it', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Greylisted, come back later') });
     const visitor = createVisitor(server);
-    await ask(visitor);
-    await events(server, 1);
+    await askUntilTried(server, visitor);
     assert.equal(await mailStatusOf(visitor), 'delayed');
     server.inbox.behave({});
     await server.advance(2);
@@ -53,22 +52,19 @@ onEachEngine('delivery status of a code', ({ test }) => {
   test('the delivery status of a code is "refused" until another code is requested', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(550, 'No such user here') });
     const visitor = createVisitor(server);
-    await ask(visitor);
-    await events(server, 1);
+    await askUntilTried(server, visitor);
     const open = await visitor.get(API.challenge);
     assert.equal(open.json<OpenChallenge>().mail, 'refused');
     assert.doesNotMatch(open.body, /No such user/, 'the server’s own words are the operator’s');
     server.inbox.behave({});
     await server.advance(60);
-    await ask(visitor);
-    await events(server, 2);
+    await askUntilTried(server, visitor);
     assert.equal(await mailStatusOf(visitor), 'sent');
   });
 
   test('the delivery status of a code is shown only to browsers that asked for it', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(550, 'No such user here') });
-    await ask(createVisitor(server, '203.0.113.7'));
-    await events(server, 1);
+    await askUntilTried(server, createVisitor(server, '203.0.113.7'));
     const rider = createVisitor(server, '203.0.113.7');
     await ask(rider);
     assert.equal(await mailStatusOf(rider), 'refused');
@@ -83,9 +79,8 @@ onEachEngine('delivery status of a code', ({ test }) => {
     await becomeLead(server, EMAIL);
     await server.advance(3600);
     const strangers = [createVisitor(server, '198.51.100.1'), createVisitor(server, '198.51.100.2')] as const;
-    await ask(strangers[0]);
-    await ask(strangers[1], { email: 'grace@example.com' });
-    await events(server, 3);
+    await askUntilTried(server, strangers[0]);
+    await askUntilTried(server, strangers[1], { email: 'grace@example.com' });
     const [known, unknown] = [await codeScreen(strangers[0]), await codeScreen(strangers[1])];
     const { email, reference } = known;
     assert.deepEqual({ ...unknown, email, reference }, known);
@@ -97,8 +92,7 @@ onEachEngine('delivery status of a code', ({ test }) => {
     { env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
     async (server) => {
       const visitor = createVisitor(server);
-      await ask(visitor);
-      await events(server, 1);
+      await askUntilTried(server, visitor);
       const limitsBefore = await server.countRows('limit_windows');
       for (let asks = 0; asks < 20; asks += 1) assert.equal(await mailStatusOf(visitor), 'sent');
       assert.equal(await server.countRows('limit_windows'), limitsBefore);

@@ -4,7 +4,7 @@ import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
-import { ask, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
+import { ask, askUntilTried, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const TYPED = 'Ada@Example.com';
@@ -18,8 +18,7 @@ onEachEngine('dead e-mail addresses', ({ test }) => {
       const refuse = () => smtpError(550, `5.1.1 <${TYPED}>: User\n\u0000unknown`);
       server.inbox.behave(command === 'RCPT' ? { onRecipient: refuse } : { onMessage: refuse });
       const visitor = createVisitor(server, '198.51.100.7');
-      await ask(visitor, { email: TYPED });
-      await until(() => server.mailEvents.length === 1);
+      await askUntilTried(server, visitor, { email: TYPED });
       const [row, ...others] = await suppressions(server);
       assert.equal(others.length, 0);
       assert.deepEqual(
@@ -44,8 +43,9 @@ onEachEngine('dead e-mail addresses', ({ test }) => {
     const replies = ['5.2.2 Full', '5.7.1 Blocked', '5.3.4 Too large', 'User unknown', '4.1.1 Not yet'];
     for (const [at, reply] of replies.entries()) {
       server.inbox.behave({ onRecipient: () => smtpError(550, reply) });
-      await ask(createVisitor(server, `198.51.100.${at + 1}`), { email: `ada${at}@example.com` });
-      await until(() => server.mailEvents.length === at + 1);
+      await askUntilTried(server, createVisitor(server, `198.51.100.${at + 1}`), {
+        email: `ada${at}@example.com`,
+      });
       assert.equal(server.mailEvents.at(-1)?.type, 'refused', reply);
     }
     assert.deepEqual(await suppressions(server), []);

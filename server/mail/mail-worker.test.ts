@@ -7,7 +7,7 @@ import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
 import { listening } from '#testing/listening.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { ask, EMAIL } from '#testing/lead-calls.ts';
+import { ask, askUntilTried, EMAIL } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const outboxRow = (server: ServerUnderTest) =>
@@ -49,8 +49,7 @@ async function startRawSmtpServer(afterMessage: string) {
 onEachEngine('outbox', ({ test, engine }) => {
   test('mail is retried at growing intervals after a temporary refusal', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Greylisted, come back later') });
-    assert.equal((await ask(createVisitor(server))).statusCode, 202);
-    await until(() => server.mailEvents.length === 1);
+    assert.equal((await askUntilTried(server, createVisitor(server))).statusCode, 202);
     assert.equal(server.mailEvents[0]?.type, 'failed for now');
     const row = await outboxRow(server);
     assert.equal(row.state, 'queued');
@@ -78,8 +77,7 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.match(row.reply ?? '', /^550 .*No such user here/);
     assert.equal(row.attempts, 1);
     await server.advance(120);
-    await ask(createVisitor(server), { email: 'grace@example.com' });
-    await until(() => server.mailEvents.length === 2);
+    await askUntilTried(server, createVisitor(server), { email: 'grace@example.com' });
     assert.deepEqual(await attemptsOf(server), [1, 1]);
   });
 
@@ -120,8 +118,7 @@ onEachEngine('outbox', ({ test, engine }) => {
 
   test('a code that expired before its turn is not mailed', async (server) => {
     server.inbox.behave({ onMessage: () => smtpError(452, 'Disk full') });
-    await ask(createVisitor(server));
-    await until(() => server.mailEvents.length === 1);
+    await askUntilTried(server, createVisitor(server));
     await server.advance(601);
     server.wakeWorker();
     await until(() => server.mailEvents.at(-1)?.type === 'dropped');
@@ -131,8 +128,7 @@ onEachEngine('outbox', ({ test, engine }) => {
 
   test('a code that became invalid while its mail was queued is not mailed', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
-    await ask(createVisitor(server));
-    await until(() => server.mailEvents.length === 1);
+    await askUntilTried(server, createVisitor(server));
     await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
     await server.advance(2);
     server.wakeWorker();
@@ -142,8 +138,7 @@ onEachEngine('outbox', ({ test, engine }) => {
 
   test('only one of many workers gets a mail until its lease ends', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
-    await ask(createVisitor(server));
-    await until(() => server.mailEvents.length === 1);
+    await askUntilTried(server, createVisitor(server));
     const now = server.now() + 5_000;
     const taken = await Promise.all(
       Array.from({ length: 10 }, (_, index) => takeAsOther(server, `taker ${index}`, now)),
@@ -173,8 +168,7 @@ onEachEngine('outbox', ({ test, engine }) => {
 
   test('queued mail is sent after the clock was set back, even if a dead process leased it', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
-    await ask(createVisitor(server));
-    await until(() => server.mailEvents.length === 1);
+    await askUntilTried(server, createVisitor(server));
     assert.equal((await takeAsOther(server, 'a dead process', server.now() + 5_000)).length, 1);
     const hourAgo = server.now() - 3_600_000;
     server.setClock(hourAgo);

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { desk, succeeded } from '#testing/desk.ts';
-import { ask } from '#testing/lead-calls.ts';
+import { ask, askUntilTried } from '#testing/lead-calls.ts';
 import { deliveryStatus } from '#testing/returned-mail.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { until } from '#testing/until.ts';
 import { becomeLead, EMAIL, outcomes, typesOf, withWebhook } from '#testing/webhook-leads.ts';
 import { smtpError } from '#testing/inbox.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -25,11 +24,8 @@ onEachEngine('bounced leads', ({ engine }) => {
       const leadId = await becomeLead(server);
       await server.advance(61);
       server.inbox.behave({ onRecipient: () => smtpError(550, '5.1.1 Unknown') });
-      const before = server.mailEvents.length;
-      await ask(createVisitor(server), { email: STRANGER });
-      await until(() => server.mailEvents.length === before + 1);
-      await ask(createVisitor(server));
-      await until(() => server.mailEvents.length === before + 2);
+      await askUntilTried(server, createVisitor(server), { email: STRANGER });
+      await askUntilTried(server, createVisitor(server));
       assert.equal(await server.countRows('suppressions'), 2);
       server.service.webhooks.wake();
       await outcomes(server, 3);
