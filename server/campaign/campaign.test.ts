@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { renderArticle } from '#server/campaign/article.ts';
-import { campaignMistakes, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
+import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, changeFiles, mistakesWith, withCampaignCopy } from '#testing/campaign-copy.ts';
 import { words } from '#testing/words.ts';
@@ -124,6 +124,11 @@ it('a section accepts every name and alias of a Tabler icon', () => {
       [],
       icon,
     );
+});
+
+it('the consent version changes only with the consent wording', () => {
+  assert.equal(consentVersion('a'), consentVersion('a'));
+  assert.notEqual(consentVersion('a'), consentVersion('a.'));
 });
 
 it('HTML in the article is shown as text and reported', () => {

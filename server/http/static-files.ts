@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 
+import { createChooseVariant } from '#server/http/choose-variant.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
-import { variantAskedFor } from '#shared/funnel.ts';
 import { orNull } from '#shared/or-null.ts';
 
 /** Replaced by PUBLIC_URL, whose host may have changed since the build. */
@@ -191,27 +191,6 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
 
 /** A shared cache would give all its users the same variant. */
 const VARIANT_CACHE_CONTROL = 'private, no-cache';
-
-/**
- * Chooses a variant at random. The browser keeps its variant without a cookie: the entity tag in its cache begins with the
- * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
- * @param pages at least two, by variant name
- */
-function createChooseVariant(
-  pages: ReadonlyMap<string, Resource>,
-  random: () => number,
-): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
-  const all = [...pages.values()];
-  return ({ url = '', headers }) => {
-    const asked = pages.get(variantAskedFor(url) ?? '');
-    if (asked !== undefined) return asked;
-    for (const [, name = ''] of (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g)) {
-      const kept = pages.get(name);
-      if (kept !== undefined) return kept;
-    }
-    return all[Math.floor(random() * all.length)]!;
-  };
-}
 
 function nameIn(url: string): string | null {
   const [address = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
