@@ -147,6 +147,14 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: [LEADS],
   },
   {
+    promise: 'after a power cut, acknowledged mail and leads are still there',
+    fault: 'do not wait for the disk',
+    file: 'server/db/engine/sqlite.ts',
+    find: '      await whenOnDisk();\n',
+    replace: '',
+    tests: ['server/db/engine/sqlite.test.ts'],
+  },
+  {
     promise: 'after a crash, acknowledged mail and leads are still there',
     fault: 'mark as sent before SMTP accepts',
     file: 'server/mail/mail-worker.ts',

@@ -79,6 +79,7 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
         sqlite,
         patienceMs: PATIENCE_MS,
         isFileOurs: () => true,
+        flush: async () => {},
         writes: createLastWrites(Date.now),
       }),
     });

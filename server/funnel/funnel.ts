@@ -16,6 +16,7 @@ import {
 import type { Http } from '#server/http/http.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { Metrics } from '#server/log/metrics.ts';
+import { oneAtATime } from '#server/platform/background-work.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -67,8 +68,6 @@ export function createFunnelCounter({
   const ownHost = new URL(publicUrl).host;
   const counts = new Map<string, FunnelCount>();
   const variantCounts = new Map<string, VariantCount>();
-  let newest: Promise<void> = Promise.resolve();
-  let next: Promise<void> | null = null;
 
   const addCount = (added: FunnelCount): void => {
     const { day, step } = added;
@@ -122,16 +121,8 @@ export function createFunnelCounter({
       if (step !== FIRST_SEEN) count(step, sourceOf(attribution));
       if (variants.includes(variant)) addVariantCount({ day: today(), step, variant, count: 1 });
     },
-    write: () => {
-      // Only one write runs at a time and at most one waits: a stop waits for the current write, then writes the remaining
-      // counts.
-      const begin = () => {
-        next = null;
-        return writeCounts();
-      };
-      newest = next ??= newest.then(begin, begin);
-      return newest;
-    },
+    // A stop waits for the current write, then writes the remaining counts.
+    write: oneAtATime(writeCounts),
   };
 }
 

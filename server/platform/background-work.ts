@@ -50,6 +50,20 @@ export function startWakeLoop(parts: {
   };
 }
 
+/** Runs the work once at a time. Calls during a run share the next one. */
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let newest: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  const begin = () => {
+    next = null;
+    return work();
+  };
+  return () => {
+    newest = next ??= newest.then(begin, begin);
+    return newest;
+  };
+}
+
 // Lets background work run without slowing visitors. Without these rests, sealing 3,000 consents delayed one flow in a
 // hundred by a third.
 

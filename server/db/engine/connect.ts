@@ -1,14 +1,16 @@
 import { statSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type LogEvent } from 'kysely';
 
 import type { Schema } from '#server/db/all-tables.ts';
-import { createLastWrites, type LastWrites } from '#server/db/engine/outages.ts';
+import { createLastWrites, type LastWrites, SQLITE_IOERR, sqliteError } from '#server/db/engine/outages.ts';
 import { openPostgresPool } from '#server/db/engine/postgres.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
+import { oneAtATime } from '#server/platform/background-work.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/files.ts';
 
 export type Db = Kysely<Schema>;
@@ -85,10 +87,12 @@ const logTo = ({ onStatement }: DatabaseOptions) =>
 function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   if (file !== ':memory:') makeFilesPrivate(path.resolve(file));
   const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  // Some file systems and :memory: allow no write-ahead log.
+  let hasLog: boolean;
   try {
-    sqlite.exec('pragma journal_mode = wal');
-    // With the default for WAL, a power cut can lose commits that a 202 has promised.
-    sqlite.exec('pragma synchronous = full');
+    hasLog = sqlite.prepare('pragma journal_mode = wal').get()?.['journal_mode'] === 'wal';
+    // A power cut must not lose commits that a 202 has promised. "full" would block the event loop until each is on the disk.
+    sqlite.exec(`pragma synchronous = ${hasLog ? 'normal' : 'full'}`);
     // Otherwise savepoints write twice as much to a temporary file as to the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
@@ -100,10 +104,17 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     throw error;
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
+  const log = hasLog ? createLogFlush(`${path.resolve(file)}-wal`) : null;
   const writes = createLastWrites(options.clock ?? Date.now);
   const patienceMs = options.patienceMs ?? PATIENCE_MS;
   const db: Db = new Kysely<Schema>({
-    dialect: createSqliteDialect({ sqlite, patienceMs, isFileOurs, writes }),
+    dialect: createSqliteDialect({
+      sqlite,
+      patienceMs,
+      isFileOurs,
+      flush: log?.flush ?? (async () => {}),
+      writes,
+    }),
     ...logTo(options),
   });
   return {
@@ -112,8 +123,33 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     isFileOurs,
     writes,
     emptyLog: () => emptyLogOf(sqlite),
-    close: () => db.destroy(),
+    close: async () => {
+      await db.destroy();
+      await log?.close();
+    },
   };
+}
+
+/** Many commits share a flush, because each flush takes as long as several transactions. */
+function createLogFlush(file: string): {
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
+} {
+  let handle: FileHandle | null = null;
+  const flush = oneAtATime(async () => {
+    try {
+      handle ??= await open(file, 'r+');
+      await handle.datasync();
+    } catch (error) {
+      throw Object.assign(
+        sqliteError(SQLITE_IOERR, 'The write-ahead log could not be flushed to the disk.'),
+        {
+          cause: error,
+        },
+      );
+    }
+  });
+  return { flush, close: async () => handle?.close() };
 }
 
 export function emptyLogOf(sqlite: DatabaseSync): boolean {

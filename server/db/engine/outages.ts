@@ -54,6 +54,7 @@ export function writeFaultOf(error: unknown): WriteFault | null {
 }
 
 export const SQLITE_BUSY = 5;
+export const SQLITE_IOERR = 10;
 export const SQLITE_CANTOPEN = 14;
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;

@@ -5,12 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-import { sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 
 import type { Db, DatabaseOptions, OpenDatabase } from '#server/db/engine/connect.ts';
 import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { isOutage } from '#server/db/engine/outages.ts';
+import { createLastWrites, isOutage, sqliteError, SQLITE_IOERR } from '#server/db/engine/outages.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
+import { oneAtATime } from '#server/platform/background-work.ts';
 import { API } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
@@ -74,6 +76,48 @@ async function turnsUntil(answer: Promise<unknown>): Promise<number> {
 const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@example.com`);
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
+
+it('an SQLite write resolves once a flush has begun after its commit, and concurrent ones share it', async () => {
+  const sqlite = new DatabaseSync(':memory:');
+  sqlite.exec('create table rows (id integer)');
+  const flushes: PromiseWithResolvers<void>[] = [];
+  const flush = oneAtATime(() => {
+    const running = Promise.withResolvers<void>();
+    flushes.push(running);
+    return running.promise;
+  });
+  const writes = createLastWrites(Date.now);
+  const isFileOurs = () => true;
+  await using db = new Kysely<{ rows: { id: number } }>({
+    dialect: createSqliteDialect({ sqlite, patienceMs: FOREVER_MS, isFileOurs, flush, writes }),
+  });
+  const done: number[] = [];
+  const write = (id: number) =>
+    db
+      .transaction()
+      .execute((tx) => tx.insertInto('rows').values({ id }).execute())
+      .then(() => done.push(id));
+  const stored = async () => (await db.selectFrom('rows').select('id').execute()).map(({ id }) => id);
+
+  const first = write(1);
+  await until(() => flushes.length === 1);
+  const others = [write(2), write(3), db.insertInto('rows').values({ id: 4 }).execute()];
+  await until(async () => (await stored()).length === 4);
+  assert.deepEqual(done, []);
+  flushes[0]!.resolve();
+  await first;
+  assert.deepEqual(done, [1]);
+  await until(() => flushes.length === 2);
+  flushes[1]!.resolve();
+  await Promise.all(others);
+  assert.equal(flushes.length, 2);
+
+  const failing = write(5);
+  await until(() => flushes.length === 3);
+  flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
+  await assert.rejects(failing, /The disk failed/);
+  assert.equal(writes.fault(), 'disk fails');
+});
 
 it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
   withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {

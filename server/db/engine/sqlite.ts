@@ -24,6 +24,8 @@ type SqliteParts = {
   readonly sqlite: DatabaseSync;
   readonly patienceMs: number;
   readonly isFileOurs: () => boolean;
+  /** Resolves once all commits so far are on the disk. */
+  readonly flush: () => Promise<void>;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
@@ -54,7 +56,7 @@ type Request = {
 
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
-function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
+function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
   /** The connection whose transaction is running. */
@@ -108,8 +110,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         owner = connection;
         resolve({ rows: [] });
       } else {
-        resolve(run(query));
-        if (purpose === 'write') writes.succeeded();
+        const result = run(query);
+        if (purpose === 'read') resolve(result);
+        else whenOnDisk().then(() => resolve(result), reject);
       }
     } catch (error) {
       if (isBusy(error)) return false;
@@ -117,6 +120,16 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
       reject(error);
     }
     return true;
+  }
+
+  async function whenOnDisk(): Promise<void> {
+    try {
+      await flush();
+    } catch (error) {
+      writes.failed(error);
+      throw error;
+    }
+    writes.succeeded();
   }
 
   function timeOut(request: Request): void {
@@ -186,8 +199,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         writes.failed(error);
         throw error;
       }
-      writes.succeeded();
+      // The next transaction need not wait for the disk.
       endTransaction();
+      await whenOnDisk();
     },
     rollbackTransaction: rollBack,
     releaseConnection: rollBack,
