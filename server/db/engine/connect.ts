@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -104,7 +104,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     throw error;
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
-  const log = hasLog ? createLogFlush(`${path.resolve(file)}-wal`) : null;
+  const log = hasLog ? createLogFlush(logOf(file)) : null;
   const writes = createLastWrites(options.clock ?? Date.now);
   const patienceMs = options.patienceMs ?? PATIENCE_MS;
   const db: Db = new Kysely<Schema>({
@@ -129,6 +129,9 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     },
   };
 }
+
+/** SQLite keeps it next to the file that a symbolic link leads to. */
+const logOf = (file: string): string => `${realpathSync(file)}-wal`;
 
 /** Many commits share a flush, because each flush takes as long as several transactions. */
 function createLogFlush(file: string): {
@@ -170,7 +173,7 @@ function watchFiles(database: string): () => boolean {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev}:${stats.ino}`;
   };
-  const log = `${database}-wal`;
+  const log = logOf(database);
   const ours = identityOf(database);
   let oursToo: string | undefined;
   return () => {
