@@ -10,7 +10,13 @@ import { Kysely, sql } from 'kysely';
 import type { Db, DatabaseOptions, OpenDatabase } from '#server/db/engine/connect.ts';
 import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { createLastWrites, isOutage, sqliteError, SQLITE_IOERR } from '#server/db/engine/outages.ts';
+import {
+  createLastWrites,
+  isOutage,
+  type LastWrites,
+  sqliteError,
+  SQLITE_IOERR,
+} from '#server/db/engine/outages.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { oneAtATime } from '#server/platform/background-work.ts';
 import { API } from '#shared/api.ts';
@@ -77,7 +83,16 @@ const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@exampl
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
-it('an SQLite write resolves once a flush has begun after its commit, and concurrent ones share it', async () => {
+type Flushed = {
+  readonly sqlite: DatabaseSync;
+  readonly db: Kysely<{ rows: { id: number } }>;
+  readonly writes: LastWrites;
+  /** The flushes so far; each ends when the test resolves or rejects it. */
+  readonly flushes: readonly PromiseWithResolvers<void>[];
+  readonly write: (id: number) => Promise<void>;
+};
+
+async function withFlushes(test: (flushed: Flushed) => Promise<void>): Promise<void> {
   const sqlite = new DatabaseSync(':memory:');
   sqlite.exec('create table rows (id integer)');
   const flushes: PromiseWithResolvers<void>[] = [];
@@ -88,36 +103,53 @@ it('an SQLite write resolves once a flush has begun after its commit, and concur
   });
   const writes = createLastWrites(Date.now);
   const isFileOurs = () => true;
-  await using db = new Kysely<{ rows: { id: number } }>({
-    dialect: createSqliteDialect({ sqlite, patienceMs: FOREVER_MS, isFileOurs, flush, writes }),
-  });
-  const done: number[] = [];
+  const dialect = createSqliteDialect({ sqlite, patienceMs: FOREVER_MS, isFileOurs, flush, writes });
+  const db = new Kysely<{ rows: { id: number } }>({ dialect });
   const write = (id: number) =>
-    db
-      .transaction()
-      .execute((tx) => tx.insertInto('rows').values({ id }).execute())
-      .then(() => done.push(id));
-  const stored = async () => (await db.selectFrom('rows').select('id').execute()).map(({ id }) => id);
+    db.transaction().execute(async (tx) => void (await tx.insertInto('rows').values({ id }).execute()));
+  await test({ sqlite, db, writes, flushes, write });
+  if (sqlite.isOpen) sqlite.close();
+}
 
-  const first = write(1);
-  await until(() => flushes.length === 1);
-  const others = [write(2), write(3), db.insertInto('rows').values({ id: 4 }).execute()];
-  await until(async () => (await stored()).length === 4);
-  assert.deepEqual(done, []);
-  flushes[0]!.resolve();
-  await first;
-  assert.deepEqual(done, [1]);
-  await until(() => flushes.length === 2);
-  flushes[1]!.resolve();
-  await Promise.all(others);
-  assert.equal(flushes.length, 2);
+it('an SQLite write resolves once a flush has begun after its commit, and concurrent ones share it', () =>
+  withFlushes(async ({ db, writes, flushes, write }) => {
+    const done: number[] = [];
+    const stored = async () => (await db.selectFrom('rows').select('id').execute()).length;
+    const first = write(1).then(() => done.push(1));
+    await until(() => flushes.length === 1);
+    const others = [write(2).then(() => done.push(2)), db.insertInto('rows').values({ id: 3 }).execute()];
+    await until(async () => (await stored()) === 3);
+    assert.deepEqual(done, []);
+    flushes[0]!.resolve();
+    await first;
+    assert.deepEqual(done, [1]);
+    await until(() => flushes.length === 2);
+    flushes[1]!.resolve();
+    await Promise.all(others);
+    assert.equal(flushes.length, 2);
+    assert.equal(writes.fault(), null);
 
-  const failing = write(5);
-  await until(() => flushes.length === 3);
-  flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
-  await assert.rejects(failing, /The disk failed/);
-  assert.equal(writes.fault(), 'disk fails');
-});
+    const failing = write(4);
+    await until(() => flushes.length === 3);
+    flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
+    await assert.rejects(failing, /The disk failed/);
+    assert.equal(writes.fault(), 'disk fails');
+  }));
+
+it('SQLite is closed only after its writes are on the disk', () =>
+  withFlushes(async ({ sqlite, db, flushes, write }) => {
+    const written = write(1);
+    await until(() => flushes.length === 1);
+    const closed = db.destroy();
+    await setImmediate();
+    assert.equal(sqlite.isOpen, true);
+    flushes[0]!.resolve();
+    await written;
+    await until(() => flushes.length === 2);
+    flushes[1]!.resolve();
+    await closed;
+    assert.equal(sqlite.isOpen, false);
+  }));
 
 it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
   withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {

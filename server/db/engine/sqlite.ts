@@ -209,8 +209,11 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
       new Promise<void>((resolve) => {
         onIdle = () => {
           onIdle = null;
-          sqlite.close();
-          resolve();
+          // A failure was told to those who wrote.
+          void Promise.allSettled([flush()]).then(() => {
+            sqlite.close();
+            resolve();
+          });
         };
         startWaiting();
       }),
