@@ -129,6 +129,12 @@ it('an SQLite write resolves once a flush has begun after its commit, and concur
     assert.equal(flushes.length, 2);
     assert.equal(writes.fault(), null);
 
+    const missing = db.deleteFrom('rows').where('id', '=', 99);
+    const unchanged = Promise.all([missing.execute(), missing.returning('id').execute()]);
+    await setImmediate();
+    assert.equal(flushes.length, 2, 'nothing was written');
+    await unchanged;
+
     const failing = write(4);
     await until(() => flushes.length === 3);
     flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
