@@ -25,7 +25,7 @@ const ALONE = [
   'server/campaign/campaign-files',
 ].map((name) => `${name}.test.ts`);
 
-/** Six processes keep two cores busy, because some wait. With four, the tests took a fifth longer. */
+/** Six processes keep two cores busy, because some wait. */
 const CONCURRENCY = 6;
 /** With more lines per process, the last one would run while the others are idle. */
 const MOST_LINES = 1_500;
