@@ -208,18 +208,15 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     },
     rollbackTransaction: rollBack,
     releaseConnection: rollBack,
-    destroy: () =>
-      new Promise<void>((resolve) => {
-        onIdle = () => {
-          onIdle = null;
-          // A failure was told to those who wrote.
-          void Promise.allSettled([flush()]).then(() => {
-            sqlite.close();
-            resolve();
-          });
-        };
+    destroy: async () => {
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
         startWaiting();
-      }),
+      });
+      // A failure was told to those who wrote.
+      await Promise.allSettled([flush()]);
+      sqlite.close();
+    },
   };
 }
 
