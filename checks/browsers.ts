@@ -77,7 +77,8 @@ function missingIn(compat: CompatStatement, names: readonly string[] = []): stri
   return BROWSERS.filter(({ browser, version }) => {
     const support = (compat.support as Readonly<Record<string, unknown>>)[browser];
     const statements = (Array.isArray(support) ? support : [support]) as (
-      SimpleSupportStatement | undefined
+      | SimpleSupportStatement
+      | undefined
     )[];
     return !statements.some((one) => one !== undefined && knows(one, version));
   }).map(({ browser, version }) => `${browser} ${version}`);

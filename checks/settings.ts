@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 import { expectCurrent } from '#checks/generated.ts';
@@ -43,8 +43,8 @@ const table = [
 ].join('');
 const page = readFileSync(path.join(PROJECT_FOLDER, PAGE), 'utf8');
 const inPage = /^\| setting +\| default +\|.*\n(?:\|.*\n)+/m;
-const style = { ...(await resolveConfig(path.join(PROJECT_FOLDER, PAGE))), parser: 'markdown' };
-const current = page.replace(inPage, await format(table, style));
+const { code: formatted } = await format(PAGE, table);
+const current = page.replace(inPage, formatted);
 
 for (const [file, text] of [
   ['.env.example', example],

@@ -1,5 +1,6 @@
 export type Counted =
-  string | ({ readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string | undefined>>);
+  | string
+  | ({ readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string | undefined>>);
 
 /** Fills in placeholders. Those without a value stay unchanged. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {

@@ -41,7 +41,8 @@ declare module '#campaign/interface.yaml' {
     readonly article: Omit<Article, 'chapters'> & {
       /** Undefined without `benefits`, whose titles they are. */
       readonly chapters:
-        (NonNullable<Article['chapters']> & { readonly titles: readonly string[] }) | undefined;
+        | (NonNullable<Article['chapters']> & { readonly titles: readonly string[] })
+        | undefined;
     };
   };
   export = interfaceWords;

@@ -8,7 +8,8 @@ export const DOMAIN_FLAGS = ['free-mail', 'disposable'] as const;
 type DomainFlag = (typeof DOMAIN_FLAGS)[number];
 
 export type DomainVerdict =
-  { readonly type: 'accepted'; readonly flags: readonly DomainFlag[] } | { readonly type: 'refused' };
+  | { readonly type: 'accepted'; readonly flags: readonly DomainFlag[] }
+  | { readonly type: 'refused' };
 
 let disposableDomains: ReadonlySet<string> | undefined;
 

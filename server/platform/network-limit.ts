@@ -1,7 +1,8 @@
 import { networkOf } from '#server/platform/ip-addresses.ts';
 
 export type LimitOutcome =
-  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
+  | { readonly type: 'allowed' }
+  | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 export const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
   type: 'exceeded',

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';
 
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
@@ -90,6 +90,5 @@ export async function writeFigures(key: string, cells: readonly string[]): Promi
   const date = new Date().toISOString().slice(0, 10);
   const measured = text.includes(machine()) ? date : `${date}, ${machine()}`;
   lines[at] = `| ${[key, measured, ...cells].join(' | ')} |`;
-  const style = await resolveConfig(target);
-  writeFileSync(target, await format(lines.join('\n'), { ...style, filepath: target }));
+  writeFileSync(target, (await format(target, lines.join('\n'))).code);
 }

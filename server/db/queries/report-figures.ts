@@ -170,7 +170,14 @@ export const countLeads = async (db: Db, span: Span): Promise<number> =>
  * the mail server. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer stored.
  */
 export type CodeStatus =
-  'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
+  | 'entered'
+  | 'open'
+  | 'not-tried'
+  | 'wrong-tries'
+  | 'refused'
+  | 'waiting'
+  | 'too-late'
+  | 'unknown';
 
 export const isInSpan = (table: string, { from, to }: Span) =>
   sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
