@@ -118,7 +118,6 @@ test('every stage fits a narrow screen, wide spacing and enlarged text', async (
       expect(await spaceText(visitor), `${stage}, spaced, ${font}`).toEqual({ cut: [], sideways: 0 });
       expect(await smallTargets(visitor), `${stage}, targets, ${font}`).toEqual([]);
     });
-    if (stage === 'landing') return;
     for (const percent of [150, 200]) {
       await setLetters(visitor, (16 * percent) / 100);
       await inEveryFont(page, async (font) => {
