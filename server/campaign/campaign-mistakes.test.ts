@@ -118,10 +118,6 @@ const IN_THE_SITE: readonly Case[] = [
     '@+3: analytics.domain: unknown entry. Valid entries are tool, script, site.',
   ],
   [
-    'analytics:\n  tool: plausible\n  script: https://plausible.io/js/script.js',
-    '@+2: analytics.script: must be a URL: copy the one that Plausible shows under Site installation, which ends with a file such as pa-XXXX.js.',
-  ],
-  [
     'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
     '@+2: analytics.script: must be the script on your own Matomo host, such as https://acme.matomo.cloud/matomo.js, because the CDN does not count visits.',
   ],
@@ -160,20 +156,16 @@ const IN_THE_SITE: readonly Case[] = [
   ]),
 ];
 
-const AFTER_THE_CODE: readonly Case[] = (
-  [
-    ['shop.example.com', 'must begin with https://, or with / for a page of this site'],
-    ['mailto:you@example.com', 'must begin with https://, or with / for a page of this site'],
-    ["'#closing'", 'must begin with https://, or with / for a page of this site'],
-    ['//evil.example', 'must begin with https://, or with / for a page of this site'],
-    ['JavaScript:alert(1)', 'must begin with https://, or with / for a page of this site'],
-    ['https://shop.example.com/a?b=c'],
-    ['/thank-you'],
-  ] as const
-).map(([href, mistake]): Case => [
-  `afterCode: ${href}`,
-  ...(mistake === undefined ? [] : [`@: afterCode: ${mistake}.`]),
-]);
+const AFTER_THE_CODE: readonly Case[] = [
+  ...['shop.example.com', 'mailto:you@example.com', '//evil.example', 'JavaScript:alert(1)'].map(
+    (href): Case => [
+      `afterCode: ${href}`,
+      '@: afterCode: must begin with https://, or with / for a page of this site.',
+    ],
+  ),
+  ['afterCode: https://shop.example.com/a?b=c'],
+  ['afterCode: /thank-you'],
+];
 
 const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
@@ -188,10 +180,6 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
     "@+4: logos.companies 1, logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
-  ],
-  [
-    'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
-    '@+4: logos.companies 1, logo: needs media/acme-320x80.png. Add the missing file, or remove the entry.',
   ],
 ];
 
@@ -211,20 +199,12 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '@+2: validity: there is no { Lifetime }. Use one of {code}, {reference}, {lifetime}, {title}.',
     '@+3: more: unknown entry. Valid entries are subject, preview, instruction, validity, notYou.',
   ],
-  ...(
-    [
-      ['Prompts: the five parts', 'Prompts: the five parts'],
-      ["Don't stop: go on", "Don''t stop: go on"],
-    ] as const
-  ).map(
-    ([text, quoted]) =>
-      [
-        'landing.yaml',
-        '    - Trusted formula',
-        `    - Trusted\n    - ${text}`,
-        `@+1:7: hero.trustLines 2: ${COLON.slice(0, -1)}: '${quoted}'.`,
-      ] as const,
-  ),
+  [
+    'landing.yaml',
+    '    - Trusted formula',
+    "    - Trusted\n    - Don't stop: go on",
+    `@+1:7: hero.trustLines 2: ${COLON.slice(0, -1)}: 'Don''t stop: go on'.`,
+  ],
   ['landing.yaml', '  headline:', '  headline: “The guide: part one”', `@:13: ${NOT_READ} ${COLON}`],
   [
     'landing.yaml',
@@ -261,12 +241,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '',
     Buffer.from('# Words.\r\ntext: I agree to be mailed. Grüße\r\n', 'latin1'),
     '2: is not encoded in UTF-8. Save the file as UTF-8 in your editor.',
-  ],
-  [
-    'consent.yaml',
-    '',
-    Buffer.from('\uFEFFtext: I agree to be mailed.\n', 'utf16le'),
-    '1: is not encoded in UTF-8. Save the file as UTF-8 in your editor.',
   ],
   [
     'free-mail-domains.txt',
@@ -334,21 +308,12 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('\n\nNo title here'),
     '3: must begin with a title, such as "# Title".',
   ],
-  ...(
-    [
-      ['| 1 | 2 | THIRD |', 3],
-      ['1 | \\| | `a` | |THIRD', 5],
-      ['| 1 || THIRD | |', 3],
-    ] as const
-  ).map(
-    ([row, cells]) =>
-      [
-        'article/article.md',
-        '',
-        Buffer.from(`# Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n${row}\n`),
-        `6: the row has ${cells} cells, but the table’s heading has only 2, so the rest is not shown. Add a column to the first two lines, or write \\| for a | within a cell.`,
-      ] as const,
-  ),
+  [
+    'article/article.md',
+    '',
+    Buffer.from('# Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n1 | \\| | `a` | |THIRD\n'),
+    '6: the row has 5 cells, but the table’s heading has only 2, so the rest is not shown. Add a column to the first two lines, or write \\| for a | within a cell.',
+  ],
 ];
 
 const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]])[] = [
