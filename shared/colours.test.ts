@@ -26,45 +26,16 @@ it('colourMistakes names each unreadable colour by its entry, but no default col
     accent: { light: '#5fae92', dark: '#2f5f4d' },
     plate: { light: '#6f8f83', dark: '#143a2e' },
   };
-  const site = {
-    title: 'T',
-    pageTitle: 'T',
-    description: 'T',
-    language: 'en',
-    publisher: 'T',
-    copyright: 'T',
-    footerLinks: [],
-    shareText: 'T',
-  };
-  const result = z.safeParse(Site, { ...site, colors: pale });
+  const result = z.safeParse(Site.shape.colors, pale);
   assert.deepEqual(
     result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     [
-      'colors.accent.light: has a contrast of 2.4:1 with the page, but words need 4.5:1. Choose a darker colour',
-      'colors.plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
-      'colors.accent.dark: has a contrast of 1.7:1 with the page, but words need 4.5:1. Choose a lighter colour',
+      'accent.light: has a contrast of 2.4:1 with the page, but words need 4.5:1. Choose a darker colour',
+      'plate.light: has a contrast of 2.5:1 with the words on it, but words need 4.5:1. Choose a darker colour',
+      'accent.dark: has a contrast of 1.7:1 with the page, but words need 4.5:1. Choose a lighter colour',
     ],
   );
-  assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
-  const unquoted = z.safeParse(Site, {
-    ...site,
-    colors: { ...GREEN, accent: { light: 'green', dark: '#8fd3b2' } },
-  });
-  assert.equal(unquoted.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
-  for (const language of ['english', 'de_DE', 'x'])
-    assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
-});
-
-it('colourStyles does not turn the tint of a blue grey', () => {
-  const blue = {
-    accent: { light: '#1c4e8a', dark: '#9cc3f0' },
-    plate: { light: '#17365e', dark: '#1b3a63' },
-  };
-  const tints = Array.from(colourStyles(blue).matchAll(/--tint:#(..)(..)(..)/g), ([, ...hex]) =>
-    hex.map((channel) => Number.parseInt(channel, 16)),
-  );
-  assert.equal(tints.length, 2);
-  for (const [red = 0, , strongest = 0] of tints) assert.ok(strongest - red >= 8, `${red}, ${strongest}`);
+  assert.ok(z.safeParse(Site.shape.colors, GREEN).success);
 });
 
 it('colourStyles sets only existing tokens', () => {

@@ -9,7 +9,6 @@ const PASTED: readonly (readonly [from: string, typed: string])[] = [
   ['the same, at the end', 'ada@example.com\u200B'],
   ['a right-to-left mark', '\u200Fada@example.com'],
   ['the address book of Windows', '\u202Aada@example.com\u202C'],
-  ['the same, with an override to the left', '\u202Dada@example.com\u202C'],
   ['a phone', '\u2068ada@example.com\u2069'],
   ['a word joiner', 'ada@example.com\u2060'],
   ['a byte order mark', '\uFEFFada@example.com'],
@@ -22,7 +21,6 @@ const PASTED: readonly (readonly [from: string, typed: string])[] = [
   ['Outlook', 'Ada Lovelace <ada@example.com>'],
   ['Outlook, as plain text', 'ada@example.com<mailto:ada@example.com>'],
   ['a list of recipients', '"Lovelace, Ada" <ada@example.com>; '],
-  ['brackets alone', '<ada@example.com>'],
   ['quotes', '"ada@example.com"'],
   ['a list', 'ada@example.com;'],
   ['a sentence', ' ada@example.com. '],
@@ -53,29 +51,18 @@ it('asciiAddress accepts every character of RFC 5321 before the @', () => {
     assert.equal(asciiAddress(`r${sign}d@example.com`), `r${sign}d@example.com`, sign);
     assert.equal(asciiAddress(`${sign}@example.com`), `${sign}@example.com`, sign);
   }
-  for (const none of [
-    '.a@example.com',
-    'a..b@example.com',
-    'a.@example.com',
-    'a b@example.com',
-    '(a)@example.com',
-  ])
+  for (const none of ['.a@example.com', 'a..b@example.com', 'a.@example.com', '(a)@example.com'])
     assert.equal(asciiAddress(none), null, none);
 });
 
 it('strayCharacter returns the first invalid character of an e-mail address', () => {
   const cases: readonly (readonly [typed: string, stray: string | null])[] = [
     ['jürgen@example.com', 'ü'],
-    ['ada@a.com, bob@b.com', ','],
     ['ada lovelace@example.com', ' '],
-    ['ada@exa mple.com', ' '],
     ['ada@mün_chen.de', '_'],
-    ['ada@example.com/', '/'],
     ['\u200Bada@münchen.de;', null],
     ['r&d@example.com', null],
     ['ada@@example.com', null],
-    ['ada', null],
-    ['', null],
   ];
   for (const [typed, stray] of cases) assert.equal(strayCharacter(typed), stray, typed);
 });
