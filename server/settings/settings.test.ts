@@ -36,13 +36,12 @@ const each = (name: string, ...values: readonly string[]): Env[] =>
   values.map((value) => ({ [name]: value }));
 const webhookSecret = `whsec_${Buffer.from('s'.repeat(24)).toString('base64')}`;
 const publicKeyOf = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');
-const SENDGRID_KEY = publicKeyOf(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).publicKey);
 const SAME_PORT = { PORT: '3000', METRICS_PORT: '3000' };
 const DAILY = { NEW_LEAD_EMAIL: 'daily', OPERATOR_EMAIL: 'you@example.com' };
 const AT_HOME = { WEBHOOK_URLS: 'http://10.0.0.1:5678/x http://n8n:5678/x', WEBHOOK_ALLOW_PRIVATE: 'yes' };
 const DESK = {
   DESK_URL: 'https://Desk.example.com/',
-  DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example',
+  DESK_PEOPLE: 'ada@example.com:all',
   TRUST_PROXY: '1',
 };
 const PAGE = 'https://guide.example.com';
@@ -62,22 +61,18 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     { PORT: '8080', HOST: '' },
     { port: 8080, host: '127.0.0.1' },
   ],
-  [{ HOST: 'localhost' }, { host: '127.0.0.1' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ PUBLIC_URL: `${PAGE}/` }, { publicUrl: PAGE, basePath: '', secure: true }],
-  [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0' }, WITH_PATH],
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0/' }, WITH_PATH],
   [{ ...SAME_PORT, LISTEN_FDS: '1' }, {}],
   [{ PORT: '0', METRICS_PORT: '0' }, {}],
   [{ DATABASE_URL: 'file:./data/leads.db' }, sqliteAt('./data/leads.db')],
-  [{ DATABASE_URL: 'file:leads.db' }, sqliteAt('leads.db')],
   [{ DATABASE_URL: 'file:/var/lib/leads.db' }, sqliteAt('/var/lib/leads.db')],
   [{ DATABASE_URL: 'file:///var/lib/leads.db' }, sqliteAt('/var/lib/leads.db')],
   [{ APP_SECRET: `${'n'.repeat(32)}, ${'o'.repeat(40)}` }, { appSecrets: ['n'.repeat(32), 'o'.repeat(40)] }],
   [{ CODE_TTL_SECONDS: '300' }, { codeTtlSeconds: 300 }],
   [{ RETENTION_DAYS: '9' }, { retention: { unverifiedDays: 9, mailDays: 9 } }],
   [{ RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '10' }, { retention: { unverifiedDays: 0, mailDays: 10 } }],
-  [{ TRUST_PROXY: 'off' }, { trustProxy: false }],
   [{ TRUST_PROXY: '0' }, { trustProxy: false }],
   [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
   [
@@ -86,13 +81,10 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   ],
   [{ ...DAILY, NEW_LEAD_EMAIL_AT: '18:05' }, { newLeadEmailAtMs: 65_100_000 }],
   [{ TIME_ZONE: 'Europe/Berlin' }, { timeZone: 'Europe/Berlin' }],
-  [{ OPERATOR_EMAIL: 'guide@example.com' }, { operatorEmails: ['guide@example.com'] }],
-  [{ OPERATOR_EMAIL: 'root@localhost' }, { operatorEmails: ['root@localhost'] }],
   [
     { OPERATOR_EMAIL: 'ada@example.com,bob@bücher.example, Ada@Example.com,' },
     { operatorEmails: ['Ada@Example.com', 'bob@bücher.example'] },
   ],
-  [{ MAIL_FROM: 'guide@example.com' }, mailFrom('', 'guide@example.com')],
   [{ MAIL_FROM: '<guide@example.com>' }, mailFrom('', 'guide@example.com')],
   [{ MAIL_FROM: 'root@localhost' }, mailFrom('', 'root@localhost')],
   [{ MAIL_FROM: 'Acme: The Guide <guide@example.com>' }, mailFrom('Acme: The Guide', 'guide@example.com')],
@@ -102,22 +94,6 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     mailFrom('Anna’s “best” guide', 'anna+news@exämple.com'),
   ],
   [{ BOUNCE_DOMAIN: 'Bounces.Example.com' }, { bounceDomain: 'bounces.example.com' }],
-  [
-    {
-      MAIL_EVENTS_SES_TOPIC: 'arn:aws:sns:eu-west-1:123456789012:guide-mail',
-      MAIL_EVENTS_POSTMARK_LOGIN: 'postmark:0123456789abcdef',
-      MAIL_EVENTS_MAILGUN_KEY: '0123456789abcdef',
-      MAIL_EVENTS_SENDGRID_KEY: SENDGRID_KEY,
-    },
-    {
-      mailEvents: {
-        sesTopic: 'arn:aws:sns:eu-west-1:123456789012:guide-mail',
-        postmarkLogin: 'postmark:0123456789abcdef',
-        mailgunKey: '0123456789abcdef',
-        sendgridKey: SENDGRID_KEY,
-      },
-    },
-  ],
   [
     {
       WEBHOOK_URLS: `https://hooks.example.com/a,  https://user:pass@b.example\thttps://hooks.example.com/a`,
@@ -144,14 +120,9 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
     },
   ],
   [
-    DESK,
-    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@xn--bcher-kva.example': 'read' }),
-  ],
-  [
-    { ...DESK, DESK_PEOPLE: 'ada@example.com:all:passkey, bob@example.com:passkey' },
-    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@example.com': 'read' }, [
-      'ada@example.com',
-      'bob@example.com',
+    { ...DESK, DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example:passkey' },
+    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@xn--bcher-kva.example': 'read' }, [
+      'bob@xn--bcher-kva.example',
     ]),
   ],
   [
@@ -163,39 +134,21 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [postgres('//user:pass@127.0.0.1/leads'), {}],
   [postgres('//user:pass@%2Frun%2Fpostgresql/leads'), {}],
   [postgres('///leads?host=/run/postgresql&password=pass'), {}],
-  [postgres('//user@db/leads'), {}],
   [postgres('//user:pass@[2001:db8::5]:5433/leads?sslmode=verify-full'), {}],
   [postgres('//db/leads?sslmode=verify-full&options=-c%20search_path%3Dx&application_name=y'), {}],
-  [{ SMTP_URL: 'smtps://user:pass@mail.example.com' }, {}],
   [{ SMTP_URL: 'smtp://mail.example.com' }, {}],
-  [{ SMTP_URL: 'smtp://user:pass@localhost' }, {}],
   [postgres('//host/leads?user=me@example.com'), {}],
-  [postgres('//user:pass@127.0.0.1/leads?application_name=me@example.com'), {}],
   [{ SMTP_URL: 'smtps://user:pa%23ss@host:25/?x=a@b' }, {}],
   [{ SMTP_URL: 'smtps://me%40example.com:pass@host' }, {}],
 ];
 
 const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
-  [
-    /^METRICS_PORT must differ from PORT, because both would listen on 3000\.$/,
-    { METRICS_PORT: '3000' },
-    SAME_PORT,
-  ],
+  [/^METRICS_PORT must differ from PORT, because both would listen on 3000\.$/, SAME_PORT],
   [
     /^PUBLIC_URL must be only the URL of the page/,
-    ...[
-      '//',
-      '//guide',
-      '/a//b',
-      '/guide?x',
-      '/guide#x',
-      '?x',
-      '/a/../b',
-      '/.',
-      '/gu%69de',
-      '/führer',
-      '/a b',
-    ].map((end) => ({ PUBLIC_URL: `https://example.com${end}` })),
+    ...['//guide', '/guide?x', '/guide#x', '/a/../b', '/gu%69de', '/führer'].map((end) => ({
+      PUBLIC_URL: `https://example.com${end}`,
+    })),
   ],
   [
     /^TRUST_PROXY must be a number of proxies/,
@@ -228,13 +181,10 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
       'guide@example.com;',
       'mailto:guide@example.com',
       'guide@example..com',
-      '.guide@example.com',
       'guide@-example.com',
-      'guide@[192.0.2.1]',
       'a@example.com, b@example.com',
       'guide@example.com Guide',
       'nobody',
-      '@example.com',
     ].flatMap((wrong) => [
       { MAIL_FROM: wrong },
       { MAIL_FROM: `Guide <${wrong}>` },
@@ -244,7 +194,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [
     /^MAIL_FROM contains curly quotes\. Write the name without quotes, such as Guide <guide@example\.com>\.$/,
     { MAIL_FROM: '“Guide” <guide@example.com>' },
-    { MAIL_FROM: '“Guide <guide@example.com>”' },
     { MAIL_FROM: '‘Guide’ <guide@example.com>' },
   ],
   [
@@ -255,11 +204,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     /^MAIL_EVENTS_SES_TOPIC must be the ARN/,
     ...each('MAIL_EVENTS_SES_TOPIC', 'guide-mail', 'arn:aws:sns:evil.example/x:123456789012:guide'),
   ],
-  [
-    /^MAIL_EVENTS_POSTMARK_LOGIN must be a user, a colon and a password of at least 16/,
-    ...each('MAIL_EVENTS_POSTMARK_LOGIN', 'postmark:short', '0123456789abcdef0123'),
-  ],
-  [/^MAIL_EVENTS_MAILGUN_KEY must be the HTTP webhook signing key/, { MAIL_EVENTS_MAILGUN_KEY: 'short' }],
+  [/^MAIL_EVENTS_POSTMARK_LOGIN must/, { MAIL_EVENTS_POSTMARK_LOGIN: 'postmark:short' }],
   [
     /^MAIL_EVENTS_SENDGRID_KEY must be the verification key/,
     ...each('MAIL_EVENTS_SENDGRID_KEY', 'nonsense', publicKeyOf(generateKeyPairSync('ed25519').publicKey)),
@@ -268,7 +213,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [
     /^DATABASE_URL sends a password.+sslmode=verify-full/,
     postgres('//user:pass@db/leads'),
-    postgres('//user:pass@db.example.com:5433/leads?application_name=page'),
     postgres('//user@db/leads?password=pass'),
     postgres('//user@db/leads', { PGPASSWORD: 'pass' }),
     postgres('//user:pass@localhost/leads?host=db'),
@@ -277,11 +221,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^DATABASE_URL must be a URL such as/, postgres('//user@a:port/leads'), postgres('//a:5432,b:5433/x')],
   [/^DATABASE_URL contains a "#" in the user or password\. Write %23/, postgres('//user:p@ss#word@host/x')],
   [/^DATABASE_URL contains a "\/" in the user or password\. Write %2F/, postgres('//user:12/34@host/x')],
-  [
-    /^SMTP_URL contains a "#" in the user or password\. Write %23/,
-    { SMTP_URL: 'smtp://user:p#ss@127.0.0.1/x' },
-  ],
-  [/^SMTP_URL contains a "\/" in the user or password\. Write %2F/, { SMTP_URL: 'smtp://user:pa/ss@host' }],
   [/^SMTP_URL contains a "\?" in the user or password\. Write %3F/, { SMTP_URL: 'smtp://user:pa?ss@host' }],
   [/^SMTP_URL contains a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
   [
@@ -299,7 +238,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     /^WEBHOOK_EVENTS must be types of events separated by commas: lead\.verified, .*lead\.erased\. Entry 2 is not one of them\.$/,
     ...each('WEBHOOK_EVENTS', 'lead.verified, lead.deleted', 'lead.erased verified'),
   ],
-  [/^WEBHOOK_EVENTS must be types of events/, { WEBHOOK_EVENTS: ',' }],
   [/^WEBHOOK_ALLOW_PRIVATE must be yes or no/, { WEBHOOK_ALLOW_PRIVATE: 'true' }],
   [/^DESK_PEOPLE must also be set\. List the people who may sign in/, { ...DESK, DESK_PEOPLE: '' }],
   [
@@ -315,16 +253,8 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     })),
   ],
   [
-    /^DESK_PEOPLE must be a list of different e-mail addresses.*\. Entry 2 is not valid\.$/,
-    { ...DESK, DESK_PEOPLE: 'ada@example.com, bob.example.com' },
-  ],
-  [
     /^DESK_PEOPLE must be a list of different e-mail addresses.*\. Entry 3 repeats an address\.$/,
     { ...DESK, DESK_PEOPLE: 'bob@example.com, ada@example.com, ADA@example.com:all' },
-  ],
-  [
-    /^DESK_PEOPLE must be a list of different e-mail addresses.*\(the second may only read\)\.$/,
-    { ...DESK, DESK_PEOPLE: ',' },
   ],
   [/^DESK_URL must be a URL such as https:\/\/desk\.example\.com/, { ...DESK, DESK_URL: 'desk.example.com' }],
   [
@@ -340,10 +270,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { ...DESK, PUBLIC_URL: PAGE, DESK_URL: `${PAGE}:8443` },
   ],
   [/^DESK_PORT must differ from PORT, because both would listen on 3000/, { ...DESK, DESK_PORT: '3000' }],
-  [
-    /^DESK_PORT must differ from METRICS_PORT, because both would listen on 3001/,
-    { ...DESK, METRICS_PORT: '3001' },
-  ],
   [/^DESK_URL must also be set for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
