@@ -9,10 +9,9 @@ import { hashOfContent, hashOfEntry, type ChainEntry } from '#server/consent/cha
 import { verifyChain, type ChainReport } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { newIdAt } from '#server/db/engine/ids.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
-import { desk, succeeded } from '#testing/desk.ts';
+import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -313,30 +312,6 @@ onEachEngine('forgeries in the consent chain', ({ test }) => {
     assert.deepEqual([ada.exitCode, ada.errors, ada.from], [0, [], from]);
     assert.doesNotMatch(ada.page, /proof is not valid/);
     assert.match(ada.page, /class="tick"/);
-  });
-
-  test('a proof of consent names a new error before a hundred accepted ones', async (server) => {
-    await agree(server, 'ada@example.com');
-    const { db } = server.database;
-    const lead = await db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
-    const ids = Array.from({ length: 101 }, (_, at) => newIdAt(server.service.clock() + at));
-    for (const id of ids)
-      await db
-        .insertInto('withdrawals')
-        .values({ id, lead_id: lead.id, way: 'page', withdrawn_at: server.service.clock() })
-        .execute();
-    await server.advance(61);
-    await sealConsents(server.service);
-    const changed = (where: string) => `update withdrawals set user_agent = 'B' where ${where}`;
-    await asStranger(server, changed(`id <> '${ids.at(-1)}'`));
-    await succeeded(desk(server.service, ['consent', 'accept', '--yes']));
-    await asStranger(server, changed('true'));
-    const { exitCode, errors } = await exportedProof(server, 'ada');
-    assert.deepEqual([exitCode, errors.length], [1, 100]);
-    assert.deepEqual(
-      errors.slice(0, 2).map((error) => error.slice(0, 15)),
-      ['Entry 102: expe', 'Accepted: Entry'],
-    );
   });
 });
 
