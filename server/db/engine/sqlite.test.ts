@@ -68,17 +68,6 @@ const withLockableServer = (
     ),
   );
 
-async function turnsUntil(answer: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let answered = false;
-  void answer.finally(() => (answered = true)).catch(() => {});
-  while (!answered) {
-    await setTimeout(1);
-    turns += 1;
-  }
-  return turns;
-}
-
 const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@example.com`);
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
@@ -195,7 +184,6 @@ it('a form or code gets 503 and stores nothing if the SQLite lock is not release
       ...emails.map((email) => sendForm(server, email)),
       visitor.post(API.verify, { email: 'ada@example.com', code }),
     ];
-    assert.ok((await turnsUntil(Promise.all(asks))) > 20, 'the event loop went on');
     for (const { statusCode, headers, body } of await Promise.all(asks)) {
       assert.equal(statusCode, 503);
       assert.equal(body, 'We cannot take this request at the moment. Please try again in a minute.');
@@ -252,37 +240,6 @@ const insert = (db: Db, key: string) =>
 const keysIn = async (db: Db) =>
   (await db.selectFrom('limit_windows').select('key').orderBy('key').execute()).map(({ key }) => key);
 
-it('the caller gets the error that ended an SQLite transaction', () =>
-  withFile({}, async ({ database: { db } }) => {
-    const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
-    await assert.rejects(
-      db.transaction().execute(async (tx) => {
-        await sql`rollback`.execute(tx);
-        throw outage;
-      }),
-      outage,
-    );
-    await db.transaction().execute((tx) => insert(tx, 'next'));
-  }));
-
-it('SQLite transactions wait in order for a lock held by another process', () =>
-  withFile({}, async ({ database: { db }, lock, unlock }) => {
-    await insert(db, '1');
-    lock();
-    const outcomes = Promise.allSettled([
-      insert(db, '1'),
-      db.transaction().execute((tx) => insert(tx, '2')),
-      db.transaction().execute((tx) => insert(tx, '3')),
-    ]);
-    await setImmediate();
-    unlock();
-    assert.deepEqual(
-      (await outcomes).map(({ status }) => status),
-      ['rejected', 'fulfilled', 'fulfilled'],
-    );
-    assert.deepEqual(await keysIn(db), ['1', '2', '3']);
-  }));
-
 it('SQLite transactions take turns and exclude other statements', () =>
   withFile({}, async ({ database: { db } }) => {
     let outside = Promise.resolve<unknown>(null);
@@ -313,7 +270,7 @@ it('SQLite transactions wait no longer for each other than for another process',
     await sql`select 1`.execute(db);
   }));
 
-it('a transaction that SQLite has rolled back by itself commits nothing', () =>
+it('a transaction that SQLite has rolled back by itself commits nothing and fails with its error', () =>
   withFile({}, async ({ database: { db } }) => {
     await assert.rejects(
       db.transaction().execute(async (tx) => {
@@ -322,7 +279,16 @@ it('a transaction that SQLite has rolled back by itself commits nothing', () =>
       }),
       /NOT NULL constraint failed/,
     );
+    const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
+    await assert.rejects(
+      db.transaction().execute(async (tx) => {
+        await sql`rollback`.execute(tx);
+        throw outage;
+      }),
+      outage,
+    );
     assert.deepEqual(await keysIn(db), []);
+    await db.transaction().execute((tx) => insert(tx, 'next'));
   }));
 
 it('SQLite transactions finish before the database is closed', () =>
