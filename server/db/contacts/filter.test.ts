@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { leadPages } from '#server/db/contacts/people.ts';
+import { leadPages, lookForPeople } from '#server/db/contacts/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
@@ -48,10 +48,14 @@ for (const engine of ENGINES)
 
     for (const [search, ...expected] of FINDS)
       it(`a search for “${search}” finds ${expected.join(' and ') || 'no one'}`, async () => {
-        const pages = await Array.fromAsync(leadPages(database.db, 'verified', { search: search.trim() }));
-        assert.deepEqual(
-          pages.flat().map(({ email }) => email.split('@')[0]),
-          expected,
-        );
+        const filter = { search: search.trim() };
+        const pages = await Array.fromAsync(leadPages(database.db, 'verified', filter));
+        const limits = { from: null, most: 10, forMs: 10_000 };
+        const { people } = await lookForPeople(database.db, 'verified', filter, limits);
+        for (const found of [pages.flat(), people.toReversed()])
+          assert.deepEqual(
+            found.map(({ email }) => email.split('@')[0]),
+            expected,
+          );
       });
   });

@@ -45,19 +45,6 @@ it('columns added by a newer release do not break prepared statements', async ()
   });
 });
 
-it('statements are prepared unless they select all columns', () =>
-  withDatabase('postgres', async (database) => {
-    await database.db.connection().execute(async (db) => {
-      await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
-      await db.selectFrom('leads').selectAll().where('email', '=', 'ada@example.com').execute();
-      const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(
-        db,
-      );
-      const ofLeads = rows.map(({ statement }) => statement).filter((text) => text.includes('"leads"'));
-      assert.deepEqual(ofLeads, ['select "id" from "leads" where "email" = $1']);
-    });
-  }));
-
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
 it('an error of the program itself is not reported as a database outage', () => {
