@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
@@ -18,7 +16,6 @@ import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { emptyDatabase, freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
-import { until } from '#testing/until.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -106,20 +103,6 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, engine }) => {
     await ask('/?utm_source=newsletter');
     assert.ok((await countedBy(server)).includes('seen newsletter 3'));
     assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
-  });
-
-  test('a page view is counted even if the visitor leaves during the response', async (server) => {
-    const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
-    const request = Object.assign(new IncomingMessage(new Socket()), {
-      method: 'GET',
-      url: '/',
-      headers,
-    });
-    request.rawHeaders = Object.entries(headers).flat();
-    // Without a connection the response never ends.
-    server.app.server.emit('request', request, new ServerResponse(request));
-    await until(async () => (await countedBy(server)).length > 0);
-    assert.deepEqual(await countedBy(server), ['seen direct 1']);
   });
 
   test('opted-out visitors, robots, prefetches and other non-navigation requests are not counted', async (server) => {
