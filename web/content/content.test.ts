@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { placeOf } from '#web/content/article-places.ts';
 import { partsRead, readingMinutes, readingProgress } from '#web/content/reading.ts';
@@ -36,20 +36,18 @@ it('readingMinutes counts words, not tags, and is never zero', () => {
   assert.equal(readingMinutes(''), 1);
 });
 
-describe('the place to continue at', () => {
-  const place = (scrolled: number, ...headings: readonly number[]) =>
-    placeOf({ scrolled, windowHeight: 800, headings, bottom: 4000 - scrolled });
+const place = (scrolled: number, ...headings: readonly number[]) =>
+  placeOf({ scrolled, windowHeight: 800, headings, bottom: 4000 - scrolled });
 
-  it('placeOf returns the last heading in the upper half of the window', () => {
-    assert.equal(place(900, -500, 399, 401), 1);
-    assert.equal(place(900, -500, -400, 399), 2);
-  });
+it('placeOf returns the last heading in the upper half of the window', () => {
+  assert.equal(place(900, -500, 399, 401), 1);
+  assert.equal(place(900, -500, -400, 399), 2);
+});
 
-  it('placeOf returns nothing until a screen was read, and null at the end', () => {
-    assert.equal(place(800, -700, 100), undefined);
-    assert.equal(place(900, 500), undefined, 'before the first heading');
-    assert.equal(place(3200, -3000), null);
-  });
+it('placeOf returns nothing until a screen was read, and null at the end', () => {
+  assert.equal(place(800, -700, 100), undefined);
+  assert.equal(place(900, 500), undefined, 'before the first heading');
+  assert.equal(place(3200, -3000), null);
 });
 
 it('withUnbrokenTerms marks a formula, wraps each term with its sign and changes no letter', () => {

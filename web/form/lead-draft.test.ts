@@ -47,16 +47,11 @@ describe('form draft', () => {
     });
   });
 
-  it('checkDraft describes each error in the words of the campaign', () => {
-    const line = (name: string, company: string) =>
-      checkDraft(LeadForm, { name, company, email: 'ada@example.com', consent: true }, WORDS);
-    assert.deepEqual(line('a'.repeat(201), 'a\nb'), {
+  it('checkDraft names the limit of a text that is too long, and a text of several lines', () => {
+    const draft = { name: 'a'.repeat(201), company: 'a\nb', email: 'ada@example.com', consent: true };
+    assert.deepEqual(checkDraft(LeadForm, draft, WORDS), {
       type: 'errors',
       errors: { name: 'Name must be at most 200 characters', company: 'Company name must be one line' },
-    });
-    assert.deepEqual(line('a\nb', 'a'.repeat(201)), {
-      type: 'errors',
-      errors: { name: 'Name must be one line', company: 'Company name must be at most 200 characters' },
     });
   });
 });
