@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -37,40 +37,38 @@ onEachEngine('sealing', ({ test }) => {
   });
 });
 
-describe('rounds of sealing', () => {
-  it('a round of sealing finds consents from before a failed round or a suspension of the process', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const { db } = server.database;
-      const round = createSealer(server.service, () => false);
-      await round();
-      await agree(server, 'ada@example.com');
-      await sql`alter table consent_chain rename to consent_chain_away`.execute(db);
-      await assert.rejects(round(), /consent_chain/);
-      await sql`alter table consent_chain_away rename to consent_chain`.execute(db);
-      await server.advance(3_600);
-      await round();
-      assert.equal(await server.countRows('consent_chain'), 1);
-      await agree(server, 'eve@example.com');
-      await server.advance(3_600);
-      await round();
-      assert.equal(await server.countRows('consent_chain'), 2);
-    }));
+it('a round of sealing finds consents from before a failed round or a suspension of the process', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { db } = server.database;
+    const round = createSealer(server.service, () => false);
+    await round();
+    await agree(server, 'ada@example.com');
+    await sql`alter table consent_chain rename to consent_chain_away`.execute(db);
+    await assert.rejects(round(), /consent_chain/);
+    await sql`alter table consent_chain_away rename to consent_chain`.execute(db);
+    await server.advance(3_600);
+    await round();
+    assert.equal(await server.countRows('consent_chain'), 1);
+    await agree(server, 'eve@example.com');
+    await server.advance(3_600);
+    await round();
+    assert.equal(await server.countRows('consent_chain'), 2);
+  }));
 
-  it('a round of sealing finds consents left for a withdrawn newer secret', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
-      await agree(server, 'ada@example.com');
-      await server.advance(61);
-      await createSealer({ ...server.service, secrets }, () => false)();
-      const round = createSealer(server.service, () => false);
-      for (const email of ['bob@example.com', 'eve@example.com', 'gus@example.com']) {
-        await agree(server, email);
-        await server.advance(600);
-        await round();
-      }
-      assert.equal(await server.countRows('consent_chain'), 1);
-      await server.advance(3_600);
+it('a round of sealing finds consents left for a withdrawn newer secret', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
+    await agree(server, 'ada@example.com');
+    await server.advance(61);
+    await createSealer({ ...server.service, secrets }, () => false)();
+    const round = createSealer(server.service, () => false);
+    for (const email of ['bob@example.com', 'eve@example.com', 'gus@example.com']) {
+      await agree(server, email);
+      await server.advance(600);
       await round();
-      assert.equal(await server.countRows('consent_chain'), 4);
-    }));
-});
+    }
+    assert.equal(await server.countRows('consent_chain'), 1);
+    await server.advance(3_600);
+    await round();
+    assert.equal(await server.countRows('consent_chain'), 4);
+  }));
