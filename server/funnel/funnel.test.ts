@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -187,19 +187,6 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, engine }) => {
     assert.ok((await countedBy(server)).includes('seen webinar 1'));
   });
 
-  test('the funnel keeps at most 5,000 counts in memory until the next write', async (server) => {
-    const { funnel } = server.service;
-    for (let at = 0; at < 20_000; at += 1) see(funnel, `s${at}`);
-    see(funnel, 's0');
-    await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
-    const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
-    assert.equal(
-      rows.reduce((sum, { count }) => sum + count, 0),
-      20_001,
-    );
-    assert.equal(rows.find(({ source }) => source === 's0')?.count, 2, 'a known one is still counted');
-  });
-
   it('funnel counts from several processes are added up within one limit', () =>
     inFolder(async (folder) => {
       const config = await emptyDatabase(engine, folder);
@@ -244,19 +231,10 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, engine }) => {
 
   it('funnel counts are deleted after two years', () =>
     withDatabase(engine, async (database) => {
-      const days = [20_000, 20_001, 20_700];
-      await addFunnelCounts(
-        database.db,
-        days.flatMap((day) =>
-          Array.from({ length: 5 }, (_, at) => ({
-            day,
-            step: 'seen' as const,
-            source: `s${at}`,
-            count: 1,
-          })),
-        ),
-        { mostSources: MOST_SOURCES, others: 'others' },
+      const counts = [20_000, 20_001, 20_700].flatMap((day) =>
+        ['a', 'b', 'c', 'd', 'e'].map((source) => ({ day, step: 'seen' as const, source, count: 1 })),
       );
+      await addFunnelCounts(database.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
       assert.equal(
         await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
         2,
@@ -273,61 +251,56 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, engine }) => {
     }));
 });
 
-describe('POST /api/funnel', () => {
-  it('the limit on funnel reports from one network does not affect others', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const statuses = new Set<number>();
-      for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
-        statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
-      assert.deepEqual([...statuses], [204]);
-      const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');
-      assert.deepEqual(refusalOf(refused), [429, 'too-many-requests']);
-      assert.equal(refused.headers['retry-after'], '3600');
-      assert.equal((await tell(server, { step: 'opened' }, {}, '10.0.0.9')).statusCode, 204);
-      await server.advance(3_600);
-      assert.equal((await tell(server, { step: 'opened' }, {}, '2001:db8::2')).statusCode, 204);
-      assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
-    }));
+it('the limit on funnel reports from one network does not affect others', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const statuses = new Set<number>();
+    for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
+      statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
+    assert.deepEqual([...statuses], [204]);
+    const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');
+    assert.deepEqual(refusalOf(refused), [429, 'too-many-requests']);
+    assert.equal(refused.headers['retry-after'], '3600');
+    assert.equal((await tell(server, { step: 'opened' }, {}, '10.0.0.9')).statusCode, 204);
+    await server.advance(3_600);
+    assert.equal((await tell(server, { step: 'opened' }, {}, '2001:db8::2')).statusCode, 204);
+    assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
+  }));
 
-  it('funnel reports from common browsers are counted, including those in apps', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
-      assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
-    }));
+it('funnel reports from common browsers are counted, including those in apps', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
+    assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
+  }));
 
-  it('FUNNEL_COUNTING=off stops all counting', () =>
-    withServer(
-      { engine: 'sqlite', siteFolder: TEST_DIST, env: { FUNNEL_COUNTING: 'off' } },
-      async (server) => {
-        const ask = await openSite(server);
-        assert.equal((await ask('/')).status, 200);
-        assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
-        assert.deepEqual(await countedBy(server), []);
-      },
-    ));
+it('FUNNEL_COUNTING=off stops all counting', () =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST, env: { FUNNEL_COUNTING: 'off' } }, async (server) => {
+    const ask = await openSite(server);
+    assert.equal((await ask('/')).status, 200);
+    assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
+    assert.deepEqual(await countedBy(server), []);
+  }));
 
-  it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
-    await using source = await freshDatabase('sqlite');
-    await using target = await freshDatabase('postgres');
-    const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
-    const counts = [9, 10, 100, 20_000].flatMap((day) =>
-      (['seen', 'half', 'whole'] as const).flatMap((step) =>
-        names.map((name) => ({ day, step, source: name, count: day })),
-      ),
-    );
-    await addFunnelCounts(source.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
-    const moved = await moveRows(source, target, () => {});
-    assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
-    assert.deepEqual(await counted(target), await counted(source));
-  });
+it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
+  await using source = await freshDatabase('sqlite');
+  await using target = await freshDatabase('postgres');
+  const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
+  const counts = [9, 10, 100, 20_000].flatMap((day) =>
+    (['seen', 'half', 'whole'] as const).flatMap((step) =>
+      names.map((name) => ({ day, step, source: name, count: day })),
+    ),
+  );
+  await addFunnelCounts(source.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
+  const moved = await moveRows(source, target, () => {});
+  assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
+  assert.deepEqual(await counted(target), await counted(source));
+});
 
-  it('the limit on funnel reports remembers a limited number of networks', () => {
-    const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
-    assert.equal(count('10.0.0.1', 0).type, 'allowed');
-    assert.equal(count('10.0.0.2', 1).type, 'allowed');
-    assert.deepEqual(count('10.0.0.1', 2), { type: 'exceeded', retryAfterSeconds: 1 });
-    assert.equal(count('10.0.0.3', 3).type, 'allowed');
-    assert.equal(count('10.0.0.2', 4).type, 'exceeded');
-    assert.equal(count('10.0.0.1', 5).type, 'allowed', 'the oldest was forgotten');
-  });
+it('the limit on funnel reports remembers a limited number of networks', () => {
+  const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
+  assert.equal(count('10.0.0.1', 0).type, 'allowed');
+  assert.equal(count('10.0.0.2', 1).type, 'allowed');
+  assert.deepEqual(count('10.0.0.1', 2), { type: 'exceeded', retryAfterSeconds: 1 });
+  assert.equal(count('10.0.0.3', 3).type, 'allowed');
+  assert.equal(count('10.0.0.2', 4).type, 'exceeded');
+  assert.equal(count('10.0.0.1', 5).type, 'allowed', 'the oldest was forgotten');
 });

@@ -27,6 +27,7 @@ const FINDS = [
   ['rabatt', 'zoe', 'li'],
   ['münchen.ex', 'ines'],
   ['ines@MÜNCHEN.example', 'ines'],
+  ['\u200Bines@münchen.example', 'ines'],
   ['xn--mnchen', 'ines'],
   ['weissk', 'ines'],
   ['WEIẞKOPF', 'ines'],
