@@ -135,25 +135,13 @@ const IN_THE_SITE: readonly Case[] = [
     'download:\n  label: Download as PDF\n  file: ../media/og.png',
     '@+2: download.file: must be the name of a file in article/.',
   ],
-  ...(
-    [
-      ...[
-        'www.example.com',
-        'you@example.com',
-        'htps://example.com',
-        'javascript:alert(1)',
-        '“https://a.com”',
-      ].map((href) => [href, LINK] as const),
-      ['https://example.com/our privacy', LINK],
-      [
-        "'#benefit'",
-        'leads to a place that does not exist on the page. The existing places are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
-      ],
-    ] as const
-  ).map(([href, mistake]): Case => [
-    `readOn:\n  label: Read on\n  href: ${href}`,
-    `@+2: readOn.href: ${mistake}.`,
-  ]),
+  ...['you@example.com', 'javascript:alert(1)', '“https://a.com”', 'https://example.com/our privacy'].map(
+    (href): Case => [`readOn:\n  label: Read on\n  href: ${href}`, `@+2: readOn.href: ${LINK}.`],
+  ),
+  [
+    "readOn:\n  label: Read on\n  href: '#benefit'",
+    '@+2: readOn.href: leads to a place that does not exist on the page. The existing places are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing.',
+  ],
 ];
 
 const AFTER_THE_CODE: readonly Case[] = [
