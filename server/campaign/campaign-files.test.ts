@@ -118,7 +118,7 @@ it('npm run picture refuses an unknown place on the page, and a picture that is 
   }));
 
 it('unused files, large files and long words only cause warnings', () => {
-  const oldPictures = Array.from({ length: 25 }, (_, at) => [`media/old-${at + 10}.jpg`, 'x']);
+  const oldPictures = Array.from({ length: 25 }, (_, at) => [`media/old-${at + 10}.jpg`, 'x'] as const);
   const picture = readFileSync(path.join(TEST_CAMPAIGN, 'media/hero-1280.webp'));
   const changes = {
     ...Object.fromEntries(oldPictures),
@@ -141,11 +141,6 @@ it('unused files, large files and long words only cause warnings', () => {
       ],
     );
   });
-});
-
-it('the shipped campaigns cause no warnings', () => {
-  for (const name of ['campaign', 'testing/campaign', 'examples/german'])
-    assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, name)), [], name);
 });
 
 for (const [file, width, height, needed, place] of [

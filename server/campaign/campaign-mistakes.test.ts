@@ -14,7 +14,7 @@ import { after, it } from 'node:test';
 
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { called, changeFiles, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 /** In the expected mistakes, `@` is the number of the changed line. */
 type Case = readonly [written: string | Buffer, ...mistakes: string[]];
@@ -425,11 +425,14 @@ it("a download that is too large for the server's memory is reported with file a
     ]);
   }));
 
-it('all mistakes in all campaign files are reported at once', () =>
+it('all mistakes in all campaign files are reported at once, and not again for a variant', () =>
   withCampaignCopy((copy) => {
     make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
-    make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
+    make(copy, 'landing.yaml', 'closing:', 'closin:');
     make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
-    writeFileSync(path.join(copy, 'article/article.md'), 'No title');
-    assert.equal(campaignMistakes(copy).length, 4);
+    changeFiles(copy, {
+      'article/article.md': 'No title',
+      'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
+    });
+    assert.equal(campaignMistakes(copy).length, 5);
   }));

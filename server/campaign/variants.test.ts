@@ -108,18 +108,6 @@ it('an invalid variant name and unknown variant files are reported', () => {
   );
 });
 
-it("the check of a variant does not repeat mistakes in the campaign's own words", () => {
-  const mistakes = mistakesWith({
-    'variants/b/landing.yaml': 'hero:\n  headline: Another\n',
-    'landing.yaml': (text) => text.replace(/^closing:/m, 'closin:'),
-  });
-  assert.equal(new Set(mistakes).size, mistakes.length);
-  assert.ok(
-    mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
-    mistakes.join('\n'),
-  );
-});
-
 it('a variant with a long headline or separate consent causes warnings', () => {
   const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
   withChangedCampaign(
