@@ -44,22 +44,17 @@ it('LeadForm accepts every common e-mail address and compares it without case', 
 });
 
 it('LeadForm limits e-mail addresses to 64 octets before the @ and 63 per label', () => {
-  const isTaken = (email: string) => {
+  for (const [email, isTaken] of [
+    [`${'a'.repeat(64)}@example.com`, true],
+    [`${'a'.repeat(65)}@example.com`, false],
+    [`ada@${'a'.repeat(63)}.com`, true],
+    [`ada@${'a'.repeat(64)}.com`, false],
+    [`ada@${'abcdefg.'.repeat(32)}com`, false],
+  ] as const) {
     const lead = LeadForm.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
-    const verification = Verification.safeParse({ email, code: '123456' });
-    assert.equal(lead.success, verification.success);
-    if (!lead.success)
-      assert.deepEqual(
-        lead.error.issues.map(({ message }) => message),
-        ['email'],
-      );
-    return lead.success;
-  };
-  assert.equal(isTaken(`${'a'.repeat(64)}@example.com`), true);
-  assert.equal(isTaken(`${'a'.repeat(65)}@example.com`), false);
-  assert.equal(isTaken(`ada@${'a'.repeat(63)}.com`), true);
-  assert.equal(isTaken(`ada@${'a'.repeat(64)}.com`), false);
-  assert.equal(isTaken(`ada@${'abcdefg.'.repeat(32)}com`), false);
+    assert.equal(lead.success, isTaken, email);
+    assert.equal(Verification.safeParse({ email, code: '123456' }).success, isTaken, email);
+  }
 });
 
 const parsed = (email: string) => Verification.safeParse({ email, code: '123456' });
