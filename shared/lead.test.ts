@@ -158,6 +158,7 @@ it('LeadForm refuses long text of any kind quickly', () => {
   for (const email of [
     `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`,
     `${'a'.repeat(5_000)}@`,
+    `mailto:${'?'.repeat(500_000)}`,
     `a@${'a-'.repeat(2_500)}`,
     `${' '.repeat(5_000)}a@example.com${' '.repeat(5_000)}x`,
   ])

@@ -246,11 +246,6 @@ solution: { title: The Solution, qualities: [{ title: Measurable }] }
 `,
   ],
   [
-    'words quoted by the specification',
-    'interface.yaml',
-    'form:\n  title: Get Your Free Copy\n  name: Full Name *\ntoasts:\n  verified: Access granted. Enjoy the content!\n',
-  ],
-  [
     'the sentence of the consent',
     'consent.yaml',
     readFileSync(path.join(TEST_CAMPAIGN, 'consent.yaml'), 'utf8'),

@@ -54,6 +54,9 @@ const deskAt = (
 ) => ({
   desk: { url, port: 3001, people: new Map(Object.entries(people)), passkeyOnly: new Set(passkeyOnly) },
 });
+const webhooks = (changes: Partial<Config['webhooks']>) => ({
+  webhooks: { urls: [], events: LEAD_EVENT_TYPES, secrets: [], allowPrivate: false, ...changes },
+});
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
@@ -99,25 +102,18 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
       WEBHOOK_URLS: `https://hooks.example.com/a,  https://user:pass@b.example\thttps://hooks.example.com/a`,
       WEBHOOK_SECRET: `${webhookSecret},${webhookSecret}`,
     },
-    {
-      webhooks: {
-        urls: ['https://hooks.example.com/a', 'https://user:pass@b.example/'],
-        events: LEAD_EVENT_TYPES,
-        secrets: [webhookSecret, webhookSecret],
-        allowPrivate: false,
-      },
-    },
+    webhooks({
+      urls: ['https://hooks.example.com/a', 'https://user:pass@b.example/'],
+      secrets: [webhookSecret, webhookSecret],
+    }),
   ],
   [
     { ...AT_HOME, WEBHOOK_EVENTS: 'lead.erased, lead.verified' },
-    {
-      webhooks: {
-        urls: ['http://10.0.0.1:5678/x', 'http://n8n:5678/x'],
-        events: ['lead.verified', 'lead.erased'],
-        secrets: [],
-        allowPrivate: true,
-      },
-    },
+    webhooks({
+      urls: ['http://10.0.0.1:5678/x', 'http://n8n:5678/x'],
+      events: ['lead.verified', 'lead.erased'],
+      allowPrivate: true,
+    }),
   ],
   [
     { ...DESK, DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example:passkey' },

@@ -9,6 +9,9 @@ import { enter, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
+const MOST_OF_A_VISITOR = 21;
+const MOST_LOOKS = 5;
+
 for (const engine of ENGINES) {
   it(`any number of visitors causes only a few different statements on ${engine}`, async () => {
     const texts = new Set<string>();
@@ -50,12 +53,7 @@ for (const engine of ENGINES) {
       assert.ok(texts.size < usual + 5, `${usual} after 10 visitors, ${texts.size} after 20`);
     });
   });
-}
 
-const MOST_OF_A_VISITOR = 21;
-const MOST_LOOKS = 5;
-
-for (const engine of ENGINES) {
   it(`a visitor's form, code and article take at most ${MOST_OF_A_VISITOR} statements on ${engine}`, async () => {
     const asked: string[] = [];
     const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
