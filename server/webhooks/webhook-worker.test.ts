@@ -82,6 +82,10 @@ onEachEngine('webhook endpoints', ({ engine }) => {
       assert.match(listed.out, /lead\.read +dead/);
       assert.equal(listed.notes, '0 waiting, 2 dead.');
       assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
+      assert.match(
+        (await desk(server.service, ['show', EMAIL])).out,
+        /webhook dead\n {4}event: lead\.verified\n {4}attempts: \d+\n {4}the receiver answered: 503/,
+      );
       assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
 
       receiver.answerWith(accept);
