@@ -15,7 +15,13 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { postJson } from '#testing/post-json.ts';
 import { copyProject } from '#testing/project-copy.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { tryStart } from '#testing/try-start.ts';
@@ -169,7 +175,7 @@ it('an older release serves a newer database and does its housekeeping', () =>
 it('sessions, pending codes and unsubscribe links stay valid while the old secret is listed second', () =>
   inFolder(async (folder) => {
     const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
-    const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
+    const withSecret = <Result>(appSecret: string, test: (server: ServerUnderTest) => Promise<Result>) =>
       withServer(
         {
           engine: 'sqlite',
@@ -177,38 +183,33 @@ it('sessions, pending codes and unsubscribe links stay valid while the old secre
         },
         test,
       );
-    const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
-      reader: new Map(),
-      waiter: new Map(),
-    };
-    const comeBack = (server: ServerUnderTest, who: keyof typeof cookies) => {
+    const comeBack = (server: ServerUnderTest, { cookies }: Visitor): Visitor => {
       const visitor = createVisitor(server);
-      for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
+      for (const [name, value] of cookies) visitor.cookies.set(name, value);
       return visitor;
     };
-    let [code, link] = ['', ''];
-    const open = async ({ app }: ServerUnderTest) => (await app.inject(link)).statusCode;
-    await withSecret(old, async (server) => {
-      const { visitor: reader, leadId } = await becomeLead(server, 'reader@example.com');
-      link = unsubscribeUrl(server.service.secrets, '', leadId);
-      assert.equal((await reader.get(API.article)).statusCode, 200);
-      const waiter = createVisitor(server);
-      await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
-      code = codeIn(await server.inbox.waitForMail('waiter@example.com'));
-      cookies.reader = reader.cookies;
-      cookies.waiter = waiter.cookies;
+    const { reader, waiter, code, link } = await withSecret(old, async (server) => {
+      const lead = await becomeLead(server, 'reader@example.com');
+      const asked = createVisitor(server);
+      await asked.post(API.leads, filledForm({ email: 'waiter@example.com' }));
+      return {
+        reader: lead.visitor,
+        waiter: asked,
+        code: codeIn(await server.inbox.waitForMail('waiter@example.com')),
+        link: unsubscribeUrl(server.service.secrets, '', lead.leadId),
+      };
     });
-    await withSecret(`${fresh},${old}`, async (server) => {
-      assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
-      assert.equal(await open(server), 200);
-      const waiter = comeBack(server, 'waiter');
-      const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
-      assert.equal(verified.statusCode, 200, verified.body);
-      cookies.waiter = waiter.cookies;
+    const verified = await withSecret(`${fresh},${old}`, async (server) => {
+      assert.equal((await comeBack(server, reader).get(API.article)).statusCode, 200);
+      assert.equal((await server.app.inject(link)).statusCode, 200);
+      const visitor = comeBack(server, waiter);
+      const entered = await visitor.post(API.verify, { email: 'waiter@example.com', code });
+      assert.equal(entered.statusCode, 200, entered.body);
+      return visitor;
     });
     await withSecret(fresh, async (server) => {
-      assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
-      assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
-      assert.equal(await open(server), 404);
+      assert.equal((await comeBack(server, verified).get(API.article)).statusCode, 200);
+      assert.equal((await comeBack(server, reader).get(API.article)).statusCode, 401);
+      assert.equal((await server.app.inject(link)).statusCode, 404);
     });
   }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -123,7 +123,10 @@ describe('refused starts', { concurrency: 2 }, () => {
 
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
-      assert.match(await refusedStart(folder, { DATABASE_URL: `file:${shared}` }), /is not a regular file\./);
+      assert.equal(
+        await refusedStart(folder, { DATABASE_URL: `file:${shared}` }),
+        `${shared} is not a regular file. Name a file in DATABASE_URL.`,
+      );
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
@@ -150,17 +153,6 @@ describe('refused starts', { concurrency: 2 }, () => {
         );
         assert.deepEqual(readFileSync(file), before);
       }));
-
-  it('a start is refused if the database is a device or a pipe', () =>
-    inFolder(async (folder) => {
-      const pipe = path.join(folder, 'pipe');
-      execFileSync('mkfifo', ['--mode=666', pipe]);
-      assert.equal(
-        await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
-        `${pipe} is not a regular file. Name a file in DATABASE_URL.`,
-      );
-      assert.equal(statSync(pipe).mode & 0o777, 0o666);
-    }));
 
   it('a start is refused with the reason why PostgreSQL cannot be used', () =>
     inFolder(async (folder) => {
@@ -192,15 +184,9 @@ describe('refused starts', { concurrency: 2 }, () => {
         `DATABASE_URL names the file ${path.join(folder, 'absent.pem')}, which cannot be read (ENOENT). Put the file there, or correct DATABASE_URL.`,
       );
       assert.match(
-        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
-        /does not offer TLS\./,
+        await refused((address) => address.searchParams.set('options', '-c nosuch=1')),
+        / refused to work \(.+\)\. Correct this there or in DATABASE_URL, and try again\.$/,
       );
-      for (const options of ['-c search_path=nosuch', '-c nosuch=1', 'endpoint=ep-1'])
-        assert.match(
-          await refused((address) => address.searchParams.set('options', options)),
-          / refused to work \(.+\)\. Correct this there or in DATABASE_URL, and try again\.$/,
-          options,
-        );
     }));
 
   it('a start is refused if PostgreSQL refuses writes', () =>
@@ -230,10 +216,6 @@ describe('refused starts', { concurrency: 2 }, () => {
       const pem = { type: 'pkcs8', format: 'pem' } as const;
       for (const [key, sentence] of [
         ['garbage', /does not contain a private key in PEM format without a passphrase\./],
-        [
-          generateKeyPairSync('ed25519').privateKey.export(pem),
-          /must contain an RSA key of at least 1024 bits\./,
-        ],
         // nodemailer would sign with this key, but label the signature as RSA.
         [
           generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
@@ -254,14 +236,7 @@ describe('refused starts', { concurrency: 2 }, () => {
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       mkdirSync(path.dirname(file));
-      for (const content of [
-        '',
-        ' \n',
-        'short',
-        'x'.repeat(42),
-        `${'x'.repeat(30)} ${'x'.repeat(30)}`,
-        '\0'.repeat(43),
-      ]) {
+      for (const content of ['', 'x'.repeat(42), `${'x'.repeat(30)} ${'x'.repeat(30)}`, '\0'.repeat(43)]) {
         writeFileSync(file, content);
         assert.match(
           await refusedStart(folder, {}),
@@ -302,7 +277,7 @@ describe('refused starts', { concurrency: 2 }, () => {
 
   it('a start is refused if a package is missing or has the wrong version', () =>
     inFolder(async (folder) => {
-      const { start, main } = copyStart(folder, { pino: '10.4.0' });
+      const { start } = copyStart(folder, { pino: '10.4.0' });
       assert.equal(
         await refusal(folder, {}, [start]),
         'The package pino is missing. Run "npm ci" in the project folder.',
@@ -314,30 +289,15 @@ describe('refused starts', { concurrency: 2 }, () => {
         await refusal(folder, {}, [start]),
         /^The package pino is installed in version 9\.0\.0 instead of 10\.4\.0\./,
       );
-      writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
-      writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
-      writeFileSync(main, `import 'thread-stream/deep';`);
-      assert.match(
-        await refusal(folder, {}, [start]),
-        /^The package thread-stream is missing\. Run "npm ci"/,
-      );
     }));
 
-  it('a failed start blames a full disk only if the disk is full', () =>
+  it('a start that fails for an unknown reason asks the operator to report a bug', () =>
     inFolder(async (folder) => {
       const { start, main } = copyStart(folder);
       writeFileSync(main, `throw new TypeError('nobody foresaw this');`);
       assert.match(
         (await startIn(folder, {}, [start])).stderr,
         /^The server cannot start:\n {2}- This is a bug in the software\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
-      );
-      writeFileSync(
-        main,
-        `throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`,
-      );
-      assert.equal(
-        await refusal(folder, {}, [start]),
-        '/a cannot be written: the disk is full. Free some space, or choose another place.',
       );
     }));
 
