@@ -1,40 +1,38 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { createConnectionShares } from '#server/mail/connection-shares.ts';
 
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 
-describe('connections to the mail server', () => {
-  it('one network or domain leaves at least one mail server connection for others', () => {
-    const shares = createConnectionShares(5, () => 0);
-    const ends = ['a', 'b', 'c', 'd'].map((domain) => shares.begin(mail('192.0.2.1', `${domain}.example`)));
-    assert.deepEqual(shares.full(), ['192.0.2.1']);
-    ends[0]?.();
-    assert.deepEqual(shares.full(), []);
-    for (const host of [2, 3, 4, 5]) shares.begin(mail(`192.0.2.${host}`, 'silent.example'));
-    assert.deepEqual(shares.full(), ['silent.example']);
-  });
+it('one network or domain leaves at least one mail server connection for others', () => {
+  const shares = createConnectionShares(5, () => 0);
+  const ends = ['a', 'b', 'c', 'd'].map((domain) => shares.begin(mail('192.0.2.1', `${domain}.example`)));
+  assert.deepEqual(shares.full(), ['192.0.2.1']);
+  ends[0]?.();
+  assert.deepEqual(shares.full(), []);
+  for (const host of [2, 3, 4, 5]) shares.begin(mail(`192.0.2.${host}`, 'silent.example'));
+  assert.deepEqual(shares.full(), ['silent.example']);
+});
 
-  it('a slow network or domain gets two mail server connections, a quick one four', () => {
-    let now = 0;
-    const shares = createConnectionShares(5, () => now);
-    const first = shares.begin(mail('192.0.2.1', 'a.example'));
-    shares.begin(mail('192.0.2.1', 'b.example'));
-    assert.deepEqual(shares.full(), []);
-    now = 5_001;
-    assert.deepEqual(shares.full(), ['192.0.2.1']);
-    now = 10_000;
-    first();
-    const second = shares.begin(mail('192.0.2.1', 'c.example'));
-    assert.deepEqual(shares.full(), ['192.0.2.1'], 'a slow lane stays limited for a while');
-    second();
-    assert.deepEqual(shares.full(), []);
-  });
+it('a slow network or domain gets two mail server connections, a quick one four', () => {
+  let now = 0;
+  const shares = createConnectionShares(5, () => now);
+  const first = shares.begin(mail('192.0.2.1', 'a.example'));
+  shares.begin(mail('192.0.2.1', 'b.example'));
+  assert.deepEqual(shares.full(), []);
+  now = 5_001;
+  assert.deepEqual(shares.full(), ['192.0.2.1']);
+  now = 10_000;
+  first();
+  const second = shares.begin(mail('192.0.2.1', 'c.example'));
+  assert.deepEqual(shares.full(), ['192.0.2.1'], 'a slow lane stays limited for a while');
+  second();
+  assert.deepEqual(shares.full(), []);
+});
 
-  it('notices may use every mail server connection', () => {
-    const shares = createConnectionShares(5, () => 0);
-    for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });
-    assert.deepEqual(shares.full(), []);
-  });
+it('notices may use every mail server connection', () => {
+  const shares = createConnectionShares(5, () => 0);
+  for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });
+  assert.deepEqual(shares.full(), []);
 });

@@ -31,16 +31,12 @@ async function startRawSmtpServer(afterMessage: string) {
     let inMessage = false;
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
-      for (;;) {
-        const end = received.indexOf(inMessage ? '\r\n.\r\n' : '\r\n');
-        if (end < 0) return;
-        const line = received.slice(0, end);
-        received = received.slice(end + (inMessage ? 5 : 2));
-        if (inMessage) messages += 1;
-        const reply = inMessage ? afterMessage : /^DATA/i.test(line) ? '354 go on' : '250 ok';
-        inMessage = reply.startsWith('354');
-        socket.write(`${reply}\r\n`);
-      }
+      if (!received.endsWith(inMessage ? '\r\n.\r\n' : '\r\n')) return;
+      if (inMessage) messages += 1;
+      const reply = inMessage ? afterMessage : received.startsWith('DATA') ? '354 go on' : '250 ok';
+      inMessage = reply.startsWith('354');
+      received = '';
+      socket.write(`${reply}\r\n`);
     });
   });
   return { messages: () => messages, ...(await listening(server)) };
@@ -81,40 +77,38 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.deepEqual(await attemptsOf(server), [1, 1]);
   });
 
-  for (const [code, words] of [
-    [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
-    [554, '5.7.1 <ada@example.com>: Relay access denied'],
-  ] as const)
-    test(`mail is retried after a final refusal that concerns our server, such as ${code}`, async (server) => {
-      server.inbox.behave({ onRecipient: () => smtpError(code, words) });
-      await ask(createVisitor(server));
-      await ask(createVisitor(server), { email: 'grace@example.com' });
-      await until(() => server.mailEvents.length === 2);
-      for (const event of server.mailEvents)
-        assert.deepEqual(
-          [event.type, 'errorClass' in event && event.errorClass],
-          ['failed for now', 'refuses us'],
-        );
-      assert.equal((await outboxRow(server)).state, 'queued');
-      assert.ok((await outboxRow(server)).reply?.startsWith(`${code} ${words.slice(0, 5)}`));
-      const { db } = server.database;
-      const setDue = (at: number) =>
-        db.updateTable('outbox').set({ due_at: at }).where('recipient', '=', 'grace@example.com').execute();
-      await setDue(server.now() + 3_600_000);
-      server.inbox.behave({});
-      await server.advance(2);
-      server.wakeWorker();
-      await server.inbox.waitForMail(EMAIL);
-      await server.advance(600);
-      await setDue(server.now());
-      server.wakeWorker();
-      await until(() => server.mailEvents.length === 4);
-      assert.equal(server.mailEvents.at(-1)?.type, 'refused');
-      const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
-      const { state, reply } = await late.executeTakeFirstOrThrow();
-      assert.equal(state, 'failed');
-      assert.match(reply ?? '', new RegExp(`^${code} `));
+  test('mail is retried after a final refusal that concerns our server until it is too late', async (server) => {
+    server.inbox.behave({
+      onRecipient: () => smtpError(554, '5.7.1 <ada@example.com>: Relay access denied'),
     });
+    await ask(createVisitor(server));
+    await ask(createVisitor(server), { email: 'grace@example.com' });
+    await until(() => server.mailEvents.length === 2);
+    for (const event of server.mailEvents)
+      assert.deepEqual(
+        [event.type, 'errorClass' in event && event.errorClass],
+        ['failed for now', 'refuses us'],
+      );
+    assert.equal((await outboxRow(server)).state, 'queued');
+    assert.match((await outboxRow(server)).reply ?? '', /^554 5\.7\.1/);
+    const { db } = server.database;
+    const setDue = (at: number) =>
+      db.updateTable('outbox').set({ due_at: at }).where('recipient', '=', 'grace@example.com').execute();
+    await setDue(server.now() + 3_600_000);
+    server.inbox.behave({});
+    await server.advance(2);
+    server.wakeWorker();
+    await server.inbox.waitForMail(EMAIL);
+    await server.advance(600);
+    await setDue(server.now());
+    server.wakeWorker();
+    await until(() => server.mailEvents.length === 4);
+    assert.equal(server.mailEvents.at(-1)?.type, 'refused');
+    const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
+    const { state, reply } = await late.executeTakeFirstOrThrow();
+    assert.equal(state, 'failed');
+    assert.match(reply ?? '', /^554 /);
+  });
 
   test('a code that expired before its turn is not mailed', async (server) => {
     server.inbox.behave({ onMessage: () => smtpError(452, 'Disk full') });
@@ -178,27 +172,22 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
   });
 
-  for (const accepts of [true, false]) {
-    it(`a reply with a NUL and a megabyte is stored as short text after ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
-      const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
-      await using smtp = await startRawSmtpServer(noise);
-      await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
-        await ask(createVisitor(server));
-        await until(async () => (await outboxRow(server)).state !== 'queued');
-        const row = await outboxRow(server);
-        assert.equal(row.state, accepts ? 'sent' : 'failed');
-        assert.equal(row.attempts, 1);
-        assert.equal(row.reply?.length, 500);
-        assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
-        assert.equal(smtp.messages(), 1);
-      });
+  it('a reply with a NUL and a megabyte is stored as short text, and the mail is not sent again', async () => {
+    await using smtp = await startRawSmtpServer(`250 \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`);
+    await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
+      await ask(createVisitor(server));
+      await until(async () => (await outboxRow(server)).state !== 'queued');
+      const row = await outboxRow(server);
+      assert.deepEqual([row.state, row.attempts, row.reply?.length], ['sent', 1, 500]);
+      assert.match(row.reply ?? '', /^250 [\x20-\x7E]*\[31mred x+$/);
+      assert.equal(smtp.messages(), 1);
     });
-  }
+  });
 
   test('a visitor gets one complete code mail', async (server) => {
     const visitor = createVisitor(server);
     const { reference } = (await ask(visitor)).json<{ reference: string }>();
-    const { parsed, raw } = await server.inbox.waitForMail('ada@example.com');
+    const { from, parsed, raw } = await server.inbox.waitForMail(EMAIL);
     const code = /^\d{6}/.exec(parsed.subject ?? '')?.[0] ?? 'no code in the subject';
     const occurrences = (text: string | undefined, part: string) => (text ?? '').split(part).length - 1;
     assert.equal(occurrences(parsed.text, code), 1);
@@ -206,7 +195,7 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
     assert.match(parsed.text ?? '', /valid for 10 minutes/);
     assert.match(parsed.text ?? '', /If you did not ask for a code/);
-    assert.equal(parsed.from?.address, 'guide@example.com');
+    assert.deepEqual([parsed.from?.address, from], ['guide@example.com', 'guide@example.com']);
     assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
     assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);
     const row = await outboxRow(server);

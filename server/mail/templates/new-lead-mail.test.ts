@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
-import { API, CONSENT_VERSION_HEADER, VISIT_HEADER } from '#shared/api.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
@@ -25,11 +25,9 @@ const DESK = { DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUS
 const EACH = { ...PAGE, NEW_LEAD_EMAIL: 'each', FREE_MAIL: 'flag' };
 const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
 
-const FORM = `fields:
-  - { id: size, label: How many of you write cold emails?, kind: number }
-  - { id: goal, label: Goal, kind: long text }
-`;
 const NEWS = { 'consent.yaml': adding('newsConsent: Send me news.\n') };
+const AGREES_TO_NEWS = { newsConsentVersion: consentVersion('Send me news.') };
+const FROM_SPRING = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' };
 
 const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
   database.db.selectFrom('outbox').selectAll().where('kind', '=', kind).execute();
@@ -37,21 +35,12 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
-onEachEngine('new-lead mail by default', { env: PAGE }, ({ test }) => {
-  test('a new lead causes neither a guide mail nor a mail to the operator unless enabled', async (server) => {
-    await becomeLead(server, 'ada@example.com');
-    await newsOf(server)();
-    assert.deepEqual(await rowsOf(server, 'new-lead'), []);
-    assert.equal(await server.countRows('outbox'), 1, 'the code');
-  });
-});
-
-onEachEngine('mail about each new lead', { env: EACH }, ({ test }) => {
+onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test }) => {
   test('the operator immediately gets one mail per new lead, without the code', async (server) => {
     const email = 'ada@gmail.com';
     const { code } = await becomeLead(server, email, 1, {
-      form: { name: 'Ada <b> & Co', company: 'Engines "1"' },
-      headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
+      form: { ...AGREES_TO_NEWS, name: 'Ada <b> & Co', company: 'Engines "1"' },
+      headers: FROM_SPRING,
       // An e-mail address that is only typed is not reported.
       beforeCode: async () => assert.deepEqual(await rowsOf(server, 'new-lead'), []),
     });
@@ -69,8 +58,9 @@ onEachEngine('mail about each new lead', { env: EACH }, ({ test }) => {
         'A visitor entered their code. Your reply goes to them.',
         '',
         'Source    newsletter',
+        'Campaign  spring',
         'Verified  November 20, 2026 at 12:00 PM UTC',
-        'Remarks   free mail provider',
+        'Remarks   free mail provider, agreed to get news',
         '',
         '-- ',
         'You get this email from guide.example.com because you asked for one email per lead (NEW_LEAD_EMAIL).',
@@ -121,57 +111,6 @@ onEachEngine('mail about each new lead', { env: EACH }, ({ test }) => {
       ]);
     },
   );
-
-  test(
-    "the operator's new-lead mail contains answers to custom questions as text",
-    { campaign: { 'form.yaml': FORM } },
-    async (server) => {
-      const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
-      await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
-      const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-      const lines = [
-        'How many of you write cold emails?',
-        '          5',
-        'Goal      More <b>answers</b>',
-        '          Less work',
-        'Source    direct',
-      ];
-      assert.ok(text.includes(lines.join('\n')), text);
-      assert.match(html, />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
-    },
-  );
-
-  for (const [mail, env, lines] of [
-    [
-      'mail about a lead',
-      EACH,
-      [
-        'Source    newsletter',
-        'Campaign  spring',
-        'Verified  November 20, 2026 at 12:00 PM UTC',
-        'Remarks   agreed to get news',
-      ],
-    ],
-    ['daily mail', DAILY, ['ada@example.com', 'newsletter · spring · 12:00 PM UTC · agreed to get news']],
-  ] as const)
-    test(
-      `the operator's ${mail} names the campaign and the consent to news`,
-      { env, campaign: NEWS },
-      async (server) => {
-        await becomeLead(server, 'ada@example.com', 1, {
-          form: { newsConsentVersion: consentVersion('Send me news.') },
-          headers: {
-            [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring',
-            [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
-          },
-        });
-        await server.advance(19 * 3_600);
-        await newsOf(server)();
-        server.wakeWorker();
-        const { text = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
-        assert.ok(text.replaceAll('\u202F', ' ').includes(`\n${lines.join('\n')}\n`), text);
-      },
-    );
 
   test("a lead is stored only if the operator's mail about it can be queued", async (server) => {
     await refuseWrites(server.database, 'insert on outbox', "new.kind = 'new-lead'");
@@ -265,13 +204,13 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
   );
 
   test(
-    'the day and the time of the daily mail are those of TIME_ZONE',
-    { env: { NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' } },
+    'the daily mail has the day and the times of TIME_ZONE, campaigns and consents to news',
+    { env: { NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' }, campaign: NEWS },
     async (server) => {
       await becomeLead(server, 'early@example.com');
       // In UTC, it is still 20 November.
       await server.advance(11.5 * 3_600);
-      await becomeLead(server, 'ada@example.com');
+      await becomeLead(server, 'ada@example.com', 1, { form: AGREES_TO_NEWS, headers: FROM_SPRING });
       const news = newsOf(server);
       await server.advance(30 * 3_600 - 60);
       await news();
@@ -282,27 +221,14 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
       server.wakeWorker();
       const { parsed } = await server.inbox.waitForMail(OPERATOR, before.length + 1);
       assert.match(parsed.subject ?? '', /^1 new lead on November 21, 2026: /);
-      assert.match(parsed.text ?? '', /^ada@example\.com\ndirect · 12:30\sAM GMT\+1$/m);
+      assert.match(
+        parsed.text ?? '',
+        /^ada@example\.com\nnewsletter · spring · 12:30\sAM GMT\+1 · agreed to get news$/m,
+      );
       assert.match(parsed.text ?? '', /^Days are in Europe\/Berlin\. /m);
       assert.doesNotMatch(parsed.text ?? '', /early@/);
     },
   );
-
-  test('a day is mailed once, and whole, even if TIME_ZONE changes', async (server) => {
-    // Late on Friday, 20 November, in UTC, and already Saturday in Berlin.
-    await server.advance(11.5 * 3_600);
-    await becomeLead(server, 'ada@example.com');
-    const { database, config, service } = server;
-    const newsIn = (timeZone: string) =>
-      createNewLeadNews({ database, config: { ...config, timeZone }, clock: service.clock });
-    await server.advance(12 * 3_600);
-    await newsIn('UTC')();
-    await newsIn('Europe/Berlin')();
-    assert.equal((await rowsOf(server, 'digest')).length, 1);
-    server.wakeWorker();
-    const { parsed } = await server.inbox.waitForMail(OPERATOR);
-    assert.match(parsed.text ?? '', /^ada@example\.com$/m);
-  });
 
   test(
     'the operator gets a weekly mail on Monday that compares two weeks',

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
-import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
 import { visibleOnBoth } from '#server/mail/templates/letter.ts';
@@ -23,112 +22,77 @@ const codeFacts = {
   accent: ACCENT,
 };
 
-describe('mail templates', () => {
-  it('a code mail declares its language', () => {
-    const htmlIn = (language: string) => composeCodeEmail(codeEmail, { ...codeFacts, language }).html;
-    assert.match(htmlIn('de'), /^<html lang="de">$/m);
-    assert.match(htmlIn('en'), /^<html lang="en">$/m);
-    assert.match(htmlIn('ar'), /^<html lang="ar" dir="rtl">$/m);
-  });
+it('a code mail declares its language', () => {
+  const htmlIn = (language: string) => composeCodeEmail(codeEmail, { ...codeFacts, language }).html;
+  assert.match(htmlIn('de'), /^<html lang="de">$/m);
+  assert.match(htmlIn('en'), /^<html lang="en">$/m);
+  assert.match(htmlIn('ar'), /^<html lang="ar" dir="rtl">$/m);
+});
 
-  it('a code mail states the lifetime of the code in the correct plural', () => {
-    const validity = (minutes: number, language: string) =>
-      composeCodeEmail(
-        { ...codeEmail, validity: '{lifetime}.' },
-        { ...codeFacts, validForMs: minutes * 60_000, language },
-      )
-        .text.match(/^.*\.$/gm)
-        ?.at(-2);
-    assert.equal(validity(10, 'en'), '10 minutes.');
-    assert.equal(validity(1, 'en'), '1 minute.');
-    assert.equal(validity(2.5, 'de'), '3 Minuten.');
-    assert.equal(validity(2, 'pl'), '2 minuty.');
-    assert.equal(validity(5, 'pl'), '5 minut.');
-  });
+it('a code mail states the lifetime of the code in the correct plural', () => {
+  const validity = (minutes: number, language: string) =>
+    composeCodeEmail(
+      { ...codeEmail, validity: '{lifetime}.' },
+      { ...codeFacts, validForMs: minutes * 60_000, language },
+    )
+      .text.match(/^.*\.$/gm)
+      ?.at(-2);
+  assert.equal(validity(10, 'en'), '10 minutes.');
+  assert.equal(validity(1, 'en'), '1 minute.');
+  assert.equal(validity(2.5, 'de'), '3 Minuten.');
+  assert.equal(validity(2, 'pl'), '2 minuty.');
+  assert.equal(validity(5, 'pl'), '5 minut.');
+});
 
-  const guideFacts = {
-    title: 'Leitfaden',
-    language: 'de',
-    accent: BLUE,
-    postalAddress: undefined,
-    host: 'guide.example.com',
-    link: 'https://guide.example.com/api/guide?t=x',
-    days: 7,
-    unsubscribe: 'https://guide.example.com/api/unsubscribe?t=x',
-  };
+const guideFacts = {
+  title: 'Leitfaden',
+  language: 'de',
+  accent: BLUE,
+  postalAddress: undefined,
+  host: 'guide.example.com',
+  link: 'https://guide.example.com/api/guide?t=x',
+  days: 7,
+  unsubscribe: 'https://guide.example.com/api/unsubscribe?t=x',
+};
 
-  it("the guide mail has a button in the campaign's accent colour", () => {
-    const { html } = composeGuideEmail(guideEmail, guideFacts);
-    assert.match(html, /background:#1c4e8a/);
-    assert.doesNotMatch(html, /#0e5a43/);
-  });
+it('the rule below a headline is visible on light and dark backgrounds', () => {
+  for (const accent of [ACCENT, BLUE]) {
+    const colour = visibleOnBoth(accent);
+    assert.ok(composeCodeEmail(codeEmail, { ...codeFacts, accent }).html.includes(`solid ${colour}`));
+    for (const background of ['#ffffff', '#000000'])
+      assert.ok(contrastOf(colour, background) > 3, `${colour} on ${background}`);
+  }
+});
 
-  it('the rule below a headline is visible on light and dark backgrounds', () => {
-    for (const accent of [ACCENT, BLUE]) {
-      const colour = visibleOnBoth(accent);
-      assert.ok(composeCodeEmail(codeEmail, { ...codeFacts, accent }).html.includes(`solid ${colour}`));
-      for (const background of ['#ffffff', '#000000'])
-        assert.ok(contrastOf(colour, background) > 3, `${colour} on ${background}`);
-    }
-  });
+it('a code mail contains the title once, then the digits, the reference and the lifetime', () => {
+  const { text, html } = composeCodeEmail(codeEmail, codeFacts);
+  const order = /Leitfaden[^]*123456[^]*QFX[^]*10 minutes/;
+  assert.match(text, order);
+  const body = html.slice(html.indexOf('<h1'));
+  assert.match(body.replaceAll(/<[^>]*>/g, ''), order, 'the digits can be copied without a gap');
+  for (const part of [text, body]) assert.equal(part.split('Leitfaden').length, 2);
+});
 
-  it('a code mail contains the title once, then the digits, the reference and the lifetime', () => {
-    const { text, html } = composeCodeEmail(codeEmail, codeFacts);
-    const order = /Leitfaden[^]*123456[^]*QFX[^]*10 minutes/;
-    assert.match(text, order);
-    const body = html.slice(html.indexOf('<h1'));
-    assert.match(body.replaceAll(/<[^>]*>/g, ''), order, 'the digits can be copied without a gap');
-    for (const part of [text, body]) assert.equal(part.split('Leitfaden').length, 2);
-  });
+it('a code mail has a preview that adds to its subject', () => {
+  const { subject, html } = composeCodeEmail(codeEmail, codeFacts);
+  assert.equal(subject, '123456 is your code for Leitfaden');
+  const [, preview] = /<div aria-hidden="true"[^>]*>([^&]*)/.exec(html) ?? [];
+  assert.equal(preview, 'Valid for 10 minutes. Reference QFX.');
+});
 
-  it('a code mail has a preview that adds to its subject', () => {
-    const { subject, html } = composeCodeEmail(codeEmail, codeFacts);
-    assert.equal(subject, '123456 is your code for Leitfaden');
-    const [, preview] = /<div aria-hidden="true"[^>]*>([^&]*)/.exec(html) ?? [];
-    assert.equal(preview, 'Valid for 10 minutes. Reference QFX.');
-  });
+it('the guide mail describes its content if the campaign does', () => {
+  const { inside, ...others } = guideEmail;
+  assert.ok(inside !== undefined);
+  const mail = composeGuideEmail(guideEmail, guideFacts);
+  for (const part of [mail.text, mail.html]) assert.ok(part.includes(inside));
+  const { text, html } = composeGuideEmail(others, guideFacts);
+  for (const part of [text, html]) assert.doesNotMatch(part, /undefined|first chapter/);
+});
 
-  it('the guide mail describes its content if the campaign does', () => {
-    const { inside, ...others } = guideEmail;
-    assert.ok(inside !== undefined);
-    const mail = composeGuideEmail(guideEmail, guideFacts);
-    for (const part of [mail.text, mail.html]) assert.ok(part.includes(inside));
-    const { text, html } = composeGuideEmail(others, guideFacts);
-    for (const part of [text, html]) assert.doesNotMatch(part, /undefined|first chapter/);
-  });
-
-  it('the guide mail ends with the postal address, line by line, in both parts', () => {
-    const postalAddress = 'Guide & Sons\n1 Main Street\nSpringfield';
-    const { text, html } = composeGuideEmail(guideEmail, { ...guideFacts, postalAddress });
-    assert.ok(text.endsWith('\n\nGuide & Sons\n1 Main Street\nSpringfield\n'));
-    assert.ok(html.includes('Guide &amp; Sons<br>1 Main Street<br>Springfield</p>'));
-    assert.doesNotMatch(JSON.stringify(composeGuideEmail(guideEmail, guideFacts)), /undefined|<br><\/p>/);
-  });
-
-  it('every mail to a visitor begins with the title in both parts', () => {
-    for (const mail of [
-      composeCodeEmail(codeEmail, { ...codeFacts, title: 'A & B' }),
-      composeGuideEmail(guideEmail, { ...guideFacts, title: 'A & B' }),
-    ]) {
-      assert.ok(mail.text.startsWith('A & B\n\n'));
-      assert.match(
-        mail.html,
-        /<div [^>]*>\n<table [^>]*><tr><td [^>]*border-bottom[^>]*><h1 [^>]*>A &amp; B<\/h1>/,
-      );
-    }
-  });
-
-  it("the mail about the breaker states the reason in the campaign's words", () => {
-    assert.deepEqual(
-      composeBreakerNotice(
-        {
-          subject: 'Sperre: {title}',
-          text: 'Grund: {reason}.',
-          reasons: { tooManyCodes: 'zu viele Codes', tooFewEntered: 'zu wenige eingegeben' },
-        },
-        { reason: 'too many codes a minute', title: 'Leitfaden' },
-      ),
-      { subject: 'Sperre: Leitfaden', text: 'Grund: zu viele Codes.' },
-    );
-  });
+it('the guide mail ends with the postal address, line by line, in both parts', () => {
+  const postalAddress = 'Guide & Sons\n1 Main Street\nSpringfield';
+  const { text, html } = composeGuideEmail(guideEmail, { ...guideFacts, postalAddress });
+  assert.ok(text.endsWith('\n\nGuide & Sons\n1 Main Street\nSpringfield\n'));
+  assert.ok(html.includes('Guide &amp; Sons<br>1 Main Street<br>Springfield</p>'));
+  assert.doesNotMatch(JSON.stringify(composeGuideEmail(guideEmail, guideFacts)), /undefined|<br><\/p>/);
 });
