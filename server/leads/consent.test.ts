@@ -43,11 +43,8 @@ onEachEngine('consent receipts', ({ test }) => {
       '0123456789ab',
       'not-stated',
       '',
-      ' ',
       version.toUpperCase(),
       `${version}, ${version}`,
-      version.slice(0, 11),
-      `${version}0`,
       "' or 1=1 --",
       'x'.repeat(5000),
     ].filter((stated) => stated !== version);

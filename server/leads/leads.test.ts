@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { brotliDecompressSync } from 'node:zlib';
 
 import { sql } from 'kysely';
 
@@ -41,11 +40,6 @@ onEachEngine('leads', ({ test }) => {
       },
     );
     assert.equal(requested.statusCode, 202, requested.body);
-    const cookie = requested.cookies.find(({ name }) => name === 'challenge');
-    assert.equal(cookie?.httpOnly, true);
-    assert.equal(cookie?.sameSite, 'Lax');
-    assert.equal(cookie?.maxAge, undefined);
-
     assert.equal(await server.countRows('submissions'), 1);
     assert.equal(await server.countRows('leads'), 0);
 
@@ -53,10 +47,13 @@ onEachEngine('leads', ({ test }) => {
     assert.ok(mail.parsed.text?.includes(referenceOf(requested)));
     const verified = await enter(visitor, codeIn(mail), 'ADA@example.com');
     assert.equal(verified.statusCode, 200, verified.body);
-    const session = verified.cookies.find(({ name }) => name === 'session');
-    assert.equal(session?.httpOnly, true);
-    assert.equal(session?.sameSite, 'Lax');
-    assert.equal(session?.maxAge, undefined);
+    for (const [response, name] of [
+      [requested, 'challenge'],
+      [verified, 'session'],
+    ] as const) {
+      const cookie = response.cookies.find((one) => one.name === name);
+      assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, cookie?.maxAge], [true, 'Lax', undefined]);
+    }
 
     const article = await visitor.get('/api/article');
     assert.equal(article.statusCode, 200);
@@ -90,13 +87,6 @@ onEachEngine('leads', ({ test }) => {
     assert.equal(verified.headers['cache-control'], 'no-store');
     assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
     assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
-    const small = await server.app.inject({
-      url: '/api/article',
-      headers: { 'accept-encoding': 'br' },
-      cookies: Object.fromEntries(visitor.cookies),
-    });
-    assert.equal(small.headers['content-encoding'], 'br');
-    assert.deepEqual(JSON.parse(brotliDecompressSync(small.rawPayload).toString()), server.campaign.article);
 
     await server.advance(3600);
     const other = createVisitor(server);
@@ -125,6 +115,8 @@ onEachEngine('leads', ({ test }) => {
     const known = await ask(second, { name: 'Ada King', company: 'Engines Ltd' });
     assert.equal(known.statusCode, unknown.statusCode);
     assert.deepEqual(Object.keys(known.json<object>()), Object.keys(unknown.json<object>()));
+    const fields = ['challengeId', 'reference', 'resendSeconds', 'sender'];
+    assert.deepEqual(Object.keys(known.json<object>()).toSorted(), fields);
     assert.deepEqual(Object.keys(known.headers).sort(), Object.keys(unknown.headers).sort());
     const [before] = await server.database.db.selectFrom('leads').selectAll().execute();
     assert.equal(before?.name, 'Ada Lovelace', 'a stranger who types an address changes nothing about it');
@@ -331,27 +323,5 @@ onEachEngine('leads', ({ test }) => {
     for (const table of ['submissions', 'codes'] as const)
       assert.equal(await server.countRows(table), 0, table);
     await sql`alter table outbox rename column payload_away to payload`.execute(server.database.db);
-  });
-
-  test('a visitor who fills in the honeypot has to solve a proof of work', async (server) => {
-    const robot = createVisitor(server);
-    const response = await ask(robot, { website: 'https://spam.example' });
-    assert.deepEqual(refusalOf(response), [428, 'proof-of-work-required']);
-    assert.equal(await server.countRows('submissions'), 0);
-    assert.equal(await server.countRows('outbox'), 0);
-    assert.equal((await ask(createVisitor(server), { website: '' })).statusCode, 202);
-    assert.equal(await server.countRows('submissions'), 1);
-  });
-
-  test('a lead may have a name and company in any script', async (server) => {
-    const visitor = createVisitor(server);
-    const name = 'Żółć 李小龍 🦊 👩‍💻';
-    const company = 'Пиво & "Öl" <Ltd> O\u2019Neil';
-    await ask(visitor, { name, company });
-    const mail = await server.inbox.waitForMail(EMAIL);
-    assert.doesNotMatch(mail.raw, /Ltd|Neil|Öl/, 'nothing a visitor typed is in the mail');
-    await enter(visitor, codeIn(mail));
-    const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
-    assert.deepEqual({ name: lead?.name, company: lead?.company }, { name, company });
   });
 });

@@ -24,14 +24,13 @@ const TICKED = { newsConsentVersion: VERSION };
 const EARLIER = { text: 'Send me news.', version: consentVersion('Send me news.'), purpose: 'news' } as const;
 const GIVEN_AT = '2026-11-20T12:00:00.000Z';
 
-const withConsent = (lines: string) => ({
+const WITH_NEWS = {
   campaign: {
     'consent.yaml': adding(
-      `newsConsent: Also send me news, as the [policy](https://example.com/privacy) says.\n${lines}`,
+      'newsConsent: Also send me news, as the [policy](https://example.com/privacy) says.\n',
     ),
   },
-});
-const WITH_NEWS = withConsent('');
+};
 
 const ask = (server: ServerUnderTest, form: object, visitor = createVisitor(server)) =>
   visitor.post(API.leads, filledForm({ ...form }), {
@@ -127,16 +126,6 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
     assert.deepEqual([news?.text, news?.given_at], [EARLIER.text, Date.parse(GIVEN_AT)]);
   });
 
-  test(
-    'a withdrawn wording of the box for news is refused',
-    withConsent('refuseEarlier: true\n'),
-    async (server) => {
-      await keepConsentWording(server.database.db, { ...EARLIER, now: 0 });
-      assert.equal((await ask(server, { newsConsentVersion: EARLIER.version })).statusCode, 409);
-      assert.equal((await ask(server, TICKED)).statusCode, 202);
-    },
-  );
-
   test('an unsubscription ends the consent to news, unless the operator noted it by mistake', async (server) => {
     const hasNews = async (state?: string) => 'news_consent' in (await leadOf(server, state));
     await signUp(server, 1, TICKED);
@@ -156,7 +145,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
     assert.deepEqual((await verifyReport(server)).errors, []);
   });
 
-  test('the person’s timeline, data and proofs show both consents, and an erasure removes them', (server) =>
+  test('the person’s timeline, data and proofs show both consents', (server) =>
     inFolder(async (folder) => {
       await signUp(server, 1, TICKED);
       const { out } = await desk(server.service, ['show', EMAIL]);
@@ -173,10 +162,6 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
         readFileSync(`${file}.html`, 'utf8'),
         /Agreed to get news on .*\n<blockquote>Also send me/,
       );
-      const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
-      assert.match(erased.out, /2 consents, 2 proofs of consent/);
-      assert.equal(await server.countRows('consent_receipts'), 0);
-      assert.deepEqual((await verifyReport(server)).errors, []);
     }));
 
   test('exports have columns for the consent to news, which an import ignores', (server) =>
@@ -201,10 +186,4 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, engine }) => {
         });
       }
     }));
-
-  test('without a box for news, exports have no columns for it', { campaign: {} }, async (server) => {
-    await signUp(server, 1, {});
-    for (const format of ['csv', 'jsonl', 'hubspot'])
-      assert.doesNotMatch((await desk(server.service, ['export', '--format', format])).out, /news/i);
-  });
 });
