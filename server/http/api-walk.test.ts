@@ -3,16 +3,11 @@ import { describe, it } from 'node:test';
 
 import type { InjectOptions } from 'fastify';
 
-import { API, type CodeRequested } from '#shared/api.ts';
+import { API } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import {
-  createVisitor,
-  filledForm,
-  sharedServer,
-  withServer,
-  type ServerUnderTest,
-} from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
+import { createVisitor, filledForm, sharedServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { words } from '#testing/words.ts';
 
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
@@ -167,47 +162,6 @@ for (const { engine, server } of SERVERS) {
         await expectNothingHappened(server);
       });
 
-    it('API routes accept the page under any name of this machine', () =>
-      withServer(
-        { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
-        async (own) => {
-          const names = [
-            ['https://guide.example.com', 'guide.example.com'],
-            ['https://guide.example.com', 'backend:3000'],
-            ['http://localhost:3000', 'localhost:3000'],
-            ['http://localhost:3000', 'LOCALHOST:3000'],
-            ['http://127.0.0.1:3000', '127.0.0.1:3000'],
-            ['http://127.8.9.10', '127.8.9.10'],
-            ['http://[::1]:3000', '[::1]:3000'],
-          ] as const;
-          for (const [origin, host] of names) {
-            const answer = await own.app.inject(
-              post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
-            );
-            assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
-            assert.equal(answer.headers['x-error-field'], 'code');
-          }
-          const headers = {
-            origin: 'https://guide.example.com',
-            host: 'guide.example.com',
-            'sec-fetch-site': 'same-origin',
-          };
-          const form = await own.app.inject(post(API.leads, filledForm(), headers));
-          assert.equal(form.statusCode, 202);
-        },
-      ));
-
-    it("the operator is warned once about a page opened under a host other than PUBLIC_URL's", () =>
-      withServer({ engine }, async (own) => {
-        const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
-        for (let count = 0; count < 2; count += 1) {
-          await expectRefusal(own, post(API.leads, filledForm(), elsewhere), 'another name');
-        }
-        const warnings = own.logLines.filter((line) => line.includes('PUBLIC_URL'));
-        assert.equal(warnings.length, 1);
-        assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
-      }));
-
     it('API errors use the messages in the specification', async () => {
       const said = async (changes: Record<string, unknown>) =>
         (await expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes))).body;
@@ -218,106 +172,112 @@ for (const { engine, server } of SERVERS) {
       assert.equal(await said({ name: undefined }), 'Required: please check the field name.');
       assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
     });
-
-    it('a network over its limit gets 429 with a waiting time', () =>
-      withServer(
-        { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
-        async (own) => {
-          const from = (address: string) => createVisitor(own, address);
-          const ask = (address: string, index: number) =>
-            from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
-          const statuses = [];
-          for (let i = 0; i < 4; i += 1) statuses.push((await ask(`2001:db8:1:2::${i + 1}`, i)).statusCode);
-          assert.deepEqual(statuses, [202, 202, 202, 429]);
-          const refused = await ask('2001:db8:1:2:ffff::9', 9);
-          assert.equal(refused.headers['x-error-code'], 'too-many-requests');
-          assert.equal(refused.headers['retry-after'], '3600');
-          assert.match(refused.body, /Please try again in 60 minutes\.$/);
-          assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
-          await own.advance(3600);
-          assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
-
-          const tries = [];
-          for (let i = 0; i < 3; i += 1) {
-            tries.push((await from('203.0.113.9').post('/api/verify', BODIES[API.verify])).statusCode);
-          }
-          assert.deepEqual(tries, [400, 400, 429]);
-        },
-      ));
-
-    it('an e-mail address gets at most five codes an hour and ten a day, from any network', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (own) => {
-        let asked = 0;
-        const ask = async () => {
-          asked += 1;
-          return createVisitor(own, `203.0.113.${asked}`).post('/api/leads', filledForm());
-        };
-        const askTimes = async (count: number) => {
-          const statuses = [];
-          for (let i = 0; i < count; i += 1) {
-            statuses.push((await ask()).statusCode);
-            await own.advance(60);
-          }
-          return statuses;
-        };
-        assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
-        await own.advance(3600);
-        assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
-        await own.advance(3600);
-        const refused = await ask();
-        assert.equal(refused.statusCode, 429);
-        assert.equal(refused.headers['x-error-code'], 'too-many-codes');
-        assert.match(refused.body, /Please try again in 22 hours\.$/);
-        assert.equal(await own.countRows('codes'), 10);
-        await own.advance(22 * 3600);
-        assert.equal((await ask()).statusCode, 202);
-      }));
-
-    it('a limit of 0 means unlimited', () =>
-      withServer(
-        {
-          engine,
-          env: {
-            LEADS_PER_IP_PER_HOUR: '0',
-            LEADS_PER_EMAIL_PER_HOUR: '0',
-            VERIFY_PER_IP_PER_HOUR: '0',
-            CODE_ATTEMPTS: '0',
-            RESEND_SECONDS: '0',
-          },
-        },
-        async (own) => {
-          const visitor = createVisitor(own);
-          // An e-mail address gets ten codes a day by default, and a challenge five attempts.
-          for (let i = 0; i < 12; i += 1)
-            assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
-          await own.inbox.waitForMail('ada@example.com', 12);
-          for (let i = 0; i < 12; i += 1)
-            assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
-        },
-      ));
-
-    it('API routes and health respond with 503 while the database is unreachable', () =>
-      withServer({ engine }, async (own) => {
-        assert.equal((await own.app.inject('/api/health')).statusCode, 200);
-        await own.database.close();
-        assert.equal((await own.app.inject(API.live)).statusCode, 200, 'the process is up');
-        for (const request of [
-          post(API.leads, filledForm()),
-          post(API.verify, BODIES[API.verify]),
-          { method: 'GET', url: '/api/health' } as const,
-        ]) {
-          const response = await own.app.inject(request);
-          assert.ok(response.statusCode >= 500, response.body);
-          assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
-          assert.ok(Number(response.headers['retry-after']) > 0);
-          assert.doesNotMatch(response.body, /driver|destroy|sql/i, 'says nothing about the inside');
-        }
-      }));
   });
 }
 
-it('the response to a code request has exactly the fields of the shared schema', () =>
-  withServer({ engine: 'sqlite' }, async (own) => {
-    const answer = (await createVisitor(own).post('/api/leads', filledForm())).json<CodeRequested>();
-    assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds', 'sender']);
-  }));
+onEachEngine('API with its own server', ({ test }) => {
+  test(
+    'API routes accept the page under any name of this machine',
+    { env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
+    async (own) => {
+      const names = [
+        ['https://guide.example.com', 'guide.example.com'],
+        ['https://guide.example.com', 'backend:3000'],
+        ['http://localhost:3000', 'localhost:3000'],
+        ['http://localhost:3000', 'LOCALHOST:3000'],
+        ['http://127.0.0.1:3000', '127.0.0.1:3000'],
+        ['http://127.8.9.10', '127.8.9.10'],
+        ['http://[::1]:3000', '[::1]:3000'],
+      ] as const;
+      for (const [origin, host] of names) {
+        const answer = await own.app.inject(
+          post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
+        );
+        assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
+        assert.equal(answer.headers['x-error-field'], 'code');
+      }
+      const headers = {
+        origin: 'https://guide.example.com',
+        host: 'guide.example.com',
+        'sec-fetch-site': 'same-origin',
+      };
+      const form = await own.app.inject(post(API.leads, filledForm(), headers));
+      assert.equal(form.statusCode, 202);
+    },
+  );
+
+  test("the operator is warned once about a page opened under a host other than PUBLIC_URL's", async (own) => {
+    const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
+    for (let count = 0; count < 2; count += 1) {
+      await expectRefusal(own, post(API.leads, filledForm(), elsewhere), 'another name');
+    }
+    const warnings = own.logLines.filter((line) => line.includes('PUBLIC_URL'));
+    assert.equal(warnings.length, 1);
+    assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
+  });
+
+  test(
+    'a network over its limit gets 429 with a waiting time',
+    { env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
+    async (own) => {
+      const from = (address: string) => createVisitor(own, address);
+      const ask = (address: string, index: number) =>
+        from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
+      const statuses = [];
+      for (let i = 0; i < 4; i += 1) statuses.push((await ask(`2001:db8:1:2::${i + 1}`, i)).statusCode);
+      assert.deepEqual(statuses, [202, 202, 202, 429]);
+      const refused = await ask('2001:db8:1:2:ffff::9', 9);
+      assert.equal(refused.headers['x-error-code'], 'too-many-requests');
+      assert.equal(refused.headers['retry-after'], '3600');
+      assert.match(refused.body, /Please try again in 60 minutes\.$/);
+      assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
+      await own.advance(3600);
+      assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
+
+      const tries = [];
+      for (let i = 0; i < 3; i += 1) {
+        tries.push((await from('203.0.113.9').post('/api/verify', BODIES[API.verify])).statusCode);
+      }
+      assert.deepEqual(tries, [400, 400, 429]);
+    },
+  );
+
+  test(
+    'a limit of 0 means unlimited',
+    {
+      env: {
+        LEADS_PER_IP_PER_HOUR: '0',
+        LEADS_PER_EMAIL_PER_HOUR: '0',
+        VERIFY_PER_IP_PER_HOUR: '0',
+        CODE_ATTEMPTS: '0',
+        RESEND_SECONDS: '0',
+      },
+    },
+    async (own) => {
+      const visitor = createVisitor(own);
+      // An e-mail address gets ten codes a day by default, and a challenge five attempts.
+      for (let i = 0; i < 12; i += 1)
+        assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
+      await own.inbox.waitForMail('ada@example.com', 12);
+      for (let i = 0; i < 12; i += 1)
+        assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
+    },
+  );
+
+  test('API routes and health respond with 503 while the database is unreachable', async (own) => {
+    assert.equal((await own.app.inject('/api/health')).statusCode, 200);
+    await own.database.close();
+    assert.equal((await own.app.inject(API.live)).statusCode, 200, 'the process is up');
+    for (const request of [
+      post(API.leads, filledForm()),
+      post(API.verify, BODIES[API.verify]),
+      { method: 'GET', url: '/api/health' } as const,
+    ]) {
+      const response = await own.app.inject(request);
+      assert.ok(response.statusCode >= 500, response.body);
+      assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
+      assert.ok(Number(response.headers['retry-after']) > 0);
+      assert.doesNotMatch(response.body, /driver|destroy|sql/i, 'says nothing about the inside');
+    }
+  });
+});

@@ -115,6 +115,7 @@ for (const [what, say] of Object.entries(attacks)) {
       for (const address of ATTACKERS) await server.attack(address, LIMITS.maxPerNetwork, say);
       if (say === FILMS) await until(() => open().every(({ writableLength }) => writableLength > 0));
       assert.equal(open().length, LIMITS.maxOpen);
+      assert.equal(await server.metric('lead_page_connections_open'), LIMITS.maxOpen);
       await expectService(server.port, 'many addresses');
       assert.ok((await refusals(server, 'process')) > 0);
 
@@ -147,43 +148,12 @@ it('a connection with a complete request is never closed before its response', (
     assert.equal(await waiting, 202);
   }));
 
-it('a connection from a trusted proxy is exempt from the per-network limit', async () => {
-  for (const trusted of ['127.0.0.2/32', '1']) {
-    await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
-      await server.attack('127.0.0.2', 10);
-      assert.equal(await refusals(server, 'network'), 0);
-      assert.equal(server.sockets.filter(({ destroyed }) => !destroyed).length, 10);
-    });
-  }
-});
-
-it('a connection from a trusted proxy is the last to be closed', () =>
+it('a connection from a trusted proxy is exempt from the per-network limit and the last to be closed', () =>
   withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
     await server.attack('127.0.0.2', 8);
+    assert.equal(await refusals(server, 'network'), 0);
     const kept = [...server.sockets];
     for (const address of ATTACKERS.slice(1)) await server.attack(address, LIMITS.maxPerNetwork);
     assert.ok((await refusals(server, 'process')) > 0);
     assert.ok(kept.every(({ destroyed }) => !destroyed));
-  }));
-
-it('a response that is read slowly is counted once it is sent', () =>
-  withPort({ siteFolder: TEST_DIST }, async (server) => {
-    const answered = () =>
-      server.metric('lead_page_request_seconds_count{method="GET",route="/media/film.mp4",status="200"}');
-    const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
-    socket.pause().write(FILMS);
-    await until(() => server.sockets.some(({ writableLength }) => writableLength > 0));
-    assert.ok((await answered()) < 30);
-    socket.resume();
-    await until(async () => (await answered()) >= 30);
-    socket.destroy();
-  }));
-
-it('an open connection is counted in the metrics', () =>
-  withPort({}, async (server) => {
-    const open = () => server.metric('lead_page_connections_open');
-    await server.attack('127.0.0.2', 3);
-    assert.equal(await open(), 3);
-    server.app.server.closeAllConnections();
-    await until(async () => (await open()) === 0);
   }));

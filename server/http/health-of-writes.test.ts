@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 
 import { sql } from 'kysely';
 import type { Client } from 'pg';
 
 import { API } from '#shared/api.ts';
-import { freshDatabase } from '#testing/databases.ts';
-import { inFolder } from '#testing/folder.ts';
 import { withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -142,26 +139,6 @@ it('health responds with 503 on a read-only PostgreSQL until a write succeeds', 
     await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'off'));
     await until(async () => (await sendForm(server)) === 202);
     assert.deepEqual(await health(server), WELL);
-  }));
-
-it('health responds with 503 on a SQLite file that another program has locked', () =>
-  inFolder(async (folder) => {
-    const file = path.join(folder, 'leads.db');
-    const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
-    await using other = await freshDatabase('sqlite', { file });
-    await withServer({ engine: 'sqlite', database }, async (server) => {
-      await other.db.transaction().execute(async () => {
-        assert.equal(await sendForm(server), 503);
-        assert.deepEqual(
-          await health(server),
-          sick(
-            'The database file cannot be written (locked), so forms are refused. Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).',
-          ),
-        );
-      });
-      assert.equal(await sendForm(server), 202);
-      assert.deepEqual(await health(server), WELL);
-    });
   }));
 
 it(

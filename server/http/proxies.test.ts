@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { readAddress } from '#server/http/visitor-address.ts';
 import { API } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { words } from '#testing/words.ts';
 
@@ -73,41 +73,30 @@ for (const [title, trusted, ...rows] of COUNTED)
       assert.equal(warnings(server).length, 0);
     }));
 
-for (const engine of ENGINES) {
-  describe(`invalid X-Forwarded-For entry on ${engine}`, () => {
-    it('an invalid X-Forwarded-For entry of any length counts as the nearest trusted proxy', () =>
-      withServer({ engine, env: { TRUST_PROXY: '2', LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        for (const [forwardedFor, counts] of [
-          [LONG, PROXY],
-          [`${LONG}, 203.0.113.7`, '203.0.113.7'],
-          ['6.6.6.6, unknown, 203.0.113.7', '203.0.113.7'],
-          [`6.6.6.6, ${LONG}`, PROXY],
-          [','.repeat(300), PROXY],
-          ['2001:db8::7%eth0, [2001:db8::8]:4711', '2001:db8::7'],
-          ['::ffff:203.0.113.7, 198.51.100.1:80', '203.0.113.7'],
-        ] as const)
-          assert.equal(await addressOf(server, forwardedFor), counts, forwardedFor.slice(0, 40));
-        const verified = await createVisitor(server, PROXY).post(
-          API.verify,
-          { email: 'ada@example.com', code: '123456' },
-          { headers: { 'x-forwarded-for': LONG } },
-        );
-        assert.equal(verified.statusCode, 400);
-      }));
-
-    it('an invalid X-Forwarded-For entry does not give a stranger a fresh limit', () =>
-      withServer({ engine, env: { TRUST_PROXY: '1', LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
-        const statuses: number[] = [];
-        for (const index of [1, 2, 3]) {
-          const form = filledForm({ email: `visitor-${index}@example.com` });
-          const headers = { 'x-forwarded-for': `made-up-${index}` };
-          const visitor = createVisitor(server, PROXY);
-          statuses.push((await visitor.post(API.leads, form, { headers })).statusCode);
-        }
-        assert.deepEqual(statuses, [202, 202, 429]);
-      }));
-  });
-}
+onEachEngine('invalid X-Forwarded-For entry', ({ test }) => {
+  test(
+    'an invalid X-Forwarded-For entry of any length counts as the nearest trusted proxy',
+    { env: { TRUST_PROXY: '2', LEADS_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
+      for (const [forwardedFor, counts] of [
+        [LONG, PROXY],
+        [`${LONG}, 203.0.113.7`, '203.0.113.7'],
+        ['6.6.6.6, unknown, 203.0.113.7', '203.0.113.7'],
+        [`6.6.6.6, ${LONG}`, PROXY],
+        [','.repeat(300), PROXY],
+        ['2001:db8::7%eth0, [2001:db8::8]:4711', '2001:db8::7'],
+        ['::ffff:203.0.113.7, 198.51.100.1:80', '203.0.113.7'],
+      ] as const)
+        assert.equal(await addressOf(server, forwardedFor), counts, forwardedFor.slice(0, 40));
+      const verified = await createVisitor(server, PROXY).post(
+        API.verify,
+        { email: 'ada@example.com', code: '123456' },
+        { headers: { 'x-forwarded-for': LONG } },
+      );
+      assert.equal(verified.statusCode, 400);
+    },
+  );
+});
 
 it('readAddress reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
   const written: Record<string, string> = {
