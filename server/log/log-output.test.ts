@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import { openLogOutput } from '#server/log/log-output.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
-import { valuesOf } from '#testing/values-of.ts';
 
 const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
@@ -73,29 +72,6 @@ function tests(): void {
       stdio: ['ignore', stdout, 'inherit', 'ipc'],
       env: { ...process.env, ...env },
     });
-
-  it('the log contains every line in order, in a file and in a pipe', () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'log');
-      const descriptor = openSync(file, 'a');
-      const toFile = startWriter(descriptor);
-      closeSync(descriptor);
-      const toPipe = startWriter('pipe');
-      let piped = '';
-      toPipe.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
-      for (const child of [toFile, toPipe]) {
-        const closed = once(child, 'close');
-        await once(child, 'message');
-        for (let times = 0; times < 5; times += 1)
-          assert.equal(await tell(child, { type: 'write', count: 500 }), 0);
-        await until(() => (child === toFile ? readFileSync(file, 'utf8') : piped).includes('"number":2499,'));
-        child.send({ type: 'exit' });
-        await closed;
-      }
-      const all = Array.from({ length: 2_500 }, (_, number) => number);
-      for (const text of [readFileSync(file, 'utf8'), piped])
-        assert.deepEqual(valuesOf(read(text), 'number'), all);
-    }));
 
   it('the log ends with the last lines in order, even if a write is pending at exit', () =>
     inFolder(async (folder) => {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
@@ -57,92 +57,90 @@ function shapeOf(value: unknown): unknown {
   return Object.entries(value).map(([name, part]) => [name, shapeOf(part)]);
 }
 
-describe('webhook guide', () => {
-  it('the webhook guide shows an event as it is sent', () => {
-    const [example = ''] = blocksAfter('event');
-    assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
-  });
-
-  it('the webhook guide explains exactly the existing event types', () => {
-    const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
-    assert.deepEqual(explained, LEAD_EVENT_TYPES);
-  });
-
-  it('the webhook guide names only fields that an event has', () => {
-    const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
-      name.replaceAll('__', '.'),
-    );
-    assert.ok(new Set(named).size > 8);
-    for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
-  });
-
-  it('the request bodies in the webhook guide are valid once a lead is filled in', () => {
-    const recipes = blocksAfter('recipe').map((recipe) => {
-      const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
-        JSON.stringify(valueAt(event, name)),
-      );
-      assert.doesNotMatch(filled, /\{\{|undefined/);
-      return JSON.parse(filled) as unknown;
-    });
-    const names = { first: 'Ada "Countess"', last: 'Lovelace', company: 'Analytical Engines' };
-    assert.deepEqual(recipes, [
-      {
-        inputs: [
-          {
-            idProperty: 'email',
-            id: EMAIL,
-            properties: {
-              email: EMAIL,
-              firstname: names.first,
-              lastname: names.last,
-              company: names.company,
-            },
-          },
-        ],
-      },
-      {
-        FirstName: names.first,
-        LastName: names.last,
-        Company: names.company,
-        Email: EMAIL,
-        LeadSource: 'newsletter',
-      },
-    ]);
-  });
-
-  it('the receiver in the webhook guide, as printed, accepts each signed event once', () =>
-    inFolder(async (folder) => {
-      const [, code = ''] = /```js\n([^]*?)```/.exec(DOCUMENT) ?? [];
-      writeFileSync(path.join(folder, 'receiver.mjs'), code);
-      symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(folder, 'node_modules'));
-      const port = await freePort();
-      const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
-      const child = spawn(process.execPath, ['receiver.mjs'], {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let out = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-      });
-      const unsigned = () =>
-        fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: text }).then(
-          ({ status }) => status,
-          () => null,
-        );
-      await until(async () => (await unsigned()) === 401);
-      const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
-      const answers: string[] = [];
-      for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
-        const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
-        const delivery = { id: 'one', body: text, now: Date.now() };
-        const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
-        answers.push(answer);
-      }
-      child.kill();
-      await once(child, 'exit');
-      assert.deepEqual(answers, ['204', '204', '401']);
-      assert.equal(out, `lead.verified ${event.data.lead.id}\n`);
-    }));
+it('the webhook guide shows an event as it is sent', () => {
+  const [example = ''] = blocksAfter('event');
+  assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
 });
+
+it('the webhook guide explains exactly the existing event types', () => {
+  const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
+  assert.deepEqual(explained, LEAD_EVENT_TYPES);
+});
+
+it('the webhook guide names only fields that an event has', () => {
+  const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
+    name.replaceAll('__', '.'),
+  );
+  assert.ok(new Set(named).size > 8);
+  for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
+});
+
+it('the request bodies in the webhook guide are valid once a lead is filled in', () => {
+  const recipes = blocksAfter('recipe').map((recipe) => {
+    const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
+      JSON.stringify(valueAt(event, name)),
+    );
+    assert.doesNotMatch(filled, /\{\{|undefined/);
+    return JSON.parse(filled) as unknown;
+  });
+  const names = { first: 'Ada "Countess"', last: 'Lovelace', company: 'Analytical Engines' };
+  assert.deepEqual(recipes, [
+    {
+      inputs: [
+        {
+          idProperty: 'email',
+          id: EMAIL,
+          properties: {
+            email: EMAIL,
+            firstname: names.first,
+            lastname: names.last,
+            company: names.company,
+          },
+        },
+      ],
+    },
+    {
+      FirstName: names.first,
+      LastName: names.last,
+      Company: names.company,
+      Email: EMAIL,
+      LeadSource: 'newsletter',
+    },
+  ]);
+});
+
+it('the receiver in the webhook guide, as printed, accepts each signed event once', () =>
+  inFolder(async (folder) => {
+    const [, code = ''] = /```js\n([^]*?)```/.exec(DOCUMENT) ?? [];
+    writeFileSync(path.join(folder, 'receiver.mjs'), code);
+    symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(folder, 'node_modules'));
+    const port = await freePort();
+    const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
+    const child = spawn(process.execPath, ['receiver.mjs'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    const unsigned = () =>
+      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: text }).then(
+        ({ status }) => status,
+        () => null,
+      );
+    await until(async () => (await unsigned()) === 401);
+    const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
+    const answers: string[] = [];
+    for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
+      const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
+      const delivery = { id: 'one', body: text, now: Date.now() };
+      const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
+      answers.push(answer);
+    }
+    child.kill();
+    await once(child, 'exit');
+    assert.deepEqual(answers, ['204', '204', '401']);
+    assert.equal(out, `lead.verified ${event.data.lead.id}\n`);
+  }));

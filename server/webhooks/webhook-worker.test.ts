@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
@@ -100,24 +99,6 @@ onEachEngine('webhook endpoints', ({ engine }) => {
       await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
       const rest = await desk(server.service, ['webhooks', 'list', '--json']);
       assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
-    }));
-
-  it('a webhook endpoint gets events that waited or were queued while the clock was set back', () =>
-    withWebhook({ engine }, async (server, receiver) => {
-      receiver.answerWith(refuse);
-      const leadId = await becomeLead(server);
-      await outcomes(server, 1);
-      receiver.answerWith(accept);
-      server.setClock(server.now() - HOUR_SECONDS * 1000);
-      const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
-      await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-      server.service.webhooks.wake();
-      await outcomes(server, 4);
-      assert.deepEqual(typesOf(receiver.received).slice(1), [
-        'lead.verified',
-        'lead.read',
-        'lead.unsubscribed',
-      ]);
     }));
 
   it('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
