@@ -187,7 +187,7 @@ onEachEngine('unsubscribe link', ({ test, engine }) => {
       });
     }));
 
-  test('only a new verified consent undoes an unsubscription, and it keeps what the operator suppressed', async (server) => {
+  test('only a new verified consent undoes an unsubscription, and it keeps a suppression by the operator', async (server) => {
     const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
     await press(server, url);
     await server.advance(61);
