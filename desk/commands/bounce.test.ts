@@ -8,7 +8,7 @@ import { bounceAddress } from '#server/secrets/mail-links.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
@@ -45,139 +45,130 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ reason }) => reason).toSorted();
 };
 
-for (const engine of ENGINES) {
-  describe(`bounce reports on ${engine}`, () => {
-    it('"desk bounce" suppresses an e-mail address once if the report has our Message-ID', () =>
-      withServer({ engine }, async (server) => {
-        const { messageId } = await askForCode(server);
-        const first = await bounce(server, deliveryStatus({ messageId }));
-        assert.deepEqual([first.type, first['reason'], first['email']], ['suppressed', 'bounced', EMAIL]);
-        assert.equal((await bounce(server, deliveryStatus({ messageId }))).type, 'already');
-        const [row, ...others] = await server.database.db.selectFrom('suppressions').selectAll().execute();
-        assert.equal(others.length, 0);
-        assert.match(row?.note ?? '', /^5\.1\.1 smtp; 550 5\.1\.1 .* mailbox table$/);
-        assert.doesNotMatch(server.logLines.join(''), /ada@example/);
-      }));
-
-    it('"desk bounce" accepts our signed return path in any letter case, but not a forged one', () =>
-      withServer({ engine }, async (server) => {
-        const { id } = await askForCode(server);
-        const { secrets } = server.service;
-        const ours = bounceAddress(secrets, id, 'bounces.example.com');
-        const strangers = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
-        for (const wrong of [
-          bounceAddress(strangers, id, 'bounces.example.com'),
-          bounceAddress(secrets, NOT_OURS, 'bounces.example.com'),
-          ours.replace(/\.[0-9a-f]{20}@/, '@'),
-          ours.replace(/.@/, (end) => (end === '0@' ? '1@' : '0@')),
-        ])
-          assert.equal((await bounce(server, deliveryStatus({ to: wrong }))).type, 'not ours', wrong);
-        assert.deepEqual(await reasons(server), []);
-        assert.equal((await bounce(server, deliveryStatus({ to: ours.toUpperCase() }))).type, 'suppressed');
-        assert.deepEqual(await reasons(server), ['bounced']);
-      }));
-
-    it('"desk bounce" ignores a report about unknown mail or another recipient', () =>
-      withServer({ engine }, async (server) => {
-        const { messageId } = await askForCode(server);
-        for (const [text, type] of [
-          [deliveryStatus(), 'not ours'],
-          [deliveryStatus({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
-          [feedbackReport(), 'not ours'],
-          [feedbackReport({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
-          [`Message-ID: ${messageId}\r\nSubject: Out of office\r\n\r\nStatus: 5.1.1`, 'no report'],
-          [deliveryStatus({ messageId, recipient: 'grace@example.com' }), 'another address'],
-        ] as const)
-          assert.equal((await bounce(server, text)).type, type);
-        assert.deepEqual(await reasons(server), []);
-        const forwarded = deliveryStatus({ messageId, recipient: 'old@example.net', original: EMAIL });
-        assert.equal((await bounce(server, forwarded)).type, 'another address');
-        const [top, group = '', end] = deliveryStatus({ messageId }).split(
-          /(?=Final-Recipient)|(?=\r\n--8B.*\r\nContent-Description: Und)/,
-        );
-        const delivered = group.replace('failed', 'delivered');
-        for (const groups of [`${group}\r\n\r\n${delivered}`, `${delivered}\r\n\r\n${group}`])
-          assert.equal((await bounce(server, `${top}${groups}${end}`)).type, 'nothing to do');
-        assert.deepEqual(await reasons(server), []);
-        const relayed = deliveryStatus({
-          messageId: `<0102@relay.example>\r\nReferences: <x@example> ${messageId}`,
-        });
-        assert.equal((await bounce(server, relayed)).type, 'suppressed');
-      }));
-
-    it('"desk bounce" ignores bounces that are temporary or unrelated to the e-mail address', () =>
-      withServer({ engine }, async (server) => {
-        const { messageId } = await askForCode(server);
-        for (const [changes, why] of [
-          [{ action: 'delayed', status: '4.4.1', diagnostic: null }, 'delayed'],
-          [{ action: 'delivered', status: '2.1.5', diagnostic: null }, 'delivered'],
-          [{ action: 'relayed' }, 'relayed'],
-          [{ status: '4.4.7', diagnostic: null }, 'for now'],
-          [{ status: '5.2.2', diagnostic: null }, 'mailbox full'],
-          [{ status: '5.7.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
-          [{ status: '5.1.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
-          [{ status: '5.3.4', diagnostic: null }, 'message'],
-          [{ status: '5.0.0', diagnostic: 'smtp; 550 user unknown' }, 'unclear'],
-        ] as const) {
-          const outcome = await bounce(server, deliveryStatus({ messageId, ...changes }));
-          assert.deepEqual([outcome.type, outcome['why']], ['nothing to do', why]);
-        }
-        assert.deepEqual(await reasons(server), []);
-        const report = deliveryStatus({ messageId, status: '5.0.0', diagnostic: 'smtp; 550 5.1.1 unknown' });
-        assert.equal((await bounce(server, report)).type, 'suppressed');
-      }));
-
-    it("a spam complaint suppresses anyone, but withdraws only a lead's consent", () =>
-      withServer({ engine }, async (server) => {
-        const { messageId } = await askForCode(server);
-        assert.equal(
-          (await bounce(server, feedbackReport({ messageId, feedback: 'not-spam' }))).type,
-          'nothing to do',
-        );
-        assert.equal((await bounce(server, feedbackReport({ messageId }))).type, 'suppressed');
-        assert.deepEqual(await reasons(server), ['complained']);
-        assert.equal(await server.countRows('withdrawals'), 0);
-
-        await server.advance(61);
-        const { leadId } = await becomeLead(server, EMAIL, 2);
-        assert.deepEqual(await reasons(server), []);
-        const date = new Date(server.now() + 1_000).toUTCString();
-        await server.advance(2);
-        assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'suppressed');
-        assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'already');
-        assert.deepEqual(await reasons(server), ['complained']);
-        const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
-        assert.deepEqual(
-          withdrawals.map(({ lead_id, way, client_address }) => [lead_id, way, client_address]),
-          [[leadId, 'complaint', null]],
-        );
-      }));
-
-    it('a consent verified after a bounce stays valid, whatever date the report states', () =>
-      withServer({ engine }, async (server) => {
-        const { messageId } = await askForCode(server);
-        await server.advance(61);
-        await becomeLead(server, EMAIL, 2);
-        await server.advance(3_600);
-        for (const date of ['Fri, 20 Nov 2026 12:00:05 +0000', 'Thu, 1 Jan 1970 00:00:00 +0000', 'yesterday'])
-          for (const report of [deliveryStatus({ messageId, date }), feedbackReport({ messageId, date })])
-            assert.equal((await bounce(server, report)).type, 'outdated', date);
-        assert.deepEqual(await reasons(server), []);
-        assert.equal(await server.countRows('withdrawals'), 0);
-        const date = 'Fri, 20 Nov 2099 12:00:00 +0000';
-        assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
-      }));
-
-    it('a bounce report does not restore an erased person', () =>
-      withServer({ engine }, async (server) => {
-        const { messageId, id } = await askForCode(server);
-        await erasePerson(server);
-        const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
-        assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
-        assert.deepEqual(await reasons(server), ['erased']);
-      }));
+onEachEngine('bounce reports', ({ test }) => {
+  test('"desk bounce" suppresses an e-mail address once if the report has our Message-ID', async (server) => {
+    const { messageId } = await askForCode(server);
+    const first = await bounce(server, deliveryStatus({ messageId }));
+    assert.deepEqual([first.type, first['reason'], first['email']], ['suppressed', 'bounced', EMAIL]);
+    assert.equal((await bounce(server, deliveryStatus({ messageId }))).type, 'already');
+    const [row, ...others] = await server.database.db.selectFrom('suppressions').selectAll().execute();
+    assert.equal(others.length, 0);
+    assert.match(row?.note ?? '', /^5\.1\.1 smtp; 550 5\.1\.1 .* mailbox table$/);
+    assert.doesNotMatch(server.logLines.join(''), /ada@example/);
   });
-}
+
+  test('"desk bounce" accepts our signed return path in any letter case, but not a forged one', async (server) => {
+    const { id } = await askForCode(server);
+    const { secrets } = server.service;
+    const ours = bounceAddress(secrets, id, 'bounces.example.com');
+    const strangers = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
+    for (const wrong of [
+      bounceAddress(strangers, id, 'bounces.example.com'),
+      bounceAddress(secrets, NOT_OURS, 'bounces.example.com'),
+      ours.replace(/\.[0-9a-f]{20}@/, '@'),
+      ours.replace(/.@/, (end) => (end === '0@' ? '1@' : '0@')),
+    ])
+      assert.equal((await bounce(server, deliveryStatus({ to: wrong }))).type, 'not ours', wrong);
+    assert.deepEqual(await reasons(server), []);
+    assert.equal((await bounce(server, deliveryStatus({ to: ours.toUpperCase() }))).type, 'suppressed');
+    assert.deepEqual(await reasons(server), ['bounced']);
+  });
+
+  test('"desk bounce" ignores a report about unknown mail or another recipient', async (server) => {
+    const { messageId } = await askForCode(server);
+    for (const [text, type] of [
+      [deliveryStatus(), 'not ours'],
+      [deliveryStatus({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
+      [feedbackReport(), 'not ours'],
+      [feedbackReport({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
+      [`Message-ID: ${messageId}\r\nSubject: Out of office\r\n\r\nStatus: 5.1.1`, 'no report'],
+      [deliveryStatus({ messageId, recipient: 'grace@example.com' }), 'another address'],
+    ] as const)
+      assert.equal((await bounce(server, text)).type, type);
+    assert.deepEqual(await reasons(server), []);
+    const forwarded = deliveryStatus({ messageId, recipient: 'old@example.net', original: EMAIL });
+    assert.equal((await bounce(server, forwarded)).type, 'another address');
+    const [top, group = '', end] = deliveryStatus({ messageId }).split(
+      /(?=Final-Recipient)|(?=\r\n--8B.*\r\nContent-Description: Und)/,
+    );
+    const delivered = group.replace('failed', 'delivered');
+    for (const groups of [`${group}\r\n\r\n${delivered}`, `${delivered}\r\n\r\n${group}`])
+      assert.equal((await bounce(server, `${top}${groups}${end}`)).type, 'nothing to do');
+    assert.deepEqual(await reasons(server), []);
+    const relayed = deliveryStatus({
+      messageId: `<0102@relay.example>\r\nReferences: <x@example> ${messageId}`,
+    });
+    assert.equal((await bounce(server, relayed)).type, 'suppressed');
+  });
+
+  test('"desk bounce" ignores bounces that are temporary or unrelated to the e-mail address', async (server) => {
+    const { messageId } = await askForCode(server);
+    for (const [changes, why] of [
+      [{ action: 'delayed', status: '4.4.1', diagnostic: null }, 'delayed'],
+      [{ action: 'delivered', status: '2.1.5', diagnostic: null }, 'delivered'],
+      [{ action: 'relayed' }, 'relayed'],
+      [{ status: '4.4.7', diagnostic: null }, 'for now'],
+      [{ status: '5.2.2', diagnostic: null }, 'mailbox full'],
+      [{ status: '5.7.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
+      [{ status: '5.1.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
+      [{ status: '5.3.4', diagnostic: null }, 'message'],
+      [{ status: '5.0.0', diagnostic: 'smtp; 550 user unknown' }, 'unclear'],
+    ] as const) {
+      const outcome = await bounce(server, deliveryStatus({ messageId, ...changes }));
+      assert.deepEqual([outcome.type, outcome['why']], ['nothing to do', why]);
+    }
+    assert.deepEqual(await reasons(server), []);
+    const report = deliveryStatus({ messageId, status: '5.0.0', diagnostic: 'smtp; 550 5.1.1 unknown' });
+    assert.equal((await bounce(server, report)).type, 'suppressed');
+  });
+
+  test("a spam complaint suppresses anyone, but withdraws only a lead's consent", async (server) => {
+    const { messageId } = await askForCode(server);
+    assert.equal(
+      (await bounce(server, feedbackReport({ messageId, feedback: 'not-spam' }))).type,
+      'nothing to do',
+    );
+    assert.equal((await bounce(server, feedbackReport({ messageId }))).type, 'suppressed');
+    assert.deepEqual(await reasons(server), ['complained']);
+    assert.equal(await server.countRows('withdrawals'), 0);
+
+    await server.advance(61);
+    const { leadId } = await becomeLead(server, EMAIL, 2);
+    assert.deepEqual(await reasons(server), []);
+    const date = new Date(server.now() + 1_000).toUTCString();
+    await server.advance(2);
+    assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'suppressed');
+    assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'already');
+    assert.deepEqual(await reasons(server), ['complained']);
+    const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+    assert.deepEqual(
+      withdrawals.map(({ lead_id, way, client_address }) => [lead_id, way, client_address]),
+      [[leadId, 'complaint', null]],
+    );
+  });
+
+  test('a consent verified after a bounce stays valid, whatever date the report states', async (server) => {
+    const { messageId } = await askForCode(server);
+    await server.advance(61);
+    await becomeLead(server, EMAIL, 2);
+    await server.advance(3_600);
+    for (const date of ['Fri, 20 Nov 2026 12:00:05 +0000', 'Thu, 1 Jan 1970 00:00:00 +0000', 'yesterday'])
+      for (const report of [deliveryStatus({ messageId, date }), feedbackReport({ messageId, date })])
+        assert.equal((await bounce(server, report)).type, 'outdated', date);
+    assert.deepEqual(await reasons(server), []);
+    assert.equal(await server.countRows('withdrawals'), 0);
+    const date = 'Fri, 20 Nov 2099 12:00:00 +0000';
+    assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
+  });
+
+  test('a bounce report does not restore an erased person', async (server) => {
+    const { messageId, id } = await askForCode(server);
+    await erasePerson(server);
+    const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
+    assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
+    assert.deepEqual(await reasons(server), ['erased']);
+  });
+});
 
 describe('bounce report files', () => {
   it('"desk bounce" reads each message in a Maildir or .eml folder once and moves it to done/', () =>

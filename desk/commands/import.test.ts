@@ -10,8 +10,8 @@ import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, type DeskAnswer, refused, succeeded } from '#testing/desk.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -158,147 +158,142 @@ const imported = async ({ database }: ServerUnderTest) => {
 
 const emails = async (server: ServerUnderTest) => (await imported(server)).map(({ email }) => email);
 
-for (const engine of ENGINES) {
-  describe(`imports on ${engine}`, () => {
-    it('an import adds new people once without making them leads', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, 'lead@example.com');
-        await becomeLead(server, 'erased@example.com');
-        await server.advance(60);
-        await succeeded(desk(server.service, ['erase', 'erased@example.com', '--yes']));
-        await suppress(server.database.db, {
-          keys: pseudonymsOf(server.service.secrets, 'hand@example.com'),
-          reason: 'by-hand',
-          email: 'hand@example.com',
-          now: server.now(),
-        });
-        const before = await server.database.db.selectFrom('leads').selectAll().execute();
-        const file = [
-          'Email Address,First Name,Last Name,Company,OPTIN_TIME,Status',
-          ' Ada@Example.com ,Ada,Lovelace,"Engines, Analytical",2024-03-04 10:20:30,subscribed',
-          'lead@example.com,Another,Name,Elsewhere,,subscribed',
-          'Erased@example.com,Erika,Erased,Gone,,subscribed',
-          'ada@example.com,Twice,,,,subscribed',
-          'left@example.com,Lea,Left,,,Unsubscribed',
-          'HAND@example.com,Hanna,Hand,,,subscribed',
-          'bob@example.com,,,,,subscribed',
-          '',
-          ',,,,,',
-        ].join('\r\n');
+onEachEngine('imports', ({ test }) => {
+  test('an import adds new people once without making them leads', async (server) => {
+    await becomeLead(server, 'lead@example.com');
+    await becomeLead(server, 'erased@example.com');
+    await server.advance(60);
+    await succeeded(desk(server.service, ['erase', 'erased@example.com', '--yes']));
+    await suppress(server.database.db, {
+      keys: pseudonymsOf(server.service.secrets, 'hand@example.com'),
+      reason: 'by-hand',
+      email: 'hand@example.com',
+      now: server.now(),
+    });
+    const before = await server.database.db.selectFrom('leads').selectAll().execute();
+    const file = [
+      'Email Address,First Name,Last Name,Company,OPTIN_TIME,Status',
+      ' Ada@Example.com ,Ada,Lovelace,"Engines, Analytical",2024-03-04 10:20:30,subscribed',
+      'lead@example.com,Another,Name,Elsewhere,,subscribed',
+      'Erased@example.com,Erika,Erased,Gone,,subscribed',
+      'ada@example.com,Twice,,,,subscribed',
+      'left@example.com,Lea,Left,,,Unsubscribed',
+      'HAND@example.com,Hanna,Hand,,,subscribed',
+      'bob@example.com,,,,,subscribed',
+      '',
+      ',,,,,',
+    ].join('\r\n');
 
-        const dry = await succeeded(importFile(server, file, '--dry-run'));
-        assert.match(dry.notes, /^2 people would be imported from .*list\.csv\. Nothing was changed\.$/m);
-        assert.deepEqual(await imported(server), []);
+    const dry = await succeeded(importFile(server, file, '--dry-run'));
+    assert.match(dry.notes, /^2 people would be imported from .*list\.csv\. Nothing was changed\.$/m);
+    assert.deepEqual(await imported(server), []);
 
-        const answer = await succeeded(importFile(server, file, '--json'));
-        assert.partialDeepStrictEqual(JSON.parse(answer.out), {
-          imported: 2,
-          alreadyImported: 0,
-          verified: 1,
-          erased: 1,
-          unsubscribed: 1,
-          repeated: 1,
-          rows: 7,
-          suppressed: 1,
-        });
-        const sentences = [
-          '2 people imported from .*, marked as not verified here',
-          '1 {2}already verified as a lead, left unchanged',
-          '1 {2}erased earlier, not restored',
-          '1 {2}suppressed here, left out',
-          '1 {2}with a status that does not show consent',
-          '1 {2}repeated in the file',
-        ];
-        for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
-        const origin = { consent_source: SOURCE, file_name: 'list.csv' };
-        const agreedAt = Date.UTC(2024, 2, 4, 10, 20, 30);
-        const ada = { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Engines, Analytical' };
-        const bob = { email: 'bob@example.com', name: '', company: '' };
-        assert.deepEqual(await imported(server), [
-          { ...ada, ...origin, consent_given_at: agreedAt },
-          { ...bob, ...origin, consent_given_at: null },
-        ]);
-        assert.deepEqual(await server.database.db.selectFrom('leads').selectAll().execute(), before);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        await succeeded(desk(server.service, ['consent', 'verify']));
+    const answer = await succeeded(importFile(server, file, '--json'));
+    assert.partialDeepStrictEqual(JSON.parse(answer.out), {
+      imported: 2,
+      alreadyImported: 0,
+      verified: 1,
+      erased: 1,
+      unsubscribed: 1,
+      repeated: 1,
+      rows: 7,
+      suppressed: 1,
+    });
+    const sentences = [
+      '2 people imported from .*, marked as not verified here',
+      '1 {2}already verified as a lead, left unchanged',
+      '1 {2}erased earlier, not restored',
+      '1 {2}suppressed here, left out',
+      '1 {2}with a status that does not show consent',
+      '1 {2}repeated in the file',
+    ];
+    for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
+    const origin = { consent_source: SOURCE, file_name: 'list.csv' };
+    const agreedAt = Date.UTC(2024, 2, 4, 10, 20, 30);
+    const ada = { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Engines, Analytical' };
+    const bob = { email: 'bob@example.com', name: '', company: '' };
+    assert.deepEqual(await imported(server), [
+      { ...ada, ...origin, consent_given_at: agreedAt },
+      { ...bob, ...origin, consent_given_at: null },
+    ]);
+    assert.deepEqual(await server.database.db.selectFrom('leads').selectAll().execute(), before);
+    assert.equal(await server.countRows('consent_receipts'), 1);
+    await succeeded(desk(server.service, ['consent', 'verify']));
 
-        const rows = await imported(server);
-        const again = await importFile(server, file.replace('Analytical', 'Other'));
-        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}already imported/m);
-        assert.deepEqual(await imported(server), rows, 'nothing changes');
-      }));
-
-    it('imported people can be shown, corrected and erased, but have no proof of consent', () =>
-      withServer({ engine }, async (server) => {
-        const list = 'email;name;firma\nada@example.com;Ada;Engines\n';
-        await importFile(server, `${list}eve@example.com;Eve;Spies\n`);
-        await server.advance(60);
-        const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
-        assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
-        const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
-        const { story } = JSON.parse(answer.out) as { story: TimelineEntry[] };
-        assert.deepEqual(
-          story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
-          [
-            ['was imported from another tool, not verified here', 'Ada', SOURCE],
-            ['was corrected by the operator', 'Ada → Ada King', undefined],
-          ],
-        );
-        await importFile(server, list);
-        assert.equal((await imported(server))[0]?.name, 'Ada King');
-        await refused(
-          desk(server.service, ['consent', 'export', 'ada@example.com', '--out', '/dev/null']),
-          /^ada@example\.com has not verified a consent here.* To see the stored data, run: show ada@example\.com$/,
-        );
-
-        await becomeLead(server, 'eve@example.com');
-        const eve = await desk(server.service, ['show', 'eve@example.com']);
-        assert.match(eve.out, /was imported .*[^]*became a lead/);
-
-        for (const email of ['ada@example.com', 'eve@example.com']) {
-          const erased = await desk(server.service, ['erase', email, '--yes']);
-          assert.match(erased.out, /1 imported person/);
-        }
-        assert.deepEqual(await emails(server), []);
-        assert.equal(await server.countRows('imported_corrections'), 0);
-        const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
-        assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
-        assert.deepEqual(await emails(server), []);
-        await becomeLead(server, 'ada@example.com');
-        assert.match(
-          (await importFile(server, 'email\nada@example.com\n')).notes,
-          /1 {2}already verified as a lead/,
-        );
-      }));
-
-    it('an import of a long file runs in batches and can be resumed', () =>
-      withServer({ engine }, async (server) => {
-        const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
-        await inFolder(async (folder) => {
-          const file = path.join(folder, 'long.csv');
-          writeFileSync(file, `email\n${addresses.join('\n')}`);
-          const run = (replacements: Parameters<typeof desk>[2]) =>
-            desk(server.service, ['import', file, '--consent-source', SOURCE], replacements);
-          const interrupted = new AbortController();
-          const stopped = await run({
-            signal: interrupted.signal,
-            progress: (line) => {
-              if (line === '500 of 1234 people …') interrupted.abort();
-            },
-          });
-          assert.equal(stopped.exitCode, 130);
-          assert.equal(await server.countRows('imported_leads'), 500);
-          const progress: string[] = [];
-          const answer = await succeeded(run({ progress: (line) => void progress.push(line) }));
-          assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
-          assert(progress.includes('1000 of 1234 people …'), progress.join());
-        });
-        const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
-        const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
-        assert.deepEqual(order, addresses, 'in the order of the file');
-      }));
+    const rows = await imported(server);
+    const again = await importFile(server, file.replace('Analytical', 'Other'));
+    assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}already imported/m);
+    assert.deepEqual(await imported(server), rows, 'nothing changes');
   });
-}
+
+  test('imported people can be shown, corrected and erased, but have no proof of consent', async (server) => {
+    const list = 'email;name;firma\nada@example.com;Ada;Engines\n';
+    await importFile(server, `${list}eve@example.com;Eve;Spies\n`);
+    await server.advance(60);
+    const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
+    assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
+    const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
+    const { story } = JSON.parse(answer.out) as { story: TimelineEntry[] };
+    assert.deepEqual(
+      story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
+      [
+        ['was imported from another tool, not verified here', 'Ada', SOURCE],
+        ['was corrected by the operator', 'Ada → Ada King', undefined],
+      ],
+    );
+    await importFile(server, list);
+    assert.equal((await imported(server))[0]?.name, 'Ada King');
+    await refused(
+      desk(server.service, ['consent', 'export', 'ada@example.com', '--out', '/dev/null']),
+      /^ada@example\.com has not verified a consent here.* To see the stored data, run: show ada@example\.com$/,
+    );
+
+    await becomeLead(server, 'eve@example.com');
+    const eve = await desk(server.service, ['show', 'eve@example.com']);
+    assert.match(eve.out, /was imported .*[^]*became a lead/);
+
+    for (const email of ['ada@example.com', 'eve@example.com']) {
+      const erased = await desk(server.service, ['erase', email, '--yes']);
+      assert.match(erased.out, /1 imported person/);
+    }
+    assert.deepEqual(await emails(server), []);
+    assert.equal(await server.countRows('imported_corrections'), 0);
+    const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
+    assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
+    assert.deepEqual(await emails(server), []);
+    await becomeLead(server, 'ada@example.com');
+    assert.match(
+      (await importFile(server, 'email\nada@example.com\n')).notes,
+      /1 {2}already verified as a lead/,
+    );
+  });
+
+  test('an import of a long file runs in batches and can be resumed', async (server) => {
+    const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
+    await inFolder(async (folder) => {
+      const file = path.join(folder, 'long.csv');
+      writeFileSync(file, `email\n${addresses.join('\n')}`);
+      const run = (replacements: Parameters<typeof desk>[2]) =>
+        desk(server.service, ['import', file, '--consent-source', SOURCE], replacements);
+      const interrupted = new AbortController();
+      const stopped = await run({
+        signal: interrupted.signal,
+        progress: (line) => {
+          if (line === '500 of 1234 people …') interrupted.abort();
+        },
+      });
+      assert.equal(stopped.exitCode, 130);
+      assert.equal(await server.countRows('imported_leads'), 500);
+      const progress: string[] = [];
+      const answer = await succeeded(run({ progress: (line) => void progress.push(line) }));
+      assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
+      assert(progress.includes('1000 of 1234 people …'), progress.join());
+    });
+    const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
+    const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
+    assert.deepEqual(order, addresses, 'in the order of the file');
+  });
+});
 
 it('an import on PostgreSQL does not restore a person erased meanwhile', () =>
   withServer({ engine: 'postgres' }, async (server) => {

@@ -9,8 +9,8 @@ import { parse } from 'csv-parse/sync';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
 import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -42,296 +42,290 @@ async function emailsOf({ service }: ServerUnderTest, ...args: readonly string[]
   return (JSON.parse(out) as { email: string }[]).map(({ email }) => email);
 }
 
-for (const engine of ENGINES) {
-  describe(`lists and exports on ${engine}`, () => {
-    it('lists and exports of leads include the consent and exclude unverified people', () =>
-      withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
-        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
-        await server.advance(86_400);
-        await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
-        const stranger = createVisitor(server);
-        await stranger.post('/api/leads', filledForm({ email: 'never@example.com' }));
+onEachEngine('lists and exports', ({ test }) => {
+  test(
+    'lists and exports of leads include the consent and exclude unverified people',
+    { env: { FREE_MAIL: 'flag' } },
+    async (server) => {
+      await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
+      await server.advance(86_400);
+      await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
+      const stranger = createVisitor(server);
+      await stranger.post('/api/leads', filledForm({ email: 'never@example.com' }));
 
-        const [headings, ada, gus, ...others] = rowsOf(await exportOf(server));
-        assert.equal(
-          headings?.slice(0, 10).join(' '),
-          'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
-        );
-        assert.deepEqual(others, []);
-        const { version, text } = server.campaign.consent;
-        const at = '2026-11-20T12:00:00.000Z';
-        const person = ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'];
-        assert.deepEqual(ada?.slice(0, 10), [...person, at, at, at, version, text, 'newsletter', '']);
-        assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
-        const readAt = headings?.indexOf('first_read_at') ?? -1;
-        assert.deepEqual([ada?.[readAt], gus?.[readAt]], [at, '']);
-        assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
+      const [headings, ada, gus, ...others] = rowsOf(await exportOf(server));
+      assert.equal(
+        headings?.slice(0, 10).join(' '),
+        'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
+      );
+      assert.deepEqual(others, []);
+      const { version, text } = server.campaign.consent;
+      const at = '2026-11-20T12:00:00.000Z';
+      const person = ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'];
+      assert.deepEqual(ada?.slice(0, 10), [...person, at, at, at, version, text, 'newsletter', '']);
+      assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
+      const readAt = headings?.indexOf('first_read_at') ?? -1;
+      assert.deepEqual([ada?.[readAt], gus?.[readAt]], [at, '']);
+      assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
 
-        assert.match(
-          (await desk(server.service, ['leads'])).out,
-          /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
-        );
+      assert.match(
+        (await desk(server.service, ['leads'])).out,
+        /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
+      );
 
-        for (const [option, value, email] of [
-          ['--source', 'newsletter', 'ada@example.com'],
-          ['--campaign', 'spring', 'ada@example.com'],
-          ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
-          ['--since', '12h', 'gus.grissom@gmail.com'],
-          ['--until', '2026-11-21', 'ada@example.com'],
-        ] as const) {
-          assert.deepEqual(await emailsOf(server, option, value), [email], option);
-          assert.deepEqual(emailsIn(await exportOf(server, option, value)), [email], option);
-        }
-        const both = ['--campaign', 'spring', '--source', 'direct'];
-        assert.equal((await desk(server.service, ['leads', ...both])).notes, '0 leads.');
-      }));
+      for (const [option, value, email] of [
+        ['--source', 'newsletter', 'ada@example.com'],
+        ['--campaign', 'spring', 'ada@example.com'],
+        ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
+        ['--since', '12h', 'gus.grissom@gmail.com'],
+        ['--until', '2026-11-21', 'ada@example.com'],
+      ] as const) {
+        assert.deepEqual(await emailsOf(server, option, value), [email], option);
+        assert.deepEqual(emailsIn(await exportOf(server, option, value)), [email], option);
+      }
+      const both = ['--campaign', 'spring', '--source', 'direct'];
+      assert.equal((await desk(server.service, ['leads', ...both])).notes, '0 leads.');
+    },
+  );
 
-    it('"desk leads" lists matching leads, newest first, up to a limit', () =>
-      withServer({ engine }, async (server) => {
-        const form = { company: 'müller & Söhne' };
-        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
-        await createVisitor(server).post('/api/leads', filledForm({ ...form, email: 'asks@example.com' }));
-        for (const name of ['zoe', 'max', 'li']) {
-          await server.advance(60);
-          await becomeLead(server, { ...(name !== 'li' && form), email: `${name}@example.com` });
-        }
-        for (const [args, ...expected] of [
-          [['--newest'], 'li', 'max', 'zoe', 'ada'],
-          [['--newest', '--limit', '2'], 'li', 'max'],
-          [['--limit', '1', '--newest', '--source', 'newsletter'], 'ada'],
-          [['--search', 'MÜLLER'], 'zoe', 'max'],
-          [['--search', 'MÜLLER', '--newest', '--limit', '1'], 'max'],
-          [['--state', 'unverified', '--search', 'SÖHNE', '--newest'], 'asks'],
-        ] as const) {
-          const found = await emailsOf(server, ...args);
-          assert.equal(found.join(), expected.map((name) => `${name}@example.com`).join(), args.join(' '));
-        }
-      }));
-
-    it('"desk leads" refuses an unknown source and suggests the most similar known ones', () =>
-      withServer({ engine }, async (server) => {
-        const leads = (source: string, ...args: string[]) =>
-          desk(server.service, ['leads', '--source', source, ...args]);
-        assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
-        const from = (source: string) => ({
-          referer: `http://localhost/?utm_source=${source}&utm_campaign=spring`,
-        });
-        await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
-        await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
-        await becomeLead(server, { email: 'eve@example.com' });
-        await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), {
-          headers: from('webinar'),
-        });
-        const known = 'Nobody came from “newsleter”. Known sources: newsletter, webinar, direct.';
-        await refused(leads('newsleter'), known, 2);
-        assert.equal((await leads('webinar')).notes, '0 leads.');
-        assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
-        assert.match((await leads('direct', '--state', 'imported')).notes, /do not apply to imported people/);
-        const noCampaign = 'Nobody came from “sprin”. Known campaigns: ';
-        assert.ok(
-          (await desk(server.service, ['leads', '--campaign', 'sprin'])).notes.startsWith(noCampaign),
-        );
-        const exported = await succeeded(desk(server.service, ['export', '--source', 'newsleter']));
-        assert.equal(rowsOf(exported.out).length, 1);
-        assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
-      }));
-
-    it('each lead appears in exactly one nightly export, even after failures', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          const out = path.join(folder, 'new.csv');
-          const job = () => desk(server.service, ['export', '--since-last', 'crm', '--out', out]);
-          const exported = () => emailsIn(readFileSync(out, 'utf8'));
-          await becomeLead(server, { email: 'ada@example.com' });
-          const nowhere = path.join(folder, 'missing', 'new.csv');
-          const broken = desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
-          await refused(broken, /its folder does not exist\. Create the folder first/);
-          assert.equal((await job()).exitCode, 0);
-          assert.deepEqual(exported(), ['ada@example.com']);
-          assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
-          await server.advance(60);
-          await becomeLead(server, { email: 'eve@example.com' });
-          await refused(
-            job(),
-            /new\.csv cannot be written: it may contain leads of an earlier export\. Import/,
-          );
-          assert.deepEqual(exported(), ['ada@example.com']);
-          rmSync(out);
-          assert.match((await job()).notes, /^1 lead in .*new\.csv\.$/);
-          assert.deepEqual(exported(), ['eve@example.com']);
-          rmSync(out);
-          assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
-          const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
-          assert.equal(rowsOf(other.out).length, 3);
-        }),
-      ));
-
-    it('the leads of a named export can be listed, and the last export can be repeated', () =>
-      withServer({ engine, env: { TIME_ZONE: 'Europe/Berlin' } }, async (server) => {
-        const run = (...args: string[]) => desk(server.service, ['export', ...args]);
-        const emails = async (...args: string[]) => emailsIn(await exportOf(server, ...args));
-        assert.equal((await run('--list')).notes, '0 names.');
-        assert.match((await run('--again', 'crm', '--format', 'csv')).notes, /No export has a name/);
-        const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
-        await becomeLead(server, { email: ada });
-        await run('--since-last', 'crm');
-        await server.advance(3_600);
-        await becomeLead(server, { email: eve });
-        await becomeLead(server, { email: gus });
-        assert.deepEqual(await emails('--since-last', 'crm'), [eve, gus]);
-        await server.advance(3_600);
-        assert.deepEqual(await emails('--since-last', 'crm'), []);
-        await run('--since-last', 'ads', '--format', 'meta');
-
-        const before = await server.countRows('exported_leads');
-        assert.deepEqual(await emails('--again', 'crm', '--format', 'csv'), [eve, gus]);
-        const again = await run('--again', 'ads', '--format', 'meta');
-        assert.equal(rowsOf(again.out)[0]?.[3], 'event_name');
-        assert.equal(rowsOf(again.out).length, 4);
-        assert.equal(await server.countRows('exported_leads'), before);
-        assert.deepEqual(JSON.parse((await run('--list', '--json')).out), [
-          { name: 'ads', last_at: '2026-11-20T14:00:00.000Z', last_leads: 3, leads: 3 },
-          { name: 'crm', last_at: '2026-11-20T13:00:00.000Z', last_leads: 2, leads: 3 },
-        ]);
-        const { out, notes } = await run('--list');
-        assert.match(
-          out,
-          /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 14:00 +2 +3\n$/,
-        );
-        assert.equal(notes, '2 names.');
-
-        await desk(server.service, ['suppress', 'add', eve]);
-        const fewer = await run('--again', 'crm', '--format', 'csv');
-        assert.deepEqual(emailsIn(fewer.out), [gus]);
-        assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
-        for (const [sentence, ...args] of [
-          [/No export is called “crn”\. Existing names: ads, crm\./, '--again', 'crn', '--format', 'csv'],
-          [/^--again needs the format of that export\. Add it, such as --format hubspot\./, '--again', 'ads'],
-          [/Use either --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
-          [/--format jsonl/, '--json'],
-          [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
-        ] as const)
-          await refused(run(...args), sentence, 2);
-      }));
-
-    it('a stopped export keeps the previous file and leaves no partial one', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          const out = path.join(folder, 'leads.csv');
-          await becomeLead(server, { email: 'ada@example.com' });
-          await desk(server.service, ['export', '--out', out]);
-          const before = readFileSync(out, 'utf8');
-          const stopped = await desk(server.service, ['export', '--out', out, '--since-last', 'crm'], {
-            signal: AbortSignal.abort(),
-          });
-          assert.equal(stopped.exitCode, 130);
-          assert.deepEqual(readdirSync(folder), ['leads.csv']);
-          assert.equal(readFileSync(out, 'utf8'), before);
-          assert.equal(await server.countRows('exported_leads'), 0);
-        }),
-      ));
-
-    it('verified, unverified and imported people are exported separately', () =>
-      withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
-        inFolder(async (folder) => {
-          await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
-          const stranger = createVisitor(server);
-          await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
-          await server.inbox.waitForMail('never@gmail.com');
-          await server.advance(3_600);
-          const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
-          await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
-          await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
-          await server.inbox.waitForMail('ada@example.com', 2);
-          const list = path.join(folder, 'list.csv');
-          const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
-          writeFileSync(list, `email,name,consent date\n${people}`);
-          await succeeded(desk(server.service, ['import', list, '--consent-source', 'Mailchimp']));
-          await becomeLead(server, { email: 'gus@example.com' });
-
-          const rows = async (...args: string[]) => {
-            const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
-            assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
-            return others.map((row) => row.slice(0, 12).join('|'));
-          };
-          const [ada, gus, ...leads] = await rows();
-          assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
-          assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
-          assert.deepEqual(leads, []);
-          assert.deepEqual(await rows('--state', 'unverified'), [
-            'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
-          ]);
-          assert.deepEqual(await rows('--state', 'imported'), [
-            'bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: Mailchimp|import||imported|2026-11-20T13:00:00.000Z',
-          ]);
-
-          const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
-          const unverified = await listed('--state', 'unverified');
-          assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
-          assert.equal(unverified.notes, '1 unverified person.');
-          assert.match((await listed('--state', 'imported')).out, /^imported +email/);
-          const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
-          assert.equal(later.notes, '0 unverified people.');
-        }),
-      ));
-
-    it('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
-        await server.advance(1);
-        await becomeLead(server, { email: 'ada@example.com' });
-        const linkOf = unsubscribeUrlOf(server.service);
-        const { db } = server.database;
-        const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
-        const links = leads.map(({ id }) => linkOf(id));
-        for (const tool of TOOL_NAMES) {
-          const [headings = [], ...rows] = rowsOf(await exportOf(server, '--format', tool));
-          assert.deepEqual(headings, Object.keys(TOOLS[tool].columns), tool);
-          const columns: readonly LeadValue[] = Object.values(TOOLS[tool].columns);
-          const cells = (value: LeadValue) => rows.map((row) => row[columns.indexOf(value)]);
-          assert.deepEqual(cells('unsubscribe_url'), links, tool);
-          assert.deepEqual(cells('utm_campaign'), ['spring', ''], tool);
-          assert.deepEqual(cells('source'), ['newsletter', 'direct'], tool);
-        }
-        const [headings = [], gus = []] = rowsOf(await exportOf(server, '--format', 'hubspot'));
-        assert.deepEqual(
-          ['UTM Source', 'UTM Medium', 'GCLID'].map((heading) => gus[headings.indexOf(heading)]),
-          ['newsletter', 'email', 'abc-123'],
-        );
-
-        const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-        const file = (format: string, name = 'Guide') =>
-          exportOf(server, '--format', format, '--conversion-name', name);
-        const google = rowsOf(await file('google-ads'));
-        assert.deepEqual(google[0], ['Parameters:TimeZone=+0000']);
-        const byHeading = (rows: string[][], at: number) =>
-          Object.fromEntries(rows[at]!.map((heading, index) => [heading, rows[at + 1]?.[index]]));
-        assert.deepEqual(byHeading(google, 1), {
-          'Google Click ID': 'abc-123',
-          GBRAID: '',
-          WBRAID: '',
-          Email: sha256('gusgrissom@gmail.com'),
-          'Conversion Name': 'Guide',
-          'Conversion Time': '2026-11-20 12:00:00',
-          'Conversion Value': '',
-          'Conversion Currency': '',
-        });
-        const microsoft = byHeading(rowsOf(await file('microsoft-ads')), 1);
-        assert.equal(microsoft['Hashed Email Address'], sha256('gus.grissom@gmail.com'));
-        const meta = byHeading(rowsOf(await file('meta')), 0);
-        assert.deepEqual(
-          [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
-          [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
-        );
-        assert.deepEqual(rowsOf(await file('linkedin', 'Sign up')).slice(0, 2), [
-          ['email', 'timestamp', 'eventtype', 'amount', 'currency'],
-          [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'SIGN_UP', '1', 'USD'],
-        ]);
-        for (const format of ['google-ads', 'microsoft-ads', 'meta', 'linkedin'])
-          assert.doesNotMatch(await file(format, 'Lead'), /@|unsubscribe|spring/i, format);
-      }));
+  test('"desk leads" lists matching leads, newest first, up to a limit', async (server) => {
+    const form = { company: 'müller & Söhne' };
+    await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+    await createVisitor(server).post('/api/leads', filledForm({ ...form, email: 'asks@example.com' }));
+    for (const name of ['zoe', 'max', 'li']) {
+      await server.advance(60);
+      await becomeLead(server, { ...(name !== 'li' && form), email: `${name}@example.com` });
+    }
+    for (const [args, ...expected] of [
+      [['--newest'], 'li', 'max', 'zoe', 'ada'],
+      [['--newest', '--limit', '2'], 'li', 'max'],
+      [['--limit', '1', '--newest', '--source', 'newsletter'], 'ada'],
+      [['--search', 'MÜLLER'], 'zoe', 'max'],
+      [['--search', 'MÜLLER', '--newest', '--limit', '1'], 'max'],
+      [['--state', 'unverified', '--search', 'SÖHNE', '--newest'], 'asks'],
+    ] as const) {
+      const found = await emailsOf(server, ...args);
+      assert.equal(found.join(), expected.map((name) => `${name}@example.com`).join(), args.join(' '));
+    }
   });
-}
+
+  test('"desk leads" refuses an unknown source and suggests the most similar known ones', async (server) => {
+    const leads = (source: string, ...args: string[]) =>
+      desk(server.service, ['leads', '--source', source, ...args]);
+    assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
+    const from = (source: string) => ({
+      referer: `http://localhost/?utm_source=${source}&utm_campaign=spring`,
+    });
+    await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
+    await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
+    await becomeLead(server, { email: 'eve@example.com' });
+    await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), {
+      headers: from('webinar'),
+    });
+    const known = 'Nobody came from “newsleter”. Known sources: newsletter, webinar, direct.';
+    await refused(leads('newsleter'), known, 2);
+    assert.equal((await leads('webinar')).notes, '0 leads.');
+    assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
+    assert.match((await leads('direct', '--state', 'imported')).notes, /do not apply to imported people/);
+    const noCampaign = 'Nobody came from “sprin”. Known campaigns: ';
+    assert.ok((await desk(server.service, ['leads', '--campaign', 'sprin'])).notes.startsWith(noCampaign));
+    const exported = await succeeded(desk(server.service, ['export', '--source', 'newsleter']));
+    assert.equal(rowsOf(exported.out).length, 1);
+    assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
+  });
+
+  test('each lead appears in exactly one nightly export, even after failures', (server) =>
+    inFolder(async (folder) => {
+      const out = path.join(folder, 'new.csv');
+      const job = () => desk(server.service, ['export', '--since-last', 'crm', '--out', out]);
+      const exported = () => emailsIn(readFileSync(out, 'utf8'));
+      await becomeLead(server, { email: 'ada@example.com' });
+      const nowhere = path.join(folder, 'missing', 'new.csv');
+      const broken = desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
+      await refused(broken, /its folder does not exist\. Create the folder first/);
+      assert.equal((await job()).exitCode, 0);
+      assert.deepEqual(exported(), ['ada@example.com']);
+      assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
+      await server.advance(60);
+      await becomeLead(server, { email: 'eve@example.com' });
+      await refused(job(), /new\.csv cannot be written: it may contain leads of an earlier export\. Import/);
+      assert.deepEqual(exported(), ['ada@example.com']);
+      rmSync(out);
+      assert.match((await job()).notes, /^1 lead in .*new\.csv\.$/);
+      assert.deepEqual(exported(), ['eve@example.com']);
+      rmSync(out);
+      assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
+      const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
+      assert.equal(rowsOf(other.out).length, 3);
+    }));
+
+  test(
+    'the leads of a named export can be listed, and the last export can be repeated',
+    { env: { TIME_ZONE: 'Europe/Berlin' } },
+    async (server) => {
+      const run = (...args: string[]) => desk(server.service, ['export', ...args]);
+      const emails = async (...args: string[]) => emailsIn(await exportOf(server, ...args));
+      assert.equal((await run('--list')).notes, '0 names.');
+      assert.match((await run('--again', 'crm', '--format', 'csv')).notes, /No export has a name/);
+      const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
+      await becomeLead(server, { email: ada });
+      await run('--since-last', 'crm');
+      await server.advance(3_600);
+      await becomeLead(server, { email: eve });
+      await becomeLead(server, { email: gus });
+      assert.deepEqual(await emails('--since-last', 'crm'), [eve, gus]);
+      await server.advance(3_600);
+      assert.deepEqual(await emails('--since-last', 'crm'), []);
+      await run('--since-last', 'ads', '--format', 'meta');
+
+      const before = await server.countRows('exported_leads');
+      assert.deepEqual(await emails('--again', 'crm', '--format', 'csv'), [eve, gus]);
+      const again = await run('--again', 'ads', '--format', 'meta');
+      assert.equal(rowsOf(again.out)[0]?.[3], 'event_name');
+      assert.equal(rowsOf(again.out).length, 4);
+      assert.equal(await server.countRows('exported_leads'), before);
+      assert.deepEqual(JSON.parse((await run('--list', '--json')).out), [
+        { name: 'ads', last_at: '2026-11-20T14:00:00.000Z', last_leads: 3, leads: 3 },
+        { name: 'crm', last_at: '2026-11-20T13:00:00.000Z', last_leads: 2, leads: 3 },
+      ]);
+      const { out, notes } = await run('--list');
+      assert.match(
+        out,
+        /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 14:00 +2 +3\n$/,
+      );
+      assert.equal(notes, '2 names.');
+
+      await desk(server.service, ['suppress', 'add', eve]);
+      const fewer = await run('--again', 'crm', '--format', 'csv');
+      assert.deepEqual(emailsIn(fewer.out), [gus]);
+      assert.match(fewer.notes, /^1 of the 2 leads in that export are missing, .*\n1 lead\.$/);
+      for (const [sentence, ...args] of [
+        [/No export is called “crn”\. Existing names: ads, crm\./, '--again', 'crn', '--format', 'csv'],
+        [/^--again needs the format of that export\. Add it, such as --format hubspot\./, '--again', 'ads'],
+        [/Use either --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+        [/--format jsonl/, '--json'],
+        [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
+      ] as const)
+        await refused(run(...args), sentence, 2);
+    },
+  );
+
+  test('a stopped export keeps the previous file and leaves no partial one', (server) =>
+    inFolder(async (folder) => {
+      const out = path.join(folder, 'leads.csv');
+      await becomeLead(server, { email: 'ada@example.com' });
+      await desk(server.service, ['export', '--out', out]);
+      const before = readFileSync(out, 'utf8');
+      const stopped = await desk(server.service, ['export', '--out', out, '--since-last', 'crm'], {
+        signal: AbortSignal.abort(),
+      });
+      assert.equal(stopped.exitCode, 130);
+      assert.deepEqual(readdirSync(folder), ['leads.csv']);
+      assert.equal(readFileSync(out, 'utf8'), before);
+      assert.equal(await server.countRows('exported_leads'), 0);
+    }));
+
+  test(
+    'verified, unverified and imported people are exported separately',
+    { env: { FREE_MAIL: 'flag' } },
+    (server) =>
+      inFolder(async (folder) => {
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        const stranger = createVisitor(server);
+        await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
+        await server.inbox.waitForMail('never@gmail.com');
+        await server.advance(3_600);
+        const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
+        await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
+        await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
+        await server.inbox.waitForMail('ada@example.com', 2);
+        const list = path.join(folder, 'list.csv');
+        const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
+        writeFileSync(list, `email,name,consent date\n${people}`);
+        await succeeded(desk(server.service, ['import', list, '--consent-source', 'Mailchimp']));
+        await becomeLead(server, { email: 'gus@example.com' });
+
+        const rows = async (...args: string[]) => {
+          const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
+          assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
+          return others.map((row) => row.slice(0, 12).join('|'));
+        };
+        const [ada, gus, ...leads] = await rows();
+        assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
+        assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
+        assert.deepEqual(leads, []);
+        assert.deepEqual(await rows('--state', 'unverified'), [
+          'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
+        ]);
+        assert.deepEqual(await rows('--state', 'imported'), [
+          'bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: Mailchimp|import||imported|2026-11-20T13:00:00.000Z',
+        ]);
+
+        const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
+        const unverified = await listed('--state', 'unverified');
+        assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
+        assert.equal(unverified.notes, '1 unverified person.');
+        assert.match((await listed('--state', 'imported')).out, /^imported +email/);
+        const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
+        assert.equal(later.notes, '0 unverified people.');
+      }),
+  );
+
+  test('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', async (server) => {
+    await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
+    await server.advance(1);
+    await becomeLead(server, { email: 'ada@example.com' });
+    const linkOf = unsubscribeUrlOf(server.service);
+    const { db } = server.database;
+    const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
+    const links = leads.map(({ id }) => linkOf(id));
+    for (const tool of TOOL_NAMES) {
+      const [headings = [], ...rows] = rowsOf(await exportOf(server, '--format', tool));
+      assert.deepEqual(headings, Object.keys(TOOLS[tool].columns), tool);
+      const columns: readonly LeadValue[] = Object.values(TOOLS[tool].columns);
+      const cells = (value: LeadValue) => rows.map((row) => row[columns.indexOf(value)]);
+      assert.deepEqual(cells('unsubscribe_url'), links, tool);
+      assert.deepEqual(cells('utm_campaign'), ['spring', ''], tool);
+      assert.deepEqual(cells('source'), ['newsletter', 'direct'], tool);
+    }
+    const [headings = [], gus = []] = rowsOf(await exportOf(server, '--format', 'hubspot'));
+    assert.deepEqual(
+      ['UTM Source', 'UTM Medium', 'GCLID'].map((heading) => gus[headings.indexOf(heading)]),
+      ['newsletter', 'email', 'abc-123'],
+    );
+
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    const file = (format: string, name = 'Guide') =>
+      exportOf(server, '--format', format, '--conversion-name', name);
+    const google = rowsOf(await file('google-ads'));
+    assert.deepEqual(google[0], ['Parameters:TimeZone=+0000']);
+    const byHeading = (rows: string[][], at: number) =>
+      Object.fromEntries(rows[at]!.map((heading, index) => [heading, rows[at + 1]?.[index]]));
+    assert.deepEqual(byHeading(google, 1), {
+      'Google Click ID': 'abc-123',
+      GBRAID: '',
+      WBRAID: '',
+      Email: sha256('gusgrissom@gmail.com'),
+      'Conversion Name': 'Guide',
+      'Conversion Time': '2026-11-20 12:00:00',
+      'Conversion Value': '',
+      'Conversion Currency': '',
+    });
+    const microsoft = byHeading(rowsOf(await file('microsoft-ads')), 1);
+    assert.equal(microsoft['Hashed Email Address'], sha256('gus.grissom@gmail.com'));
+    const meta = byHeading(rowsOf(await file('meta')), 0);
+    assert.deepEqual(
+      [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
+      [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
+    );
+    assert.deepEqual(rowsOf(await file('linkedin', 'Sign up')).slice(0, 2), [
+      ['email', 'timestamp', 'eventtype', 'amount', 'currency'],
+      [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'SIGN_UP', '1', 'USD'],
+    ]);
+    for (const format of ['google-ads', 'microsoft-ads', 'meta', 'linkedin'])
+      assert.doesNotMatch(await file(format, 'Lead'), /@|unsubscribe|spring/i, format);
+  });
+});
 
 it('an export contains no spreadsheet formula, and every spreadsheet reads é correctly', () =>
   withServer({ engine: 'sqlite' }, async (server) => {

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { lockNames } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
@@ -34,104 +33,98 @@ async function timelineOf(server: ServerUnderTest, email: string): Promise<reado
   return (JSON.parse(out) as { story: TimelineEntry[] }).story;
 }
 
-for (const engine of ENGINES) {
-  describe(`desk commands about a person on ${engine}`, () => {
-    it("a person's timeline contains every event from the first request to the last export", () =>
-      withServer({ engine }, async (server) => {
-        const visitor = await becomeLead(server, EMAIL);
-        await server.advance(60);
-        await visitor.get('/api/article');
-        await server.advance(60);
-        await visitor.get('/api/article');
-        const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
-        assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
-        const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
-        await refused(short, 'Name must be at least 2 characters', 2);
-        const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
-        await refused(eve(), /^No data is stored about eve@example\.com\./);
-        await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
-        await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
-        await server.advance(60);
-        await desk(server.service, ['export', '--since-last', 'crm']);
+onEachEngine('desk commands about a person', ({ test, engine }) => {
+  test("a person's timeline contains every event from the first request to the last export", async (server) => {
+    const visitor = await becomeLead(server, EMAIL);
+    await server.advance(60);
+    await visitor.get('/api/article');
+    await server.advance(60);
+    await visitor.get('/api/article');
+    const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
+    assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
+    const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
+    await refused(short, 'Name must be at least 2 characters', 2);
+    const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
+    await refused(eve(), /^No data is stored about eve@example\.com\./);
+    await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
+    await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
+    await server.advance(60);
+    await desk(server.service, ['export', '--since-last', 'crm']);
 
-        const story = await timelineOf(server, ' ADA@Example.com');
-        assert.deepEqual(
-          story.map(({ what }) => what),
-          [
-            'asked for a code',
-            'mail sent',
-            'had entered wrong codes',
-            'entered the code',
-            'became a lead',
-            'agreed to receive emails and proved their address',
-            'read the article for the first time',
-            'was corrected by the operator',
-            'was exported',
-          ],
-        );
-        const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
-        assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
-        assert.equal(detail('had entered wrong codes')?.['how often'], '1');
-        assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
-        assert.deepEqual(detail('was corrected by the operator'), {
-          company: 'Analytical Engines → Engines & Co',
-        });
-        assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
-      }));
-
-    if (engine === 'postgres')
-      it('a correction and a new form that arrive at the same time are both kept', () =>
-        withServer({ engine }, async (server) => {
-          await becomeLead(server, EMAIL);
-          const { db } = server.database;
-          const correcting = await db.transaction().execute(async (tx) => {
-            await lockNames(tx, EMAIL);
-            await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
-            const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
-            await until(async () => {
-              const { rows } = await sql`select 1 from pg_locks where not granted`.execute(db);
-              return rows.length > 0;
-            });
-            return { begun };
-          });
-          assert.equal((await correcting.begun).exitCode, 0);
-          const lead = await db.selectFrom('leads').select(['name', 'company']).executeTakeFirstOrThrow();
-          assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
-        }));
-
-    it('a person is erased only after confirmation, and the erased rows are reported per table', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, EMAIL);
-        const asked: string[] = [];
-        const confirm = async (question: string) => asked.push(question) === 0;
-        await refused(desk(server.service, ['erase', EMAIL], { confirm }), /^Nothing was erased\./);
-        assert.match(asked.join(''), /Erase all data about ada@example\.com\? .*1 lead, 1 form, /);
-        assert.equal(await server.countRows('leads'), 1);
-
-        const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
-        const counts = (JSON.parse(erased.out) as { erased: Record<string, number> }).erased;
-        assert.deepEqual([counts['leads'], counts['consent_receipts']], [1, 1]);
-        assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);
-        assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
-      }));
-
-    it('all data about a person can be exported as JSON and as a page without scripts', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, EMAIL, NASTY);
-        await inFolder(async (folder) => {
-          const out = path.join(folder, 'ada');
-          await succeeded(desk(server.service, ['person', EMAIL, '--out', `${out}.html`]));
-          assert.deepEqual(readdirSync(folder).toSorted(), ['ada.html', 'ada.json']);
-          const json = readFileSync(`${out}.json`, 'utf8');
-          const held = JSON.parse(json) as Record<string, { name?: string }[]>;
-          assert.equal(held['leads']?.[0]?.name, NASTY);
-          assert.equal(held['submissions']?.length, 1);
-          const page = readFileSync(`${out}.html`, 'utf8');
-          assert.match(page, /Ada &lt;img src=x onerror=alert\(1\)&gt;/);
-          assert.doesNotMatch(page, /<img|<script|https?:\/\//);
-          for (const file of [`${out}.json`, `${out}.html`]) assert.equal(statSync(file).mode & 0o077, 0);
-        });
-      }));
+    const story = await timelineOf(server, ' ADA@Example.com');
+    assert.deepEqual(
+      story.map(({ what }) => what),
+      [
+        'asked for a code',
+        'mail sent',
+        'had entered wrong codes',
+        'entered the code',
+        'became a lead',
+        'agreed to receive emails and proved their address',
+        'read the article for the first time',
+        'was corrected by the operator',
+        'was exported',
+      ],
+    );
+    const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
+    assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
+    assert.equal(detail('had entered wrong codes')?.['how often'], '1');
+    assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
+    assert.deepEqual(detail('was corrected by the operator'), {
+      company: 'Analytical Engines → Engines & Co',
+    });
+    assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
+    assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
   });
-}
+
+  if (engine === 'postgres')
+    test('a correction and a new form that arrive at the same time are both kept', async (server) => {
+      await becomeLead(server, EMAIL);
+      const { db } = server.database;
+      const correcting = await db.transaction().execute(async (tx) => {
+        await lockNames(tx, EMAIL);
+        await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
+        const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
+        await until(async () => {
+          const { rows } = await sql`select 1 from pg_locks where not granted`.execute(db);
+          return rows.length > 0;
+        });
+        return { begun };
+      });
+      assert.equal((await correcting.begun).exitCode, 0);
+      const lead = await db.selectFrom('leads').select(['name', 'company']).executeTakeFirstOrThrow();
+      assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
+    });
+
+  test('a person is erased only after confirmation, and the erased rows are reported per table', async (server) => {
+    await becomeLead(server, EMAIL);
+    const asked: string[] = [];
+    const confirm = async (question: string) => asked.push(question) === 0;
+    await refused(desk(server.service, ['erase', EMAIL], { confirm }), /^Nothing was erased\./);
+    assert.match(asked.join(''), /Erase all data about ada@example\.com\? .*1 lead, 1 form, /);
+    assert.equal(await server.countRows('leads'), 1);
+
+    const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes', '--json']));
+    const counts = (JSON.parse(erased.out) as { erased: Record<string, number> }).erased;
+    assert.deepEqual([counts['leads'], counts['consent_receipts']], [1, 1]);
+    assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);
+    assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
+  });
+
+  test('all data about a person can be exported as JSON and as a page without scripts', async (server) => {
+    await becomeLead(server, EMAIL, NASTY);
+    await inFolder(async (folder) => {
+      const out = path.join(folder, 'ada');
+      await succeeded(desk(server.service, ['person', EMAIL, '--out', `${out}.html`]));
+      assert.deepEqual(readdirSync(folder).toSorted(), ['ada.html', 'ada.json']);
+      const json = readFileSync(`${out}.json`, 'utf8');
+      const held = JSON.parse(json) as Record<string, { name?: string }[]>;
+      assert.equal(held['leads']?.[0]?.name, NASTY);
+      assert.equal(held['submissions']?.length, 1);
+      const page = readFileSync(`${out}.html`, 'utf8');
+      assert.match(page, /Ada &lt;img src=x onerror=alert\(1\)&gt;/);
+      assert.doesNotMatch(page, /<img|<script|https?:\/\//);
+      for (const file of [`${out}.json`, `${out}.html`]) assert.equal(statSync(file).mode & 0o077, 0);
+    });
+  });
+});

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
@@ -44,271 +44,256 @@ it('a list import on PostgreSQL keeps a person who verifies meanwhile', () =>
     }),
   ));
 
-for (const engine of ENGINES) {
-  describe(`suppression list on ${engine}`, () => {
-    it('the operator can remove a suppression unless the person decided it', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, ADA);
-        const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
-        await succeeded(suppress(server, 'add', 'ADA@example.com', ...unsubscribed));
-        assert.match((await suppress(server, 'list')).out, /asked by telephone/);
-        assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');
-        assert.match((await suppress(server, 'add', ADA, '--reason', 'unsubscribed')).notes, /already/);
-        await succeeded(suppress(server, 'add', EVE, '--note', 'a competitor'));
-        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`, `${EVE} by-hand`]);
+onEachEngine('suppression list', ({ test }) => {
+  test('the operator can remove a suppression unless the person decided it', async (server) => {
+    await becomeLead(server, ADA);
+    const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
+    await succeeded(suppress(server, 'add', 'ADA@example.com', ...unsubscribed));
+    assert.match((await suppress(server, 'list')).out, /asked by telephone/);
+    assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');
+    assert.match((await suppress(server, 'add', ADA, '--reason', 'unsubscribed')).notes, /already/);
+    await succeeded(suppress(server, 'add', EVE, '--note', 'a competitor'));
+    assert.deepEqual(await listed(server), [`${ADA} unsubscribed`, `${EVE} by-hand`]);
 
-        await refused(suppress(server, 'remove', ADA), /newly verified consent/);
-        await succeeded(suppress(server, 'remove', EVE));
-        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-        for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
-          assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
-      }));
-
-    it('removing a mistaken suppression seals the reason in the consent chain', () =>
-      withServer({ engine, env: { TIME_ZONE: 'Europe/Berlin' } }, async (server) => {
-        await becomeLead(server, ADA);
-        await server.advance(600);
-        await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'telephone');
-        await server.advance(600);
-        const slip = ['remove', ADA, '--reason', 'meant a colleague'];
-        await refused(
-          suppress(server, ...slip),
-          /Nothing was changed.*unsubscribed since 2026-11-20 13:10, “telephone”.*--yes/,
-        );
-        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-
-        const removed = await succeeded(suppress(server, ...slip, '--yes'));
-        assert.match(
-          removed.notes,
-          /is no longer suppressed \(unsubscribed since.*entry 3 of the consent chain/s,
-        );
-        assert.match(removed.notes, /lead\.unsubscribed/);
-        assert.deepEqual(await listed(server), []);
-        const verified = await succeeded(desk(server.service, ['consent', 'verify']));
-        assert.match(verified.out, /^3 entries/);
-        await inFolder(async (folder) => {
-          const file = path.join(folder, 'ada');
-          await succeeded(desk(server.service, ['consent', 'export', ADA, '--out', file]));
-          const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-            entries: { kind: string; content: object }[];
-          };
-          assert.deepEqual(entries.find(({ kind }) => kind === 'removal')?.content, {
-            email: ADA,
-            reasons: 'unsubscribed',
-            note: 'meant a colleague',
-            removed_at: '2026-11-20T12:20:00.000Z',
-          });
-          assert.match(readFileSync(`${file}.html`, 'utf8'), /meant a colleague/);
-        });
-        assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);
-
-        await server.database.db
-          .updateTable('suppression_removals')
-          .set({ note: 'never mind' } as never)
-          .execute();
-        assert.match((await desk(server.service, ['consent', 'verify'])).out, /Entry 3:.*\(note\)/);
-
-        const erased = await desk(server.service, ['erase', ADA, '--yes', '--json']);
-        assert.equal(await server.countRows('suppression_removals'), 0);
-        assert.doesNotMatch(erased.out, /"suppression_removals": 0/);
-        const entries = await server.database.db.selectFrom('consent_chain').select('content').execute();
-        assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
-      }));
-
-    it("a person's own suppression remains, whatever the operator noted before", () =>
-      withServer({ engine }, async (server) => {
-        const { leadId } = await becomeLead(server, ADA);
-        await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
-        await suppress(server, 'add', ADA);
-        await server.advance(60);
-        const press = () =>
-          withdrawConsent(server.service, {
-            leadId,
-            way: 'one-click',
-            clientAddress: '198.51.100.7',
-            userAgent: null,
-            now: server.service.clock(),
-          });
-        assert.equal(await press(), 'already');
-        assert.equal(await press(), 'already');
-        assert.equal(await server.countRows('withdrawals'), 2, "the operator's and the person's");
-        const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
-        const removed = await succeeded(suppress(server, ...slip));
-        assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
-        await refused(suppress(server, ...slip), /own decision, so only a newly verified consent/);
-        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-        // An operator cannot undo a complaint, and without a lead the reason isn't stored.
-        await suppress(server, 'add', EVE, '--reason', 'complained');
-        await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
-        const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /is still suppressed \(complained.*Your reason was not stored/s);
-        assert.equal(
-          (await suppress(server, 'remove', 'new@example.com')).notes,
-          'new@example.com is not suppressed.',
-        );
-        assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
-        await succeeded(desk(server.service, ['consent', 'verify']));
-      }));
-
-    it('suppressions exported as CSV can be imported unless a line is invalid', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          const file = path.join(folder, 'out.csv');
-          await suppress(server, 'add', EVE, '--note', '=1+1');
-          await succeeded(suppress(server, 'export', '--out', file));
-          const [headings, line] = readFileSync(file, 'utf8').split('\r\n');
-          assert.equal(headings, 'email,reason,since,note');
-          assert.match(line ?? '', /^eve@example\.com,by-hand,2026-\S+Z,'=1\+1$/);
-
-          const list = path.join(folder, 'in.csv');
-          writeFileSync(
-            list,
-            "Email;Reason\nAda@Example.com;Complained\ngus@example.com;\neve@example.com;by-hand\n'+ann@example.com;bounced\n",
-          );
-          const taken = await succeeded(suppress(server, 'import', list, '--reason', 'unsubscribed'));
-          assert.match(taken.notes, /3 of 4/);
-          const before = await listed(server);
-          assert.deepEqual(before, [
-            '+ann@example.com bounced',
-            `${ADA} complained`,
-            `${EVE} by-hand`,
-            'gus@example.com unsubscribed',
-          ]);
-
-          for (const [text, sentence] of [
-            ['email\nnew@example.com\nnobody\n', /line 3 of .*in\.csv has no valid e-mail address/],
-            ['email,reason\nnew@example.com,spam\n', /the reason in line 2 of .*in\.csv is not one of/],
-            ['', /in\.csv is empty\./],
-            ['name\nAda\n', /no column of e-mail addresses/],
-          ] as const) {
-            writeFileSync(list, text);
-            await refused(suppress(server, 'import', list), sentence);
-          }
-          assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
-          assert.deepEqual(await listed(server), before);
-        }),
-      ));
-
-    it('a list import suppresses only people who left, if the file says so of anyone', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          for (const [name, rows, expected] of [
-            ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending/e,complained', 'b- c! e?'],
-            [
-              'hubspot.csv',
-              'Email,hs_email_optout,Email hard bounce reason/a,true,/b,false,/c,,OTHER',
-              'a- c!',
-            ],
-            ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED,DOUBLE_OPT-IN/a,true,Yes/b,false,Yes/c,false,No', 'a-'],
-            ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b- c-'],
-            ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Unconfirmed/d,Never subscribed', 'a-'],
-            ['subscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,2025-01-01 10:00:00', ''],
-            ['nonsubscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,', ''],
-            ['unsubscribed_members_export_3f2a.csv', 'Email Address,UNSUB_TIME/a,/b,', 'a- b-'],
-            ['cleaned_members_export_3f2a.csv', 'Email Address,CLEAN_TIME/a,2025-01-01 10:00:00', 'a!'],
-            ['plain.csv', 'email,name/a,Ada/b,Bob', 'a. b.'],
-          ] as const) {
-            const list = path.join(folder, name);
-            const people = rows.replaceAll(/\/(\w),?/g, '\n$1@tool.example,');
-            writeFileSync(list, people);
-            const tried = await suppress(server, 'import', list, '--dry-run');
-            assert.deepEqual(await listed(server), [], `${name}: ${tried.notes}`);
-            const { notes } = await suppress(server, 'import', list);
-            const marks = { unsubscribed: '-', bounced: '!', complained: '?', 'by-hand': '.' };
-            const found = (await listed(server)).map(
-              (entry) => `${entry[0]}${marks[entry.split(' ')[1] as keyof typeof marks]}`,
-            );
-            assert.equal(found.join(' '), expected, `${name}: ${notes}`);
-            const all = people.split('\n').length - 1;
-            assert.match(tried.notes, new RegExp(`^${found.length} address(?:es)? would be suppressed`, 'm'));
-            if (found.length < all)
-              assert.match(
-                notes,
-                new RegExp(`^${all - found.length} (?:line does|lines do) not say`, 'm'),
-                name,
-              );
-            await server.database.db.deleteFrom('suppressions').execute();
-          }
-        }),
-      ));
-
-    it('a trial of a list import counts only addresses that it would add', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          await suppress(server, 'add', ADA);
-          const list = path.join(folder, 'list.csv');
-          writeFileSync(list, `email\n${ADA}\n${EVE}\n${EVE.toUpperCase()}\n`);
-          const tried = await suppress(server, 'import', list, '--dry-run');
-          assert.match(
-            tried.notes,
-            new RegExp(
-              `^1 address would be suppressed: ${EVE}\\. 2 are already suppressed\\. Nothing was changed`,
-              'm',
-            ),
-          );
-          const { notes } = await suppress(server, 'import', list);
-          assert.match(notes, /^1 of 3 addresses suppressed\. 2 were already suppressed\.$/m);
-        }),
-      ));
-
-    it('a list import keeps people who verified after the file was saved', () =>
-      withServer({ engine }, (server) =>
-        inFolder(async (folder) => {
-          await becomeLead(server, ADA);
-          const list = path.join(folder, 'list.csv');
-          writeFileSync(list, `email,status\n${ADA},unsubscribed\n${EVE},unsubscribed\n`);
-          utimesSync(list, 0, 0);
-          const { notes } = await suppress(server, 'import', list);
-          assert.deepEqual(await listed(server), [`${EVE} unsubscribed`]);
-          assert.match(
-            notes,
-            /^1 person verified here after the file was saved, and still gets mail: ada@example\.com\./m,
-          );
-        }),
-      ));
-
-    it("an erasure deletes the operator's suppressions of the person", () =>
-      withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
-        await becomeLead(server, ADA);
-        await server.inbox.waitForMail(ADA, 2);
-        await suppress(server, 'add', ADA);
-        await succeeded(desk(server.service, ['erase', ADA, '--yes']));
-        assert.deepEqual(await listed(server), []);
-        const again = await suppress(server, 'add', ADA);
-        assert.equal(again.notes, `${ADA} is suppressed (by-hand).`);
-        assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
-        await succeeded(desk(server.service, ['erase', ADA, '--yes']));
-        await server.advance(120);
-        await becomeLead(server, ADA, 3);
-        assert.match((await desk(server.service, ['leads'])).out, /ada@/);
-        const guide = await desk(server.service, ['send-guide', ADA]);
-        assert.match(guide.notes, /is queued|is already queued/);
-      }));
-
-    it("an erased person's own suppression can be updated, but not removed as a mistake", () =>
-      withServer({ engine }, async (server) => {
-        const { leadId } = await becomeLead(server, ADA);
-        const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
-        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-        await suppress(server, 'add', EVE, '--reason', 'bounced');
-        for (const email of [ADA, EVE]) await succeeded(desk(server.service, ['erase', email, '--yes']));
-        await server.advance(40 * 86_400);
-        await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
-        await suppress(server, 'add', EVE, '--reason', 'bounced');
-        const { database, config } = server;
-        await createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} })();
-        const { out } = await suppress(server, 'list', '--json');
-        assert.deepEqual(
-          (JSON.parse(out) as { email: string; since: string; note: string }[])
-            .map(({ email, since, note }) => [email, since, note])
-            .toSorted(),
-          [
-            [ADA, '2026-12-30T12:00:00.000Z', 'by telephone'],
-            [EVE, '2026-12-30T12:00:00.000Z', ''],
-          ],
-        );
-        const slip = suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
-        await refused(slip, /own decision, so only a newly verified consent/);
-      }));
+    await refused(suppress(server, 'remove', ADA), /newly verified consent/);
+    await succeeded(suppress(server, 'remove', EVE));
+    assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+    for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
+      assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
   });
-}
+
+  test(
+    'removing a mistaken suppression seals the reason in the consent chain',
+    { env: { TIME_ZONE: 'Europe/Berlin' } },
+    async (server) => {
+      await becomeLead(server, ADA);
+      await server.advance(600);
+      await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'telephone');
+      await server.advance(600);
+      const slip = ['remove', ADA, '--reason', 'meant a colleague'];
+      await refused(
+        suppress(server, ...slip),
+        /Nothing was changed.*unsubscribed since 2026-11-20 13:10, “telephone”.*--yes/,
+      );
+      assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+
+      const removed = await succeeded(suppress(server, ...slip, '--yes'));
+      assert.match(
+        removed.notes,
+        /is no longer suppressed \(unsubscribed since.*entry 3 of the consent chain/s,
+      );
+      assert.match(removed.notes, /lead\.unsubscribed/);
+      assert.deepEqual(await listed(server), []);
+      const verified = await succeeded(desk(server.service, ['consent', 'verify']));
+      assert.match(verified.out, /^3 entries/);
+      await inFolder(async (folder) => {
+        const file = path.join(folder, 'ada');
+        await succeeded(desk(server.service, ['consent', 'export', ADA, '--out', file]));
+        const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+          entries: { kind: string; content: object }[];
+        };
+        assert.deepEqual(entries.find(({ kind }) => kind === 'removal')?.content, {
+          email: ADA,
+          reasons: 'unsubscribed',
+          note: 'meant a colleague',
+          removed_at: '2026-11-20T12:20:00.000Z',
+        });
+        assert.match(readFileSync(`${file}.html`, 'utf8'), /meant a colleague/);
+      });
+      assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);
+
+      await server.database.db
+        .updateTable('suppression_removals')
+        .set({ note: 'never mind' } as never)
+        .execute();
+      assert.match((await desk(server.service, ['consent', 'verify'])).out, /Entry 3:.*\(note\)/);
+
+      const erased = await desk(server.service, ['erase', ADA, '--yes', '--json']);
+      assert.equal(await server.countRows('suppression_removals'), 0);
+      assert.doesNotMatch(erased.out, /"suppression_removals": 0/);
+      const entries = await server.database.db.selectFrom('consent_chain').select('content').execute();
+      assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
+    },
+  );
+
+  test("a person's own suppression remains, whatever the operator noted before", async (server) => {
+    const { leadId } = await becomeLead(server, ADA);
+    await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
+    await suppress(server, 'add', ADA);
+    await server.advance(60);
+    const press = () =>
+      withdrawConsent(server.service, {
+        leadId,
+        way: 'one-click',
+        clientAddress: '198.51.100.7',
+        userAgent: null,
+        now: server.service.clock(),
+      });
+    assert.equal(await press(), 'already');
+    assert.equal(await press(), 'already');
+    assert.equal(await server.countRows('withdrawals'), 2, "the operator's and the person's");
+    const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
+    const removed = await succeeded(suppress(server, ...slip));
+    assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
+    await refused(suppress(server, ...slip), /own decision, so only a newly verified consent/);
+    assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+    // An operator cannot undo a complaint, and without a lead the reason isn't stored.
+    await suppress(server, 'add', EVE, '--reason', 'complained');
+    await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
+    const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
+    assert.match(eve.notes, /is still suppressed \(complained.*Your reason was not stored/s);
+    assert.equal(
+      (await suppress(server, 'remove', 'new@example.com')).notes,
+      'new@example.com is not suppressed.',
+    );
+    assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
+    await succeeded(desk(server.service, ['consent', 'verify']));
+  });
+
+  test('suppressions exported as CSV can be imported unless a line is invalid', (server) =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'out.csv');
+      await suppress(server, 'add', EVE, '--note', '=1+1');
+      await succeeded(suppress(server, 'export', '--out', file));
+      const [headings, line] = readFileSync(file, 'utf8').split('\r\n');
+      assert.equal(headings, 'email,reason,since,note');
+      assert.match(line ?? '', /^eve@example\.com,by-hand,2026-\S+Z,'=1\+1$/);
+
+      const list = path.join(folder, 'in.csv');
+      writeFileSync(
+        list,
+        "Email;Reason\nAda@Example.com;Complained\ngus@example.com;\neve@example.com;by-hand\n'+ann@example.com;bounced\n",
+      );
+      const taken = await succeeded(suppress(server, 'import', list, '--reason', 'unsubscribed'));
+      assert.match(taken.notes, /3 of 4/);
+      const before = await listed(server);
+      assert.deepEqual(before, [
+        '+ann@example.com bounced',
+        `${ADA} complained`,
+        `${EVE} by-hand`,
+        'gus@example.com unsubscribed',
+      ]);
+
+      for (const [text, sentence] of [
+        ['email\nnew@example.com\nnobody\n', /line 3 of .*in\.csv has no valid e-mail address/],
+        ['email,reason\nnew@example.com,spam\n', /the reason in line 2 of .*in\.csv is not one of/],
+        ['', /in\.csv is empty\./],
+        ['name\nAda\n', /no column of e-mail addresses/],
+      ] as const) {
+        writeFileSync(list, text);
+        await refused(suppress(server, 'import', list), sentence);
+      }
+      assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
+      assert.deepEqual(await listed(server), before);
+    }));
+
+  test('a list import suppresses only people who left, if the file says so of anyone', (server) =>
+    inFolder(async (folder) => {
+      for (const [name, rows, expected] of [
+        ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending/e,complained', 'b- c! e?'],
+        ['hubspot.csv', 'Email,hs_email_optout,Email hard bounce reason/a,true,/b,false,/c,,OTHER', 'a- c!'],
+        ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED,DOUBLE_OPT-IN/a,true,Yes/b,false,Yes/c,false,No', 'a-'],
+        ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b- c-'],
+        ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Unconfirmed/d,Never subscribed', 'a-'],
+        ['subscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,2025-01-01 10:00:00', ''],
+        ['nonsubscribed_members_export_3f2a.csv', 'Email Address,OPTIN_TIME/a,', ''],
+        ['unsubscribed_members_export_3f2a.csv', 'Email Address,UNSUB_TIME/a,/b,', 'a- b-'],
+        ['cleaned_members_export_3f2a.csv', 'Email Address,CLEAN_TIME/a,2025-01-01 10:00:00', 'a!'],
+        ['plain.csv', 'email,name/a,Ada/b,Bob', 'a. b.'],
+      ] as const) {
+        const list = path.join(folder, name);
+        const people = rows.replaceAll(/\/(\w),?/g, '\n$1@tool.example,');
+        writeFileSync(list, people);
+        const tried = await suppress(server, 'import', list, '--dry-run');
+        assert.deepEqual(await listed(server), [], `${name}: ${tried.notes}`);
+        const { notes } = await suppress(server, 'import', list);
+        const marks = { unsubscribed: '-', bounced: '!', complained: '?', 'by-hand': '.' };
+        const found = (await listed(server)).map(
+          (entry) => `${entry[0]}${marks[entry.split(' ')[1] as keyof typeof marks]}`,
+        );
+        assert.equal(found.join(' '), expected, `${name}: ${notes}`);
+        const all = people.split('\n').length - 1;
+        assert.match(tried.notes, new RegExp(`^${found.length} address(?:es)? would be suppressed`, 'm'));
+        if (found.length < all)
+          assert.match(notes, new RegExp(`^${all - found.length} (?:line does|lines do) not say`, 'm'), name);
+        await server.database.db.deleteFrom('suppressions').execute();
+      }
+    }));
+
+  test('a trial of a list import counts only addresses that it would add', (server) =>
+    inFolder(async (folder) => {
+      await suppress(server, 'add', ADA);
+      const list = path.join(folder, 'list.csv');
+      writeFileSync(list, `email\n${ADA}\n${EVE}\n${EVE.toUpperCase()}\n`);
+      const tried = await suppress(server, 'import', list, '--dry-run');
+      assert.match(
+        tried.notes,
+        new RegExp(
+          `^1 address would be suppressed: ${EVE}\\. 2 are already suppressed\\. Nothing was changed`,
+          'm',
+        ),
+      );
+      const { notes } = await suppress(server, 'import', list);
+      assert.match(notes, /^1 of 3 addresses suppressed\. 2 were already suppressed\.$/m);
+    }));
+
+  test('a list import keeps people who verified after the file was saved', (server) =>
+    inFolder(async (folder) => {
+      await becomeLead(server, ADA);
+      const list = path.join(folder, 'list.csv');
+      writeFileSync(list, `email,status\n${ADA},unsubscribed\n${EVE},unsubscribed\n`);
+      utimesSync(list, 0, 0);
+      const { notes } = await suppress(server, 'import', list);
+      assert.deepEqual(await listed(server), [`${EVE} unsubscribed`]);
+      assert.match(
+        notes,
+        /^1 person verified here after the file was saved, and still gets mail: ada@example\.com\./m,
+      );
+    }));
+
+  test(
+    "an erasure deletes the operator's suppressions of the person",
+    { env: { GUIDE_EMAIL: 'link' } },
+    async (server) => {
+      await becomeLead(server, ADA);
+      await server.inbox.waitForMail(ADA, 2);
+      await suppress(server, 'add', ADA);
+      await succeeded(desk(server.service, ['erase', ADA, '--yes']));
+      assert.deepEqual(await listed(server), []);
+      const again = await suppress(server, 'add', ADA);
+      assert.equal(again.notes, `${ADA} is suppressed (by-hand).`);
+      assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
+      await succeeded(desk(server.service, ['erase', ADA, '--yes']));
+      await server.advance(120);
+      await becomeLead(server, ADA, 3);
+      assert.match((await desk(server.service, ['leads'])).out, /ada@/);
+      const guide = await desk(server.service, ['send-guide', ADA]);
+      assert.match(guide.notes, /is queued|is already queued/);
+    },
+  );
+
+  test("an erased person's own suppression can be updated, but not removed as a mistake", async (server) => {
+    const { leadId } = await becomeLead(server, ADA);
+    const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
+    await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+    await suppress(server, 'add', EVE, '--reason', 'bounced');
+    for (const email of [ADA, EVE]) await succeeded(desk(server.service, ['erase', email, '--yes']));
+    await server.advance(40 * 86_400);
+    await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
+    await suppress(server, 'add', EVE, '--reason', 'bounced');
+    const { database, config } = server;
+    await createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} })();
+    const { out } = await suppress(server, 'list', '--json');
+    assert.deepEqual(
+      (JSON.parse(out) as { email: string; since: string; note: string }[])
+        .map(({ email, since, note }) => [email, since, note])
+        .toSorted(),
+      [
+        [ADA, '2026-12-30T12:00:00.000Z', 'by telephone'],
+        [EVE, '2026-12-30T12:00:00.000Z', ''],
+      ],
+    );
+    const slip = suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
+    await refused(slip, /own decision, so only a newly verified consent/);
+  });
+});

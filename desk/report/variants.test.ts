@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { variantSentence } from '#desk/report/sentences.ts';
 import { compareVariants } from '#desk/report/variants.ts';
@@ -7,9 +6,8 @@ import { addVariantCounts } from '#server/db/tables/counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { startOfDay } from '#shared/days.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
-import { withServer } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 
 /** Per variant, the first views and leads on each day from 1 to 9 November 2026. */
 type Days = Readonly<Record<string, readonly (readonly [views: number, leads: number] | null)[]>>;
@@ -68,32 +66,30 @@ const CASES: readonly (readonly [
   ],
 ];
 
-for (const engine of ENGINES)
-  describe(`comparison of variants over time on ${engine}`, () => {
-    for (const [title, shown, lastDay, days, expected] of CASES)
-      it(`the report ${title}`, () =>
-        withServer({ engine }, async ({ database }) => {
-          for (const [variant, figures] of Object.entries(days))
-            for (const [at, figure] of figures.entries()) {
-              if (figure === null) continue;
-              const [count, leads] = figure;
-              const day = FIRST_DAY + at;
-              await addVariantCounts(database.db, [{ day, step: FIRST_SEEN, variant, count }]);
-              const verifiedAt = startOfDay(day, 'UTC') + 1_000;
-              for (let lead = 0; lead < leads; lead += 1)
-                await database.db
-                  .insertInto('leads')
-                  .values({ ...leadVerifiedAt(`${variant}${day}-${lead}@example.com`, verifiedAt), variant })
-                  .execute();
-            }
-          const to = startOfDay(FIRST_DAY + lastDay, 'UTC');
-          const comparison = await compareVariants(
-            database.db,
-            { to, timeZone: 'UTC' },
-            shown.map((name) => ({ name, consentVersion: '' })),
-            () => {},
-          );
-          const figures = comparison.variants.map(({ name, views, leads }) => `${name} ${views}/${leads}`);
-          assert.equal(`${figures.join(', ')}. ${variantSentence(comparison, 'UTC')}`, expected);
-        }));
-  });
+onEachEngine('comparison of variants over time', ({ test }) => {
+  for (const [title, shown, lastDay, days, expected] of CASES)
+    test(`the report ${title}`, async ({ database }) => {
+      for (const [variant, figures] of Object.entries(days))
+        for (const [at, figure] of figures.entries()) {
+          if (figure === null) continue;
+          const [count, leads] = figure;
+          const day = FIRST_DAY + at;
+          await addVariantCounts(database.db, [{ day, step: FIRST_SEEN, variant, count }]);
+          const verifiedAt = startOfDay(day, 'UTC') + 1_000;
+          for (let lead = 0; lead < leads; lead += 1)
+            await database.db
+              .insertInto('leads')
+              .values({ ...leadVerifiedAt(`${variant}${day}-${lead}@example.com`, verifiedAt), variant })
+              .execute();
+        }
+      const to = startOfDay(FIRST_DAY + lastDay, 'UTC');
+      const comparison = await compareVariants(
+        database.db,
+        { to, timeZone: 'UTC' },
+        shown.map((name) => ({ name, consentVersion: '' })),
+        () => {},
+      );
+      const figures = comparison.variants.map(({ name, views, leads }) => `${name} ${views}/${leads}`);
+      assert.equal(`${figures.join(', ')}. ${variantSentence(comparison, 'UTC')}`, expected);
+    });
+});

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROOF_PATH } from '#desk/endpoints/people.ts';
@@ -9,8 +8,6 @@ import { inTurn } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
-import { inFolder } from '#testing/folder.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -24,18 +21,8 @@ const withDesk = (
   work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ) =>
-  inFolder((folder) =>
-    withServer(
-      {
-        engine,
-        env: {
-          CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
-          ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
-          ...env,
-        },
-      },
-      (server) => work(server, askedDesk(server.service)),
-    ),
+  withServer({ engine, campaign: { 'form.yaml': FORM }, env }, (server) =>
+    work(server, askedDesk(server.service)),
   );
 
 async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
@@ -9,7 +9,7 @@ import { createCache } from '#desk/server/handlers/cache.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
 import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
@@ -33,230 +33,223 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
     { headers },
   );
 
-for (const engine of ENGINES) {
-  describe(`overview, lists and report of the desk on ${engine}`, () => {
-    it('the overview compares today with yesterday up to the same time', () =>
-      withServer({ engine, inbox }, async (server) => {
-        const { ask, warmUp } = askedDesk(server.service);
-        const empty = (await ask('today'))!;
-        assert.deepEqual(
-          empty.spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads]),
-          [
-            ['day', 0, 0, 0],
-            ['week', 0, 0, 0],
-            ['month', 0, 0, 0],
-          ],
-        );
-        const { toDo: atFirst } = empty;
-        assert.deepEqual(
-          atFirst.map(({ page, sentence }) => [page, sentence.replace(/\d+/, 'N')]),
-          [
-            [
-              '/doctor',
-              'The site still has the sample’s words, figures or pictures in N places. Replace them before you invite visitors.',
-            ],
-          ],
-        );
-        await becomeLead(server, 'ada@example.com');
-        await asks(server, 'eve@example.com');
-        await server.advance(23 * 3_600);
-        await becomeLead(server, 'gus@example.com');
-        await asks(server, 'refused@example.com');
-        await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
-        await asks(server, 'deferred@example.com');
-        await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-        await warmUp();
-        await becomeLead(server, 'zoe@example.com');
-        const { spans, byDay, newest } = (await ask('today'))!;
-        assert.deepEqual(
-          spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
-          [
-            ['day', 2, 4, 0, 0],
-            ['week', 3, 6, 0, 0],
-            ['month', 3, 6, 0, null],
-          ],
-        );
-        assert.equal(byDay.length, 30);
-        assert.deepEqual(byDay.slice(-2), [
-          { day: '2026-11-20', leads: 1 },
-          { day: '2026-11-21', leads: 2 },
-        ]);
-        assert.deepEqual(
-          newest.map(({ name, since }) => [name, since]),
-          [
-            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
-            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
-            ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
-          ],
-        );
-        // Ends before the code expires, because the worker then drops its mail.
-        await server.advance(7 * 60);
-        const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
-        assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 \(UTC\)/);
-        assert.match(toDo, /1 e-mail was permanently refused in the last day/);
-        const mail = (await ask('mail'))!;
-        assert.deepEqual(
-          mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),
-          [['example.com', 1, 1]],
-        );
-        assert.equal(mail.refused.length, 1);
-        assert.match(mail.refused[0]!.reply, /5\.1\.1 …: No such user here/);
-        assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
-        assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
-        assert.equal(mail.isWritable, true);
-      }));
-
-    it('the desk counts past days once an hour, but today on every request', () =>
-      withServer({ engine }, async ({ database, service, now, advance }) => {
-        const { countEach } = createDayCounts(service);
-        const add = (email: string, at: number) =>
-          database.db.insertInto('leads').values(leadVerifiedAt(email, at)).execute();
-        const begun = now();
-        const spans = [
-          { from: begun - 2 * DAY_MS, to: begun - DAY_MS },
-          { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
-          { from: begun, to: begun },
-        ];
-        const counted = () => countEach('leads', spans);
-        const today = begun - (begun % DAY_MS);
-        for (const [name, at] of Object.entries({
-          first: today - DAY_MS,
-          last: today - 1,
-          midnight: today,
-          now: begun,
-          before: begun - DAY_MS - 1,
-          old: begun - 2 * DAY_MS,
-          older: begun - 2 * DAY_MS - 1,
-        }))
-          await add(`${name}@example.com`, at);
-        assert.deepEqual(await counted(), [3, 5, 0]);
-        await add('late@example.com', today - 2);
-        await add('new@example.com', begun - 1);
-        assert.deepEqual(await counted(), [3, 6, 0]);
-        await advance(2 * 3_600);
-        assert.deepEqual(await counted(), [3, 7, 0]);
-      }));
-
-    it('the report in the desk equals the report file and is cached for a minute', () =>
-      withServer({ engine }, async (server) => {
-        const { ask, file, noted } = askedDesk(server.service);
-        await becomeLead(server, 'ada@example.com', 1, {
-          headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
-        });
-        const report = (await ask('report'))!;
-        const leadsOf = async (asked = {}) =>
-          /<dt>New leads<\/dt><dd class="report-value">(\d+)</.exec((await ask('report', asked))!.html)?.[1];
-        assert.equal(report.title, 'Leads, 22 October to 20 November 2026');
-        assert.deepEqual(report.campaigns, ['spring']);
-        assert.doesNotMatch(report.html, /<style|<script| style=| on\w+=/);
-
-        await becomeLead(server, 'eve@example.com');
-        assert.equal(await leadsOf(), '1', 'kept');
-        await server.advance(61);
-        assert.equal(await leadsOf(), '2');
-        assert.equal(await leadsOf({ source: 'newsletter' }), '1');
-        await assert.rejects(ask('report', { source: 'newsleter' }), /Nobody came from “newsleter”/);
-
-        const page = (await file(REPORT_FILE_PATH, { period: '7d' }))!;
-        assert.equal(page.fileName, 'report-7d.html');
-        assert.equal(page.styles?.length, 1);
-        assert.doesNotMatch(page.text, / style=/);
-        assert.ok(page.text.includes((await ask('report', { period: '7d' }))!.html));
-        assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
-      }));
-
-    it('the report is mailed to a desk user, and to nobody else', () =>
-      withServer(
-        { engine, env: { DESK_URL: 'http://desk.localhost:3001', DESK_PEOPLE: 'bob@example.com' } },
-        async (server) => {
-          const { ask, noted } = askedDesk(server.service);
-          assert.deepEqual(await ask('reportReaders'), { emails: ['bob@example.com'] });
-          await becomeLead(server, 'ada@example.com');
-          await ask('sendReport', { period: '7d', to: 'bob@example.com' });
-          server.wakeWorker();
-          const { parsed } = await server.inbox.waitForMail('bob@example.com');
-          assert.match(parsed.subject ?? '', /: Leads, 14 November to 20 November 2026$/);
-          assert.match(parsed.text ?? '', /^New leads: 1\. 0 in the 7 days before\.$/m);
-          assert.equal(parsed.attachments[0]?.filename, 'report-7d.html');
-          const content = new Uint8Array(parsed.attachments[0]?.content as ArrayBuffer);
-          assert.match(new TextDecoder().decode(content), /<h2 id="report-1">Funnel<\/h2>/);
-          await assert.rejects(
-            ask('sendReport', { period: '7d', to: 'ada@example.com' }),
-            /ada@example\.com is not a desk user\. Add the address to DESK_PEOPLE/,
-          );
-          assert.deepEqual(await noted(), [{ deed: 'sent-report', about: 'bob@example.com', details: '7d' }]);
-        },
-      ));
-
-    it('the list of webhook events shows only the host and can retry dead events', () =>
-      withReceiver(refuse, (receiver) =>
-        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-          const { ask, noted } = askedDesk(server.service);
-          await becomeLeadOfWebhooks(server);
-          await until(() => server.webhookOutcomes.length >= 1);
-          const waiting = (await ask('webhooks'))!;
-          assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
-          assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
-            ['lead.read', 'queued', new URL(receiver.url).host],
-            ['lead.verified', 'queued', new URL(receiver.url).host],
-          ]);
-          assert.ok(!JSON.stringify(waiting).includes(receiver.url));
-          await server.database.db
-            .updateTable('webhook_events')
-            .set({ state: 'dead', finished_at: server.now() })
-            .execute();
-          const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
-          assert.deepEqual(toDo.slice(0, 1), [
-            [
-              '2 webhook events were given up. Fix the receiving program, and then send the events again.',
-              '/mail',
-            ],
-          ]);
-          const dead = (await ask('webhooks'))!;
-          assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
-          assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
-          assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
-          assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
-          assert.deepEqual(await noted(), [
-            { deed: 'retried-webhooks', about: null, details: '1 event' },
-            { deed: 'retried-webhooks', about: null, details: '1 event' },
-          ]);
-        }),
-      ));
-
-    it('suppressions are listed page by page, without the e-mail addresses of erased people', () =>
-      withServer({ engine }, async (server) => {
-        const { ask } = askedDesk(server.service);
-        const listed = Array.from({ length: 150 }, (_, at) => ({
-          address_key: `key-${at}`,
-          ...(at % 2 === 0
-            ? { reason: 'by-hand' as const, email: `past-${at}@example.com` }
-            : { reason: 'erased' as const, email: null }),
-          note: null,
-          created_at: server.now() - (at % 7) * 1_000,
-        }));
-        await server.database.db.insertInto('suppressions').values(listed).execute();
-        await asks(server, 'past-0@example.com');
-        await becomeLead(server, 'past-2@example.com');
-        const first = (await ask('suppressions'))!;
-        const second = (await ask('suppressions', { after: first.next }))!;
-        assert.deepEqual(
-          [first.suppressions.length, second.suppressions.length, second.next],
-          [100, 50, null],
-        );
-        const all = [...first.suppressions, ...second.suppressions];
-        assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
-        assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
-        const led = all.filter(({ id }) => id !== null);
-        assert.deepEqual(led.map(({ email }) => email).toSorted(), [
-          'past-0@example.com',
-          'past-2@example.com',
-        ]);
-        for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
-        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /start at the top/);
-      }));
+onEachEngine('overview, lists and report of the desk', ({ test, engine }) => {
+  test('the overview compares today with yesterday up to the same time', { inbox }, async (server) => {
+    const { ask, warmUp } = askedDesk(server.service);
+    const empty = (await ask('today'))!;
+    assert.deepEqual(
+      empty.spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads]),
+      [
+        ['day', 0, 0, 0],
+        ['week', 0, 0, 0],
+        ['month', 0, 0, 0],
+      ],
+    );
+    const { toDo: atFirst } = empty;
+    assert.deepEqual(
+      atFirst.map(({ page, sentence }) => [page, sentence.replace(/\d+/, 'N')]),
+      [
+        [
+          '/doctor',
+          'The site still has the sample’s words, figures or pictures in N places. Replace them before you invite visitors.',
+        ],
+      ],
+    );
+    await becomeLead(server, 'ada@example.com');
+    await asks(server, 'eve@example.com');
+    await server.advance(23 * 3_600);
+    await becomeLead(server, 'gus@example.com');
+    await asks(server, 'refused@example.com');
+    await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
+    await asks(server, 'deferred@example.com');
+    await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+    await warmUp();
+    await becomeLead(server, 'zoe@example.com');
+    const { spans, byDay, newest } = (await ask('today'))!;
+    assert.deepEqual(
+      spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
+      [
+        ['day', 2, 4, 0, 0],
+        ['week', 3, 6, 0, 0],
+        ['month', 3, 6, 0, null],
+      ],
+    );
+    assert.equal(byDay.length, 30);
+    assert.deepEqual(byDay.slice(-2), [
+      { day: '2026-11-20', leads: 1 },
+      { day: '2026-11-21', leads: 2 },
+    ]);
+    assert.deepEqual(
+      newest.map(({ name, since }) => [name, since]),
+      [
+        ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
+        ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
+        ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
+      ],
+    );
+    // Ends before the code expires, because the worker then drops its mail.
+    await server.advance(7 * 60);
+    const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
+    assert.match(toDo, /1 e-mail is queued, the oldest since 2026-11-21 11:00 \(UTC\)/);
+    assert.match(toDo, /1 e-mail was permanently refused in the last day/);
+    const mail = (await ask('mail'))!;
+    assert.deepEqual(
+      mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),
+      [['example.com', 1, 1]],
+    );
+    assert.equal(mail.refused.length, 1);
+    assert.match(mail.refused[0]!.reply, /5\.1\.1 …: No such user here/);
+    assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
+    assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
+    assert.equal(mail.isWritable, true);
   });
-}
+
+  test('the desk counts past days once an hour, but today on every request', async ({
+    database,
+    service,
+    now,
+    advance,
+  }) => {
+    const { countEach } = createDayCounts(service);
+    const add = (email: string, at: number) =>
+      database.db.insertInto('leads').values(leadVerifiedAt(email, at)).execute();
+    const begun = now();
+    const spans = [
+      { from: begun - 2 * DAY_MS, to: begun - DAY_MS },
+      { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
+      { from: begun, to: begun },
+    ];
+    const counted = () => countEach('leads', spans);
+    const today = begun - (begun % DAY_MS);
+    for (const [name, at] of Object.entries({
+      first: today - DAY_MS,
+      last: today - 1,
+      midnight: today,
+      now: begun,
+      before: begun - DAY_MS - 1,
+      old: begun - 2 * DAY_MS,
+      older: begun - 2 * DAY_MS - 1,
+    }))
+      await add(`${name}@example.com`, at);
+    assert.deepEqual(await counted(), [3, 5, 0]);
+    await add('late@example.com', today - 2);
+    await add('new@example.com', begun - 1);
+    assert.deepEqual(await counted(), [3, 6, 0]);
+    await advance(2 * 3_600);
+    assert.deepEqual(await counted(), [3, 7, 0]);
+  });
+
+  test('the report in the desk equals the report file and is cached for a minute', async (server) => {
+    const { ask, file, noted } = askedDesk(server.service);
+    await becomeLead(server, 'ada@example.com', 1, {
+      headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
+    });
+    const report = (await ask('report'))!;
+    const leadsOf = async (asked = {}) =>
+      /<dt>New leads<\/dt><dd class="report-value">(\d+)</.exec((await ask('report', asked))!.html)?.[1];
+    assert.equal(report.title, 'Leads, 22 October to 20 November 2026');
+    assert.deepEqual(report.campaigns, ['spring']);
+    assert.doesNotMatch(report.html, /<style|<script| style=| on\w+=/);
+
+    await becomeLead(server, 'eve@example.com');
+    assert.equal(await leadsOf(), '1', 'kept');
+    await server.advance(61);
+    assert.equal(await leadsOf(), '2');
+    assert.equal(await leadsOf({ source: 'newsletter' }), '1');
+    await assert.rejects(ask('report', { source: 'newsleter' }), /Nobody came from “newsleter”/);
+
+    const page = (await file(REPORT_FILE_PATH, { period: '7d' }))!;
+    assert.equal(page.fileName, 'report-7d.html');
+    assert.equal(page.styles?.length, 1);
+    assert.doesNotMatch(page.text, / style=/);
+    assert.ok(page.text.includes((await ask('report', { period: '7d' }))!.html));
+    assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
+  });
+
+  it('the report is mailed to a desk user, and to nobody else', () =>
+    withServer(
+      { engine, env: { DESK_URL: 'http://desk.localhost:3001', DESK_PEOPLE: 'bob@example.com' } },
+      async (server) => {
+        const { ask, noted } = askedDesk(server.service);
+        assert.deepEqual(await ask('reportReaders'), { emails: ['bob@example.com'] });
+        await becomeLead(server, 'ada@example.com');
+        await ask('sendReport', { period: '7d', to: 'bob@example.com' });
+        server.wakeWorker();
+        const { parsed } = await server.inbox.waitForMail('bob@example.com');
+        assert.match(parsed.subject ?? '', /: Leads, 14 November to 20 November 2026$/);
+        assert.match(parsed.text ?? '', /^New leads: 1\. 0 in the 7 days before\.$/m);
+        assert.equal(parsed.attachments[0]?.filename, 'report-7d.html');
+        const content = new Uint8Array(parsed.attachments[0]?.content as ArrayBuffer);
+        assert.match(new TextDecoder().decode(content), /<h2 id="report-1">Funnel<\/h2>/);
+        await assert.rejects(
+          ask('sendReport', { period: '7d', to: 'ada@example.com' }),
+          /ada@example\.com is not a desk user\. Add the address to DESK_PEOPLE/,
+        );
+        assert.deepEqual(await noted(), [{ deed: 'sent-report', about: 'bob@example.com', details: '7d' }]);
+      },
+    ));
+
+  it('the list of webhook events shows only the host and can retry dead events', () =>
+    withReceiver(refuse, (receiver) =>
+      withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+        const { ask, noted } = askedDesk(server.service);
+        await becomeLeadOfWebhooks(server);
+        await until(() => server.webhookOutcomes.length >= 1);
+        const waiting = (await ask('webhooks'))!;
+        assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
+        assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
+          ['lead.read', 'queued', new URL(receiver.url).host],
+          ['lead.verified', 'queued', new URL(receiver.url).host],
+        ]);
+        assert.ok(!JSON.stringify(waiting).includes(receiver.url));
+        await server.database.db
+          .updateTable('webhook_events')
+          .set({ state: 'dead', finished_at: server.now() })
+          .execute();
+        const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
+        assert.deepEqual(toDo.slice(0, 1), [
+          [
+            '2 webhook events were given up. Fix the receiving program, and then send the events again.',
+            '/mail',
+          ],
+        ]);
+        const dead = (await ask('webhooks'))!;
+        assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
+        assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
+        assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
+        assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
+        assert.deepEqual(await noted(), [
+          { deed: 'retried-webhooks', about: null, details: '1 event' },
+          { deed: 'retried-webhooks', about: null, details: '1 event' },
+        ]);
+      }),
+    ));
+
+  test('suppressions are listed page by page, without the e-mail addresses of erased people', async (server) => {
+    const { ask } = askedDesk(server.service);
+    const listed = Array.from({ length: 150 }, (_, at) => ({
+      address_key: `key-${at}`,
+      ...(at % 2 === 0
+        ? { reason: 'by-hand' as const, email: `past-${at}@example.com` }
+        : { reason: 'erased' as const, email: null }),
+      note: null,
+      created_at: server.now() - (at % 7) * 1_000,
+    }));
+    await server.database.db.insertInto('suppressions').values(listed).execute();
+    await asks(server, 'past-0@example.com');
+    await becomeLead(server, 'past-2@example.com');
+    const first = (await ask('suppressions'))!;
+    const second = (await ask('suppressions', { after: first.next }))!;
+    assert.deepEqual([first.suppressions.length, second.suppressions.length, second.next], [100, 50, null]);
+    const all = [...first.suppressions, ...second.suppressions];
+    assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
+    assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
+    const led = all.filter(({ id }) => id !== null);
+    assert.deepEqual(led.map(({ email }) => email).toSorted(), ['past-0@example.com', 'past-2@example.com']);
+    for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
+    await assert.rejects(ask('suppressions', { after: '1; drop table' }), /start at the top/);
+  });
+});
 
 it('parallel requests share one doctor run, whose problems appear on the overview', () =>
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>

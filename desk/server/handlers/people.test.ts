@@ -9,8 +9,6 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
 import { desk as command } from '#testing/desk.ts';
-import { inFolder } from '#testing/folder.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -20,11 +18,8 @@ const FORM = `fields:
 `;
 
 const withDesk = (engine: Engine, work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>) =>
-  inFolder((folder) =>
-    withServer(
-      { engine, env: { CAMPAIGN_FOLDER: copyCampaign(folder, FORM), FREE_MAIL: 'flag' } },
-      (server) => work(server, askedDesk(server.service)),
-    ),
+  withServer({ engine, campaign: { 'form.yaml': FORM }, env: { FREE_MAIL: 'flag' } }, (server) =>
+    work(server, askedDesk(server.service)),
   );
 
 const visit = (
