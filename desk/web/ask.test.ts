@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
-import { get, post, type Nothing } from '#desk/endpoints/endpoint.ts';
-import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
+import { get } from '#desk/endpoints/endpoint.ts';
+import { ask, CallError, isSignedOut } from '#desk/web/ask.ts';
 import * as z from 'zod/mini';
 
 const LIST = get<{ readonly names: readonly string[] }>()(
@@ -10,7 +10,6 @@ const LIST = get<{ readonly names: readonly string[] }>()(
   'read',
   z.object({ search: z.optional(z.string()) }),
 );
-const CHANGE = post<Nothing>()('/api/change', 'all', z.object({ id: z.string() }));
 
 const answerWith = (make: () => Response | Promise<Response>) =>
   mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => make());
@@ -53,31 +52,6 @@ it('a desk request on plain http sends stored headers instead of cookies', async
   ]);
 });
 
-it('a desk request puts its input in the query of a GET or the body of a POST', async () => {
-  const fetched = answerWith(() => Response.json({ names: [] }));
-  assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
-  await ask(CHANGE, { id: '7' });
-  const [list, change] = fetched.mock.calls.map(({ arguments: given }) => given);
-  assert.equal(list?.[0], '/api/list?search=m%C3%BCller+%26+co');
-  assert.equal(change?.[0], '/api/change');
-  assert.equal(change?.[1]?.method, 'POST');
-  assert.equal(change?.[1]?.body, '{"id":"7"}');
-  assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
-});
-
-it("a failed desk request shows the server's own sentence", async () => {
-  answerWith(
-    () =>
-      new Response('Sign in again.\n', {
-        status: 401,
-        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-error-code': 'no-session' },
-      }),
-  );
-  const error = await failureOf(ask(LIST, {}));
-  assert.equal(error.message, 'Sign in again.');
-  assert.equal(isSignedOut(error), true);
-});
-
 it('a desk request never shows an error page from a proxy', async () => {
   answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
   const error = await failureOf(ask(LIST, {}));
@@ -91,10 +65,4 @@ it('a desk request reports a missing or truncated response', async () => {
   mock.reset();
   answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
   assert.match((await failureOf(ask(LIST, {}))).message, /^The response was incomplete\./);
-});
-
-it('a desk request is aborted when the user leaves the page', async () => {
-  answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
-  const gone = AbortSignal.abort(new Error('gone on'));
-  await assert.rejects(ask(LIST, {}, gone), /gone on/);
 });

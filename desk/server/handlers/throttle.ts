@@ -12,17 +12,13 @@ const LONGEST_REST_MS = 5_000;
 /** Pauses between pages. Empty pages cause no pause, because with rare matches the connection would be idle for too long. */
 export async function* restingBetween(
   pages: AsyncIterable<{ readonly text: string }>,
-  {
-    now = () => performance.now(),
-    rest = (ms) => setTimeout(ms),
-  }: { readonly now?: () => number; readonly rest?: (ms: number) => Promise<void> } = {},
 ): AsyncGenerator<string, void, void> {
-  let begun = now();
+  let begun = performance.now();
   for await (const { text } of pages) {
     if (text === '') continue;
-    const workedMs = now() - begun;
+    const workedMs = performance.now() - begun;
     yield text;
-    await rest(Math.min(workedMs * REST, LONGEST_REST_MS));
-    begun = now();
+    await setTimeout(Math.min(workedMs * REST, LONGEST_REST_MS));
+    begun = performance.now();
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
-import { goesOn, listedIn, neighboursOf, STEP } from '#desk/web/leads/paging.ts';
+import { goesOn, listedIn, STEP } from '#desk/web/leads/paging.ts';
 
 const person = (id: string) => ({ id }) as Person;
 const page = (ids: readonly string[], next: string | null): PeoplePage => ({
@@ -24,21 +24,6 @@ it('a paged list keeps loading while its pages are short and more follow', () =>
   assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
 });
 
-it('a paged list requests nothing before its first page', () => {
-  assert.equal(goesOn(listedIn([]), STEP), false);
-});
-
 it('a paged list shows each person once', () => {
   assert.deepEqual(ids([page(['a', 'b'], '2'), page(['b', 'c'], null)]), ['a', 'b', 'c']);
 });
-
-for (const [id, expected] of [
-  ['ada', [undefined, 'bob']],
-  ['bob', ['ada', 'eve']],
-  ['eve', ['bob', undefined]],
-  ['gus', undefined],
-] as const)
-  it(`the neighbours of ${id} in the list are ${expected?.join(' and ') ?? 'unknown'}`, () => {
-    const found = neighboursOf(['ada', 'bob', 'eve'].map(person), id);
-    assert.deepEqual(found === null ? undefined : [found.previous?.id, found.next?.id], expected);
-  });

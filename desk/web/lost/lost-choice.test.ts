@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import {
-  lostUrl,
-  readLostDays,
-  spanOfDays,
-  chosenLost,
-  lostGroups,
-  readLostChoice,
-} from '#desk/web/lost/lost-choice.ts';
+import { readLostDays, spanOfDays, lostGroups } from '#desk/web/lost/lost-choice.ts';
 
 const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
@@ -26,24 +19,12 @@ it('the list of lost leads shows the default days if the URL is invalid', () => 
   for (const query of ['days=0', 'days=8', 'days=x']) assert.equal(read(query), '7', query);
 });
 
-it('the days of lost leads are read back from the URL', () => {
-  for (const query of ['', '?days=30', '?days=yesterday'])
-    assert.equal(lostUrl(read(query), {}), `/lost${query}`);
-});
-
 const PEOPLE = [
   { why: 'Refused', platform: 'Google', source: 'newsletter' },
   { why: 'Never tried', platform: 'Microsoft', source: 'newsletter' },
   { why: 'Never tried', platform: 'Microsoft', source: 'direct' },
   { why: 'Never tried', platform: 'Google', source: 'direct' },
 ];
-
-it('lost leads are counted by reason, most frequent first', () => {
-  assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
-    { value: 'Never tried', count: 3 },
-    { value: 'Refused', count: 1 },
-  ]);
-});
 
 it('each group of lost leads counts those that match all other filters', () => {
   const choice = { why: 'Never tried', platform: 'Microsoft' };
@@ -62,11 +43,4 @@ it('a selected group of lost leads stays in the list even if it is empty', () =>
     value: 'E-mail is still queued',
     count: 0,
   });
-});
-
-it('the URL determines which lost leads are listed', () => {
-  const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
-  assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
-  assert.deepEqual(chosenLost(PEOPLE, choice), PEOPLE.slice(2));
-  assert.equal(chosenLost(PEOPLE, {}).length, 4);
 });

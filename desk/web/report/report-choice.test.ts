@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import {
-  offeredPeriods,
-  readReportChoice,
-  reportFileUrl,
-  reportUrl,
-} from '#desk/web/report/report-choice.ts';
+import { offeredPeriods, readReportChoice, reportFileUrl } from '#desk/web/report/report-choice.ts';
 
 const NOW = Date.parse('2026-01-31T23:59:00Z');
 const read = (query: string) => readReportChoice(new URLSearchParams(query));
@@ -20,11 +15,6 @@ it('the report defaults to the last 30 days and to all sources', () => {
     campaign: 'spring',
     variant: 'short',
   });
-});
-
-it('the options of the report are read back from the URL', () => {
-  for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring&variant=short'])
-    assert.equal(reportUrl(read(query)), query === '' ? '/report' : `/report?${query}`);
 });
 
 it("the URL of the report's file names the default period", () => {
