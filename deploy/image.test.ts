@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -14,13 +14,6 @@ import { SERVING_FLAGS, siteSettings, startSiteProcess } from '#testing/start-si
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const DOCKERFILE = readFileSync(path.join(PROJECT_FOLDER, 'Dockerfile'), 'utf8');
-
-const COPIED = Array.from(
-  DOCKERFILE.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm),
-  ([, names = '']) => names,
-)
-  .flatMap((names) => names.split(' '))
-  .filter((name) => !name.startsWith('$'));
 
 type Package = Readonly<Record<string, unknown>> & {
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -117,33 +110,5 @@ describe('Docker image', () => {
     assert.deepEqual(JSON.parse(command), alone);
     const install = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'install.md'), 'utf8');
     assert.ok(install.includes(`\`${alone.join(' ')}\``), 'docs/install.md, "Other supervisors"');
-  });
-
-  it('the build in the image finds each tsconfig.json that another one references', () => {
-    const [inBuild = ''] = DOCKERFILE.split('RUN node build/build.ts', 1);
-    const folders = new Set(
-      COPIED.filter((name) => inBuild.split('\n').some((line) => line.startsWith(`COPY ${name} `))),
-    );
-    const missing = [...folders].flatMap((folder) => {
-      const file = path.join(PROJECT_FOLDER, folder, 'tsconfig.json');
-      if (!existsSync(file)) return [];
-      const { references } = JSON.parse(readFileSync(file, 'utf8')) as { references: { path: string }[] };
-      return references
-        .map((reference) => path.join(folder, reference.path))
-        .filter((needed) => ![needed, `${needed}/tsconfig.json`].some((name) => folders.has(name)));
-    });
-    assert.deepEqual(missing, []);
-  });
-
-  it('the image contains only files that .dockerignore allows', () => {
-    const allowed = readFileSync(path.join(PROJECT_FOLDER, '.dockerignore'), 'utf8');
-    const lines = new Set(allowed.split('\n'));
-    // A line for a folder also allows everything in it.
-    const isAllowed = (name: string): boolean =>
-      lines.has(`!${name}`) || (name.includes('/') && isAllowed(path.dirname(name)));
-    assert.deepEqual(
-      COPIED.filter((name) => !isAllowed(name)),
-      [],
-    );
   });
 });

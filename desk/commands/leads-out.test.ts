@@ -381,6 +381,7 @@ describe('command-line arguments', () => {
         ['import', 'list.csv', '--consent-source', ' '],
         /The value of --consent-source is invalid\. Say where these people agreed/,
       ],
+      [['doctor', '--send', 'ada'], /"ada" is not an e-mail address/],
       [['show', 'ada at example'], /"ada at example" is not an e-mail address/],
       [['erase', '--yes', 'ada at example'], /"ada at example" is not an e-mail address/],
       [['person', '--out', 'x', 'ada at example'], /"ada at example" is not an e-mail address/],

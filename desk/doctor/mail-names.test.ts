@@ -143,7 +143,6 @@ describe('SPF checks', () => {
   });
 
   for (const [title, zone, sentence] of [
-    ['is missing', {}, /includes one\.test, which has no SPF record/],
     ['has no record', { 'one.test': { TXT: ['hello'] } }, /includes one\.test, which has no SPF record/],
     [
       'has two records',
@@ -154,11 +153,6 @@ describe('SPF checks', () => {
       'is broken',
       { 'one.test': { TXT: ['v=spf1 ip4:192.0.2 -all'] } },
       /contains the invalid term "ip4:192\.0\.2"/,
-    ],
-    [
-      'leads back to the domain',
-      { 'one.test': { TXT: ['v=spf1 include:example.com -all'] } },
-      /needs 41 DNS lookups/,
     ],
   ] as readonly (readonly [string, Zone, RegExp])[])
     it(`the doctor rejects an SPF record if an include ${title}`, async () => {
@@ -373,24 +367,5 @@ describe('reverse DNS checks', () => {
     assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
     assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
     assert.equal((await reverse({})).state, 'problem');
-  });
-});
-
-describe('DNS lookups', () => {
-  it('a DNS lookup is abandoned if no server responds', async () => {
-    await withDnsServer({ 'example.com': { fault: 'silence' } }, async ({ address }) => {
-      const signal = AbortSignal.timeout(300);
-      const dns = createDns([address], signal);
-      const answer = await dns.texts('example.com');
-      assert.deepEqual(answer, { type: 'failed', reason: 'ECANCELLED' });
-    });
-  });
-
-  it('a DNS lookup returns long texts completely', async () => {
-    const text = 'x'.repeat(600);
-    await withDnsServer({ 'example.com': { TXT: [text] } }, async ({ address }) => {
-      const dns = createDns([address], new AbortController().signal);
-      assert.deepEqual(await dns.texts('example.com'), { type: 'records', records: [text] });
-    });
   });
 });

@@ -8,7 +8,7 @@ const read = (query: string) => readLostDays(new URLSearchParams(query));
 
 for (const [query, timeZone, from, to] of [
   ['', 'UTC', '2026-11-17', '2026-11-23'],
-  ['days=yesterday', 'UTC', '2026-11-22', '2026-11-22'],
+  ['days=yesterday', 'America/New_York', '2026-11-21', '2026-11-21'],
   ['days=7', 'America/New_York', '2026-11-16', '2026-11-22'],
   ['days=30', 'UTC', '2026-10-25', '2026-11-23'],
 ] as const)
