@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { lockNames } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -16,17 +17,14 @@ import { until } from '#testing/until.ts';
 const EMAIL = 'ada@example.com';
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
-async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<Visitor> {
-  const visitor = createVisitor(server, '198.51.100.7');
-  assert.equal((await visitor.post('/api/leads', filledForm({ email, name }))).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email));
-  const wrong = code === '000000' ? '000001' : '000000';
-  assert.equal((await visitor.post('/api/verify', { email, code: wrong })).statusCode, 400);
-  await server.advance(30);
-  assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
-  return visitor;
-}
-type Visitor = ReturnType<typeof createVisitor>;
+const enterWrongCodeFirst = (server: ServerUnderTest) =>
+  becomeLead(server, EMAIL, 1, {
+    beforeCode: async (visitor, mail) => {
+      const code = codeIn(mail) === '000000' ? '000001' : '000000';
+      assert.equal((await visitor.post('/api/verify', { email: EMAIL, code })).statusCode, 400);
+      await server.advance(30);
+    },
+  });
 
 async function timelineOf(server: ServerUnderTest, email: string): Promise<readonly TimelineEntry[]> {
   const { out } = await succeeded(desk(server.service, ['show', email, '--json']));
@@ -35,7 +33,7 @@ async function timelineOf(server: ServerUnderTest, email: string): Promise<reado
 
 onEachEngine('desk commands about a person', ({ test, engine }) => {
   test("a person's timeline contains every event from the first request to the last export", async (server) => {
-    const visitor = await becomeLead(server, EMAIL);
+    const { visitor } = await enterWrongCodeFirst(server);
     await server.advance(60);
     await visitor.get('/api/article');
     await server.advance(60);
@@ -112,7 +110,7 @@ onEachEngine('desk commands about a person', ({ test, engine }) => {
   });
 
   test('all data about a person can be exported as JSON and as a page without scripts', async (server) => {
-    await becomeLead(server, EMAIL, NASTY);
+    await becomeLead(server, EMAIL, 1, { form: { name: NASTY } });
     await inFolder(async (folder) => {
       const out = path.join(folder, 'ada');
       await succeeded(desk(server.service, ['person', EMAIL, '--out', `${out}.html`]));

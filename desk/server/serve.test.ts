@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { it } from 'node:test';
 
-import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { API } from '#shared/api.ts';
+import { signInOverHttp } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
@@ -31,15 +31,6 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
-const post = (url: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-
-const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
-
 it('the desk process waits for its port, restarts after a crash and ends with the site', async () => {
   const port = await freePort();
   const env = settingsFor(port);
@@ -50,15 +41,8 @@ it('the desk process waits for its port, restarts after a crash and ends with th
     assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
     other.close();
     await until(() => answers(env.DESK_URL), PATIENCE_MS);
-    const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
-    const code = codeIn(await site.inbox.waitForMail(ADA));
-    const entered = await post(
-      `${env.DESK_URL}/api/sign-in/code`,
-      { code },
-      keptOf(asked, COOKIE_HEADERS.signIn),
-    );
-    assert.equal(entered.status, 200);
-    const headers = keptOf(entered, COOKIE_HEADERS.session);
+    const mailedCode = async () => codeIn(await site.inbox.waitForMail(ADA));
+    const headers = await signInOverHttp(env.DESK_URL, ADA, mailedCode);
     const [first] = desksIn(site.output());
     assert.ok(first !== undefined && first !== site.child.pid);
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { PROOF_PATH } from '#desk/endpoints/people.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { inTurn } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES, type Engine } from '#testing/databases.ts';
-import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
+import { askedDesk } from '#testing/desk-handlers.ts';
+import { type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
 const FORM = `fields:
@@ -16,14 +15,7 @@ const FORM = `fields:
   - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
 `;
 
-const withDesk = (
-  engine: Engine,
-  work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-) =>
-  withServer({ engine, campaign: { 'form.yaml': FORM }, env }, (server) =>
-    work(server, askedDesk(server.service)),
-  );
+const WITH_GUIDE = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
 
 async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
   const found: string[] = [];
@@ -33,194 +25,151 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
   return found;
 }
 
-for (const engine of ENGINES) {
-  describe(`changes by desk users on ${engine}`, () => {
-    it('a desk user can correct an answer unless the form would refuse it', () =>
-      withDesk(engine, async (server, { ask, noted }) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        const changes = {
-          company: 'Engines <&> Co',
-          answers: { phone: '+44 20 7946 0018', topics: 'Personas' },
-        };
-        assert.deepEqual(await ask('correct', { id, ...changes }), {});
-        const { person, happenings } = (await ask('story', { id }))!;
-        assert.deepEqual(
-          [person.name, person.company, person.answers],
-          [
-            'Ada Lovelace',
-            'Engines <&> Co',
-            {
-              phone: { label: 'Phone', answer: '+44 20 7946 0018' },
-              topics: { label: 'Topics', answer: ['Personas'] },
-            },
-          ],
-        );
-        const corrected = happenings.find(({ kind }) => kind === 'correction');
-        assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
-        await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
-        await assert.rejects(ask('correct', { id }), /Enter a correction/);
-        assert.deepEqual(
-          (await noted()).filter(({ deed }) => deed === 'corrected'),
-          [{ deed: 'corrected', about: ADA, details: 'company, phone, topics' }],
-        );
-      }));
-
-    it('the audit log records each proof of consent that a desk user opens', () =>
-      withDesk(engine, async (server, { ask, file, noted }) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        await ask('story', { id });
-        const [one, other] = await Promise.all([file(PROOF_PATH, { id }), file(PROOF_PATH, { id })]);
-        assert.match(one!.text, /ada@example\.com/);
-        assert.equal(other!.text, one!.text);
-        assert.deepEqual((await noted()).slice(1), [
-          { deed: 'exported', about: ADA, details: 'proof of consent' },
-          { deed: 'exported', about: ADA, details: 'proof of consent' },
-        ]);
-      }));
-
-    it('a desk user erases a person everywhere by retyping the e-mail address', () =>
-      withDesk(engine, async (server, { ask, noted }) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        const { leadId: other } = await becomeLead(server, 'eve@example.com');
-        await server.advance(60);
-        await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
-        assert.notEqual(await ask('story', { id }), null);
-        const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
-        assert.match(
-          erased,
-          /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain the data/,
-        );
-        assert.deepEqual(await rowsNaming(server, ADA), []);
-        assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
-        const before = await noted();
-        const last = before.at(-1)!;
-        assert.equal(last.deed, 'erased');
-        assert.match(last.about ?? '', /^erased [\w-]{22}$/, 'a pseudonym');
-        assert.match(last.details, /^1 lead, /);
-        assert.deepEqual(
-          before.map(({ about }) => about),
-          before.map(() => last.about),
-          'lines about one person belong together',
-        );
-        for (const [name, asked] of [
-          ['erase', { email: ADA }],
-          ['correct', { name: 'Ada' }],
-          ['suppress', { reason: 'by-hand' }],
-          ['unsuppress', { reason: 'A slip' }],
-          ['sendGuide', {}],
-          ['story', {}],
-        ] as const)
-          assert.equal(await ask(name, { id, ...asked }), null, name);
-        assert.deepEqual(await noted(), before);
-        assert.equal((await ask('people'))!.people[0]?.id, other);
-      }));
-
-    it('a change saved during an erasure does not restore the e-mail address', () =>
-      withDesk(engine, async (server, { ask, noted }) => {
-        for (const [round, [name, asked]] of [
-          ['suppress', { reason: 'by-hand' }],
-          ['suppress', { reason: 'bounced', note: ADA }],
-          ['suppress', { reason: 'unsubscribed' }],
-          ['correct', { name: 'Ada King' }],
-        ].entries() as Iterable<[number, readonly ['suppress' | 'correct', object]]>) {
-          const { leadId: id } = await becomeLead(server, ADA, round + 1);
-          await server.advance(60);
-          const [erased, changed] = await inTurn(server.database, ADA, [
-            () => ask('erase', { id, email: ADA }),
-            () => ask(name, { id, ...asked }),
-          ]);
-          assert.match(erased!.erased, /^Erased: 1 lead, /);
-          assert.equal(changed, null);
-          assert.deepEqual(await rowsNaming(server, ADA), []);
-          assert.equal((await noted()).at(-1)?.deed, 'erased', name);
-        }
-      }));
-
-    it('the desk changes nothing if the audit log cannot be written', () =>
-      withDesk(engine, async (server, { ask }) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        await server.advance(60);
-        const { schema } = server.database.db;
-        await schema.alterTable('desk_log').renameTo('away').execute();
-        for (const [name, asked] of [
-          ['correct', { name: 'Ada King' }],
-          ['suppress', { reason: 'by-hand' }],
-          ['erase', { email: ADA }],
-        ] as const)
-          await assert.rejects(ask(name, { id, ...asked }), /desk_log/);
-        await schema.alterTable('away').renameTo('desk_log').execute();
-        const { person, suppressions } = (await ask('story', { id }))!;
-        assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
-      }));
-
-    it('the desk says what to do if mail files of an erased person cannot be deleted', () =>
-      withDesk(engine, async (server) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        await server.advance(60);
-        const mail = { ...server.service.mail, deleteFilesAbout: () => Promise.reject(new Error('no')) };
-        const { ask, noted } = askedDesk({ ...server.service, mail });
-        const { erased } = (await ask('erase', { id, email: ADA }))!;
-        assert.match(
-          erased,
-          /^Erased: 1 lead, .* E-mails to or about the person may remain in .* Delete these e-mails there\.$/,
-        );
-        assert.deepEqual(await rowsNaming(server, ADA), []);
-        assert.equal((await noted()).at(-1)?.deed, 'erased');
-      }));
-
-    it("a desk user can suppress mail and undo a mistake, but not the person's decision", () =>
-      withDesk(engine, async (server, { ask, noted }) => {
-        const { leadId: id } = await becomeLead(server, ADA);
-        await server.advance(60);
-        await ask('suppress', { id, reason: 'unsubscribed', note: ' by\u001B\ntelephone ' });
-        await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
-        const listed = (await ask('story', { id }))!;
-        assert.equal(listed.person.state, 'suppressed');
-        assert.deepEqual(listed.suppressions, [
-          { reason: 'unsubscribed', since: '2026-11-20T12:01:00.000Z', note: 'by telephone', canUndo: true },
-        ]);
-        await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Explain why/);
-        await server.advance(60);
-        await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
-        const back = (await ask('story', { id }))!;
-        assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
-        assert.equal(await server.countRows('suppression_removals'), 1);
-        await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not suppressed/);
-
-        await server.advance(60);
-        const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
-        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-        assert.deepEqual(
-          (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
-          [false],
-        );
-        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /own decision/);
-        assert.deepEqual(
-          (await noted()).filter(({ deed }) => deed !== 'looked'),
-          [
-            { deed: 'suppressed', about: ADA, details: 'unsubscribed' },
-            { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
-          ],
-        );
-      }));
-
-    it('the desk sends the guide again only to a lead who may be mailed', () =>
-      withDesk(
-        engine,
-        async (server, { ask, noted }) => {
-          const { leadId: id } = await becomeLead(server, ADA);
-          await server.inbox.waitForMail(ADA, 2);
-          assert.equal((await ask('story', { id }))!.canSendGuide, true);
-          await server.advance(60);
-          await ask('sendGuide', { id });
-          await server.inbox.waitForMail(ADA, 3);
-          await ask('suppress', { id, reason: 'by-hand' });
-          assert.equal((await ask('story', { id }))!.canSendGuide, false);
-          await assert.rejects(ask('sendGuide', { id }), /is suppressed \(by-hand\)/);
-          assert.equal(server.inbox.mailsTo(ADA).length, 3);
-          assert.equal((await noted()).filter(({ deed }) => deed === 'sent-guide').length, 1);
-        },
-        { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' },
-      ));
+onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ test }) => {
+  test('the audit log records each correction and each opened proof of consent', async (server) => {
+    const { ask, file, noted } = askedDesk(server.service);
+    const { leadId: id } = await becomeLead(server, ADA);
+    const answers = { phone: '+44 20 7946 0018', topics: 'Personas' };
+    assert.deepEqual(await ask('correct', { id, company: 'Engines <&> Co', answers }), {});
+    await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
+    const [one, other] = await Promise.all([file(PROOF_PATH, { id }), file(PROOF_PATH, { id })]);
+    assert.match(one!.text, /ada@example\.com/);
+    assert.equal(other!.text, one!.text);
+    assert.deepEqual(await noted(), [
+      { deed: 'corrected', about: ADA, details: 'company, phone, topics' },
+      { deed: 'exported', about: ADA, details: 'proof of consent' },
+      { deed: 'exported', about: ADA, details: 'proof of consent' },
+    ]);
   });
-}
+
+  test('a desk user erases a person everywhere by retyping the e-mail address', async (server) => {
+    const { ask, noted } = askedDesk(server.service);
+    const { leadId: id } = await becomeLead(server, ADA);
+    const { leadId: other } = await becomeLead(server, 'eve@example.com');
+    await server.advance(60);
+    await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
+    assert.notEqual(await ask('story', { id }), null);
+    const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
+    assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain the data/);
+    assert.deepEqual(await rowsNaming(server, ADA), []);
+    assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
+    const before = await noted();
+    const last = before.at(-1)!;
+    assert.equal(last.deed, 'erased');
+    assert.match(last.about ?? '', /^erased [\w-]{22}$/, 'a pseudonym');
+    assert.match(last.details, /^1 lead, /);
+    assert.deepEqual(
+      before.map(({ about }) => about),
+      before.map(() => last.about),
+      'lines about one person belong together',
+    );
+    for (const [name, asked] of [
+      ['erase', { email: ADA }],
+      ['correct', { name: 'Ada' }],
+      ['suppress', { reason: 'by-hand' }],
+      ['unsuppress', { reason: 'A slip' }],
+      ['sendGuide', {}],
+      ['story', {}],
+    ] as const)
+      assert.equal(await ask(name, { id, ...asked }), null, name);
+    assert.deepEqual(await noted(), before);
+    assert.equal((await ask('people'))!.people[0]?.id, other);
+  });
+
+  test('a change saved during an erasure does not restore the e-mail address', async (server) => {
+    const { ask, noted } = askedDesk(server.service);
+    for (const [round, [name, asked]] of [
+      ['suppress', { reason: 'by-hand' }],
+      ['suppress', { reason: 'bounced', note: ADA }],
+      ['suppress', { reason: 'unsubscribed' }],
+      ['correct', { name: 'Ada King' }],
+    ].entries() as Iterable<[number, readonly ['suppress' | 'correct', object]]>) {
+      const { leadId: id } = await becomeLead(server, ADA, round + 1);
+      await server.advance(60);
+      const [erased, changed] = await inTurn(server.database, ADA, [
+        () => ask('erase', { id, email: ADA }),
+        () => ask(name, { id, ...asked }),
+      ]);
+      assert.match(erased!.erased, /^Erased: 1 lead, /);
+      assert.equal(changed, null);
+      assert.deepEqual(await rowsNaming(server, ADA), []);
+      assert.equal((await noted()).at(-1)?.deed, 'erased', name);
+    }
+  });
+
+  test('the desk changes nothing if the audit log cannot be written', async (server) => {
+    const { ask } = askedDesk(server.service);
+    const { leadId: id } = await becomeLead(server, ADA);
+    await server.advance(60);
+    const { schema } = server.database.db;
+    await schema.alterTable('desk_log').renameTo('away').execute();
+    for (const [name, asked] of [
+      ['correct', { name: 'Ada King' }],
+      ['suppress', { reason: 'by-hand' }],
+      ['erase', { email: ADA }],
+    ] as const)
+      await assert.rejects(ask(name, { id, ...asked }), /desk_log/);
+    await schema.alterTable('away').renameTo('desk_log').execute();
+    const { person, suppressions } = (await ask('story', { id }))!;
+    assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
+  });
+
+  test('the desk says what to do if mail files of an erased person cannot be deleted', async (server) => {
+    const { leadId: id } = await becomeLead(server, ADA);
+    await server.advance(60);
+    const mail = { ...server.service.mail, deleteFilesAbout: () => Promise.reject(new Error('no')) };
+    const { ask, noted } = askedDesk({ ...server.service, mail });
+    const { erased } = (await ask('erase', { id, email: ADA }))!;
+    assert.match(
+      erased,
+      /^Erased: 1 lead, .* E-mails to or about the person may remain in .* Delete these e-mails there\.$/,
+    );
+    assert.deepEqual(await rowsNaming(server, ADA), []);
+    assert.equal((await noted()).at(-1)?.deed, 'erased');
+  });
+
+  test(
+    "a desk user can send the guide, suppress mail and undo a mistake, but not the person's decision",
+    { env: WITH_GUIDE },
+    async (server) => {
+      const { ask, noted } = askedDesk(server.service);
+      const { leadId: id } = await becomeLead(server, ADA);
+      await server.inbox.waitForMail(ADA, 2);
+      await server.advance(60);
+      await ask('sendGuide', { id });
+      await server.inbox.waitForMail(ADA, 3);
+      await ask('suppress', { id, reason: 'unsubscribed', note: ' by\u001B\ntelephone ' });
+      await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
+      const listed = (await ask('story', { id }))!;
+      assert.deepEqual([listed.person.state, listed.canSendGuide], ['suppressed', false]);
+      await assert.rejects(ask('sendGuide', { id }), /is suppressed \(unsubscribed\)/);
+      assert.deepEqual(listed.suppressions, [
+        { reason: 'unsubscribed', since: '2026-11-20T12:01:00.000Z', note: 'by telephone', canUndo: true },
+      ]);
+      await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Explain why/);
+      await server.advance(60);
+      await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
+      const back = (await ask('story', { id }))!;
+      assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
+      assert.equal(await server.countRows('suppression_removals'), 1);
+      await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not suppressed/);
+
+      await server.advance(60);
+      const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
+      await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+      assert.deepEqual(
+        (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
+        [false],
+      );
+      await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /own decision/);
+      assert.deepEqual(
+        (await noted()).filter(({ deed }) => deed !== 'looked'),
+        [
+          { deed: 'sent-guide', about: ADA, details: '' },
+          { deed: 'suppressed', about: ADA, details: 'unsubscribed' },
+          { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
+        ],
+      );
+    },
+  );
+});
