@@ -11,9 +11,16 @@ type ServerTest = (title: string, ...test: WithOptions<(server: ServerUnderTest)
 type AddTests = (on: { readonly engine: Engine; readonly test: ServerTest }) => void;
 
 /** Describes the subject once per engine. The options are those of all its servers. */
-export function onEachEngine(subject: string, ...tests: WithOptions<AddTests>): void {
+export const onEachEngine = (subject: string, ...tests: WithOptions<AddTests>): void =>
+  describeOn(ENGINES, subject, tests);
+
+/** For a subject that does not depend on the engine. */
+export const onSqlite = (subject: string, ...tests: WithOptions<AddTests>): void =>
+  describeOn(['sqlite'], subject, tests);
+
+function describeOn(engines: readonly Engine[], subject: string, tests: WithOptions<AddTests>): void {
   const [shared, addTests] = optionsFirst(tests);
-  for (const engine of ENGINES)
+  for (const engine of engines)
     describe(`${subject} on ${engine}`, () =>
       addTests({
         engine,

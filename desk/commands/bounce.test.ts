@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 
 import { bounceAddress } from '#server/secrets/mail-links.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { onEachEngine } from '#testing/on-each-engine.ts';
+import { onEachEngine, onSqlite } from '#testing/on-each-engine.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
@@ -170,55 +170,51 @@ onEachEngine('bounce reports', ({ test }) => {
   });
 });
 
-describe('bounce report files', () => {
-  it('"desk bounce" reads each message in a Maildir or .eml folder once and moves it to done/', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const { messageId } = await askForCode(server);
-      const mail = path.join(folder, 'Maildir');
-      for (const part of ['new', 'cur', 'tmp', 'done']) mkdirSync(path.join(mail, part), { recursive: true });
-      const files = ['new/1.host', 'cur/2.host:2,S', 'a.eml', 'tmp/3.host', 'notes.txt', 'done/a.eml'];
-      for (const name of files)
-        writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
-      const first = await succeeded(desk(server.service, ['bounce', '--folder', mail]));
-      assert.match(first.notes, /a\.eml: this is neither a bounce/);
-      assert.match(first.notes, /ada@example\.com does not exist and is now suppressed/);
-      assert.match(first.notes, /ada@example\.com is already suppressed/);
-      assert.deepEqual(
-        readdirSync(path.join(mail, 'done'))
-          .map((name) => name.replace(/^[\da-f-]{36}-/, ''))
-          .toSorted(),
-        ['1.host', '2.host:2,S', 'a.eml', 'a.eml'],
-      );
-      assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
-      const second = await desk(server.service, ['bounce', '--folder', mail]);
-      assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
-    }));
+onSqlite('bounce report files', ({ test }) => {
+  test('"desk bounce" reads each message in a Maildir or .eml folder once and moves it to done/', async (server) => {
+    const { messageId } = await askForCode(server);
+    const mail = path.join(folder, 'Maildir');
+    for (const part of ['new', 'cur', 'tmp', 'done']) mkdirSync(path.join(mail, part), { recursive: true });
+    const files = ['new/1.host', 'cur/2.host:2,S', 'a.eml', 'tmp/3.host', 'notes.txt', 'done/a.eml'];
+    for (const name of files)
+      writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
+    const first = await succeeded(desk(server.service, ['bounce', '--folder', mail]));
+    assert.match(first.notes, /a\.eml: this is neither a bounce/);
+    assert.match(first.notes, /ada@example\.com does not exist and is now suppressed/);
+    assert.match(first.notes, /ada@example\.com is already suppressed/);
+    assert.deepEqual(
+      readdirSync(path.join(mail, 'done'))
+        .map((name) => name.replace(/^[\da-f-]{36}-/, ''))
+        .toSorted(),
+      ['1.host', '2.host:2,S', 'a.eml', 'a.eml'],
+    );
+    assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
+    const second = await desk(server.service, ['bounce', '--folder', mail]);
+    assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
+  });
 
-  it('"desk bounce" reads every report in an mbox and lists the unreadable ones', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const { messageId } = await askForCode(server);
-      const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
-      const words =
-        'Subject: failure notice\r\n\r\nHi. This is the qmail-send program at mx.example.com.\r\n';
-      const mbox = `${line}${words}\r\n${line}${deliveryStatus({ messageId })}`;
-      const { notes } = await desk(server.service, ['bounce'], { input: () => piped(mbox) });
-      assert.match(
-        notes,
-        /message: this bounce from qmail has no machine-readable part\..*suppress add ADDRESS --reason bounced\.\n.*message \(2\): ada@example\.com does not exist/,
-      );
-      assert.deepEqual(await reasons(server), ['bounced']);
-    }));
+  test('"desk bounce" reads every report in an mbox and lists the unreadable ones', async (server) => {
+    const { messageId } = await askForCode(server);
+    const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
+    const words = 'Subject: failure notice\r\n\r\nHi. This is the qmail-send program at mx.example.com.\r\n';
+    const mbox = `${line}${words}\r\n${line}${deliveryStatus({ messageId })}`;
+    const { notes } = await desk(server.service, ['bounce'], { input: () => piped(mbox) });
+    assert.match(
+      notes,
+      /message: this bounce from qmail has no machine-readable part\..*suppress add ADDRESS --reason bounced\.\n.*message \(2\): ada@example\.com does not exist/,
+    );
+    assert.deepEqual(await reasons(server), ['bounced']);
+  });
 
-  it('"desk bounce" rejects a missing folder and a terminal as input', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      for (const [args, exitCode, sentence] of [
-        [[], 2, /Use --folder, or pipe in a message/],
-        [['--folder', path.join(folder, 'nothing')], 1, /is not a readable folder/],
-      ] as const) {
-        const called = desk(server.service, ['bounce', ...args], { input: () => null });
-        await refused(called, sentence, exitCode);
-      }
-    }));
+  test('"desk bounce" rejects a missing folder and a terminal as input', async (server) => {
+    for (const [args, exitCode, sentence] of [
+      [[], 2, /Use --folder, or pipe in a message/],
+      [['--folder', path.join(folder, 'nothing')], 1, /is not a readable folder/],
+    ] as const) {
+      const called = desk(server.service, ['bounce', ...args], { input: () => null });
+      await refused(called, sentence, exitCode);
+    }
+  });
 });
 
 it('the output of "desk bounce" contains no control characters from untrusted text', () =>

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
-import { onEachEngine } from '#testing/on-each-engine.ts';
+import { onEachEngine, onSqlite } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
@@ -498,33 +498,33 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
   );
 });
 
-describe('report contents', () => {
-  it('the report of an empty period says that nothing happened', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      assert.match(await pageOf(server), /Nobody asked for a code\./);
-      const text = await textOf(server, '30d');
-      assert.match(text, /No new leads in this period\./);
-      assert.doesNotMatch(text, /NaN|undefined|Infinity/);
-    }));
+onSqlite('report contents', ({ test }) => {
+  test('the report of an empty period says that nothing happened', async (server) => {
+    assert.match(await pageOf(server), /Nobody asked for a code\./);
+    const text = await textOf(server, '30d');
+    assert.match(text, /No new leads in this period\./);
+    assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+  });
 
-  it('the report counts a person with two requests once, by the last outcome', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      await ask(server, 'ada@example.com', 'newsletter');
-      await server.inbox.waitForMail('ada@example.com');
-      await server.advance(3_600);
-      await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
-      const { notEntered, bySource, byPlatform } = await reportOf(server);
-      assert.deepEqual(notEntered, []);
-      // Requests count for their first source, leads for the form whose code was entered.
-      assert.deepEqual(bySource, [
-        { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
-        { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
-      ]);
-      assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
-    }));
+  test('the report counts a person with two requests once, by the last outcome', async (server) => {
+    await ask(server, 'ada@example.com', 'newsletter');
+    await server.inbox.waitForMail('ada@example.com');
+    await server.advance(3_600);
+    await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
+    const { notEntered, bySource, byPlatform } = await reportOf(server);
+    assert.deepEqual(notEntered, []);
+    // Requests count for their first source, leads for the form whose code was entered.
+    assert.deepEqual(bySource, [
+      { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
+      { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
+    ]);
+    assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
+  });
 
-  it('the report shows the twelve largest sources and groups all others', () =>
-    withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+  test(
+    'the report shows the twelve largest sources and groups all others',
+    { env: { LEADS_PER_IP_PER_HOUR: '0' } },
+    async (server) => {
       const long = 's'.repeat(60);
       for (let index = 0; index < 14; index += 1) {
         await ask(server, `p${index}@example.com`, `${index % 2 ? 'odd\u202E ' : ''}${long}${index}`);
@@ -539,5 +539,6 @@ describe('report contents', () => {
         [7, 7],
         'those that begin alike are one',
       );
-    }));
+    },
+  );
 });
