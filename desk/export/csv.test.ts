@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
+import { createRandom } from '#testing/random.ts';
 
 const PIECES = [
   ...Array.from(',;"\'\n\r\t =+-@\\0\uFF1D\uFF0B\uFF0D\uFF20\uFEFF\u2028é'),
@@ -21,16 +22,10 @@ const PIECES = [
   "''",
 ];
 const FORMULA = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;
-function createDice(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
+const random = createRandom(1);
+const dice = (below: number) => Math.floor(random() * below);
 
 it('an exported CSV line is read back unchanged and never becomes a formula', () => {
-  const dice = createDice(1);
   for (let round = 0; round < 20_000; round += 1) {
     const cells = Array.from({ length: 1 + dice(4) }, () =>
       Array.from({ length: dice(5) }, () => PIECES[dice(PIECES.length)]).join(''),
