@@ -11,7 +11,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -222,16 +221,6 @@ describe('restoring settings and words', () => {
         'No backup was written, because .env cannot hold the value of MAIL_FROM in the environment. Change its quotes or line breaks, or add --without-secrets.',
       );
       await succeeded(deskIn(folder, env, ['backup', backup, '--without-secrets']));
-    }));
-
-  it('a backup is refused if a link in the campaign leads nowhere', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      const link = path.join(folder, 'campaign/media/link.png');
-      symlinkSync('missing.png', link);
-      await refused(
-        run('backup', backup),
-        `${link} is a symbolic link to a missing file. Correct the link, or delete it.`,
-      );
     }));
 
   it('a backup without secrets needs the secret that it was made with', () =>

@@ -9,11 +9,9 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { CommandFailure } from '#desk/command-failure.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { explainFailure } from '#server/startup/why-the-start-failed.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -94,33 +92,6 @@ describe('desk commands on an unusable database', () => {
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
-
-  it('a desk command explains a closed or exhausted PostgreSQL connection in a sentence', async () => {
-    const url = await createPostgresDatabase();
-    const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 1_000 });
-    const failing = (statement: string) =>
-      sql
-        .raw(statement)
-        .execute(db)
-        .then(
-          () => assert.fail(statement),
-          (error: unknown) => explainFailure(error, { engine: 'postgres', url }),
-        );
-    const where = `PostgreSQL at ${new URL(url).host}`;
-    try {
-      assert.equal(
-        await failing('select pg_terminate_backend(pg_backend_pid())'),
-        `${where} refused to work (terminating connection due to administrator command). Correct this there or in DATABASE_URL, and try again.`,
-      );
-      assert.equal(
-        await failing('select pg_sleep(9)'),
-        `${where} refused to work (canceling statement due to statement timeout). Correct this there or in DATABASE_URL, and try again.`,
-      );
-      assert.equal(await failing('select * from nothing'), null);
-    } finally {
-      await close();
-    }
-  });
 });
 
 for (const engine of ENGINES)
@@ -214,14 +185,6 @@ describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
 });
 
 describe('standard output of desk commands', () => {
-  it('every desk command reports a closed standard output', async () => {
-    const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
-    assertSentence(
-      await deskIn(import.meta.dirname, {}, ['--help'], gone),
-      'Standard output cannot be written.',
-    );
-  });
-
   async function run(
     folder: string,
     args: readonly string[],

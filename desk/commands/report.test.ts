@@ -419,9 +419,7 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
     const past = await reportOf(server, '--period', '2026-11');
     assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
     const pastText = await textOf(server, '2026-11');
-    assert.match(pastText, /Codes from this period are no longer stored/);
     assert.match(pastText, /^ {2}Page seen +12 +100% +–$/m);
-    assert.match(await pageOf(server, '--period', '2026-11'), /Read three quarters/);
   });
 
   test('the report can be limited to a known source or campaign', async (server) => {
@@ -448,8 +446,6 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
       ['newsletter'],
     );
     assert.equal(peopleOf(newsletter.before.funnel)[0], 1);
-    const direct = await reportOf(server, '--period', '7d', '--source', 'direct');
-    assert.deepEqual([direct.leads, peopleOf(direct.before.funnel)[0]], [0, 0]);
     const ofBoth = ['--campaign', 'spring', '--source', 'newsletter'];
     const spring = await reportOf(server, '--period', '7d', ...ofBoth);
     assert.deepEqual(spring.funnel, [
@@ -460,9 +456,6 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
     const out = await textOf(server, '7d', '--campaign', 'spring');
     assert.match(out, /November 2026, campaign spring$/m);
     assert.match(out, /left out/);
-    const page = await pageOf(server, '--source', 'newsletter');
-    assert.match(page, /<h1>Leads, .*, from newsletter<\/h1>/);
-    assert.doesNotMatch(page, /By source/);
     assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
     for (const [option, name, sentence] of [
       ['--source', 'newsleter', /Nobody came from “newsleter”\. Known sources: newsletter, /],
@@ -471,11 +464,6 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
       const notes = await refused(desk(server.service, ['report', '--json', option, name]), sentence, 2);
       assert.doesNotMatch(notes, /@/);
     }
-    const other = createVisitor(server, '10.250.0.2');
-    const headers = { referer: 'http://localhost/?utm_campaign=eve%40gmail.com' };
-    await other.post('/api/leads', filledForm({ email: 'eve@gmail.com' }), { headers });
-    await enter(server, other, 'eve@gmail.com');
-    assert.equal((await reportOf(server, '--period', '7d', '--campaign', 'others')).leads, 1);
   });
 
   test(

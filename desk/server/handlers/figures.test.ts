@@ -4,15 +4,12 @@ import { it } from 'node:test';
 import { v7 as uuid } from 'uuid';
 
 import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
-import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
-import { DAY_MS } from '#server/platform/time.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
 import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
-import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead as becomeLeadOfWebhooks, webhooksAt } from '#testing/webhook-leads.ts';
@@ -92,41 +89,6 @@ onEachEngine('overview, lists and report of the desk', ({ test, engine }) => {
     assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
     assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
     assert.equal(mail.isWritable, true);
-  });
-
-  test('the desk counts past days once an hour, but today on every request', async ({
-    database,
-    service,
-    now,
-    advance,
-  }) => {
-    const { countEach } = createDayCounts(service);
-    const add = (email: string, at: number) =>
-      database.db.insertInto('leads').values(leadVerifiedAt(email, at)).execute();
-    const begun = now();
-    const spans = [
-      { from: begun - 2 * DAY_MS, to: begun - DAY_MS },
-      { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
-      { from: begun, to: begun },
-    ];
-    const counted = () => countEach('leads', spans);
-    const today = begun - (begun % DAY_MS);
-    for (const [name, at] of Object.entries({
-      first: today - DAY_MS,
-      last: today - 1,
-      midnight: today,
-      now: begun,
-      before: begun - DAY_MS - 1,
-      old: begun - 2 * DAY_MS,
-      older: begun - 2 * DAY_MS - 1,
-    }))
-      await add(`${name}@example.com`, at);
-    assert.deepEqual(await counted(), [3, 5, 0]);
-    await add('late@example.com', today - 2);
-    await add('new@example.com', begun - 1);
-    assert.deepEqual(await counted(), [3, 6, 0]);
-    await advance(2 * 3_600);
-    assert.deepEqual(await counted(), [3, 7, 0]);
   });
 
   test('the report in the desk equals the report file and is cached for a minute', async (server) => {

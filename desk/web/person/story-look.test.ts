@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { detailsOf, storyDays, toneOf } from '#desk/web/person/story-look.ts';
-
-it('a timeline marks every kind of failed delivery as bad news', () => {
-  assert.equal(toneOf({ kind: 'mail', what: 'mail sent' }), 'quiet');
-  assert.equal(toneOf({ kind: 'mail', what: 'mail failed' }), 'bad');
-  assert.equal(toneOf({ kind: 'webhook', what: 'webhook dead' }), 'bad');
-  assert.equal(toneOf({ kind: 'code', what: 'had entered wrong codes' }), 'bad');
-  assert.equal(toneOf({ kind: 'code', what: 'entered the code' }), 'good');
-  assert.equal(toneOf({ kind: 'withdrawal', what: 'withdrew the consent' }), 'bad');
-  assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
-});
+import { detailsOf, storyDays } from '#desk/web/person/story-look.ts';
 
 it('a timeline entry shows which mail failed and why without being expanded', () => {
   const details = {
