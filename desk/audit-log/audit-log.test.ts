@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -9,8 +9,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
 import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
-import { atDesk, createDeskBrowser, DESK_SETTINGS, signInAtDesk } from '#testing/desk-under-test.ts';
+import {
+  deskOnEachEngine,
+  atDesk,
+  createDeskBrowser,
+  DESK_SETTINGS,
+  signInAtDesk,
+} from '#testing/desk-under-test.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer } from '#testing/server-under-test.ts';
@@ -28,164 +33,158 @@ type Line = {
   id: string;
 };
 
-for (const engine of ENGINES) {
-  describe(`audit log on ${engine}`, () => {
-    it('the audit log is listed page by page, newest or oldest first', () =>
-      atDesk(engine, async (app, server) => {
-        await becomeLead(server, LEAD);
-        const ada = await signInAtDesk(server, createDeskBrowser(app, '203.0.113.4'), ADA);
-        const { service } = server;
-        await desk(service, ['correct', LEAD, '--company', 'Engines']);
-        await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
-        await desk(service, ['export', '--list']);
-        await desk(service, ['export', '--source', LEAD]);
-        await inFolder(async (folder) => {
-          await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
-          const file = path.join(folder, 'people.csv');
-          writeFileSync(file, 'email\ngrace@example.com\n');
-          const imported = ['import', file, '--consent-source', 'a fair'];
-          await desk(service, [...imported, '--dry-run']);
-          await desk(service, imported);
-        });
-        await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
-        await desk(service, ['suppress', 'remove', LEAD]);
-        await desk(service, ['suppress', 'remove', LEAD]);
-        await desk(service, ['erase', LEAD]);
-        const list = async (...args: string[]) =>
-          JSON.parse((await desk(service, ['log', '--json', ...args])).out) as Line[];
-        const lines = await list();
-        assert.deepEqual(
-          lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
-          [
-            [ADA, 'signed-in', null, ''],
-            ['command line', 'corrected', LEAD, 'correct'],
-            ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
-            ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
-            ['command line', 'exported', LEAD, 'person'],
-            ['command line', 'imported', null, 'import'],
-            ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
-            ['command line', 'unsuppressed', LEAD, 'suppress remove'],
-          ],
-          'what was refused or only listed is not in it',
-        );
-        assert.equal(lines[0]?.from, '203.0.113.4');
-        assert.equal(lines[0]?.at, new Date(server.now()).toISOString());
-        assert.deepEqual(await list('--newest'), lines.toReversed());
-        const shown = await desk(service, ['log']);
-        assert.match(shown.out, /^when +who +did +about +details +from\n/);
-        assert.match(shown.notes, /8 lines\./);
+deskOnEachEngine('audit log', ({ test }) => {
+  test('the audit log is listed page by page, newest or oldest first', async (app, server) => {
+    await becomeLead(server, LEAD);
+    const ada = await signInAtDesk(server, createDeskBrowser(app, '203.0.113.4'), ADA);
+    const { service } = server;
+    await desk(service, ['correct', LEAD, '--company', 'Engines']);
+    await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
+    await desk(service, ['export', '--list']);
+    await desk(service, ['export', '--source', LEAD]);
+    await inFolder(async (folder) => {
+      await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
+      const file = path.join(folder, 'people.csv');
+      writeFileSync(file, 'email\ngrace@example.com\n');
+      const imported = ['import', file, '--consent-source', 'a fair'];
+      await desk(service, [...imported, '--dry-run']);
+      await desk(service, imported);
+    });
+    await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
+    await desk(service, ['suppress', 'remove', LEAD]);
+    await desk(service, ['suppress', 'remove', LEAD]);
+    await desk(service, ['erase', LEAD]);
+    const list = async (...args: string[]) =>
+      JSON.parse((await desk(service, ['log', '--json', ...args])).out) as Line[];
+    const lines = await list();
+    assert.deepEqual(
+      lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
+      [
+        [ADA, 'signed-in', null, ''],
+        ['command line', 'corrected', LEAD, 'correct'],
+        ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
+        ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
+        ['command line', 'exported', LEAD, 'person'],
+        ['command line', 'imported', null, 'import'],
+        ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
+        ['command line', 'unsuppressed', LEAD, 'suppress remove'],
+      ],
+      'what was refused or only listed is not in it',
+    );
+    assert.equal(lines[0]?.from, '203.0.113.4');
+    assert.equal(lines[0]?.at, new Date(server.now()).toISOString());
+    assert.deepEqual(await list('--newest'), lines.toReversed());
+    const shown = await desk(service, ['log']);
+    assert.match(shown.out, /^when +who +did +about +details +from\n/);
+    assert.match(shown.notes, /8 lines\./);
 
-        const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
-        assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
-        for (let at = 0; at < 120; at += 1)
-          await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
-        const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
-        const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
-          entries: Line[];
-          next: null;
-        }>();
-        assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
-        assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
-      }));
-
-    it('the audit log contains no erased e-mail address, even in lines written after the erasure', () =>
-      atDesk(engine, async (app, server) => {
-        const { service } = server;
-        await becomeLead(server, LEAD);
-        await signInAtDesk(server, createDeskBrowser(app), ADA);
-        const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
-        await look();
-        await look();
-        const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
-        assert.deepEqual(
-          (await logOf()).map(({ deed, about }) => [deed, about]),
-          [
-            ['signed-in', null],
-            ['looked', LEAD],
-          ],
-          'one look is one line',
-        );
-        const erased = await desk(service, ['erase', LEAD, '--yes']);
-        assert.match(erased.out, /1 audit log entry/);
-        await look();
-        const lines = await logOf();
-        assert.doesNotMatch(JSON.stringify(lines), /lin@/);
-        const pseudonym = lines[1]?.about;
-        assert.match(pseudonym ?? '', /^erased [\w-]{22}$/);
-        assert.deepEqual(
-          lines.map(({ deed, about }) => [deed, about]),
-          [
-            ['signed-in', null],
-            ['looked', pseudonym],
-            ['erased', pseudonym],
-            ['looked', pseudonym],
-          ],
-          'that it was done stays, and lines about one person belong together',
-        );
-      }));
-
-    it('paging through all contacts adds one audit log line per filter every ten minutes', () =>
-      atDesk(engine, async (app, server) => {
-        const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');
-        const look = async () => {
-          for (const list of [
-            'people',
-            'people?after=ffffffff-ffff-7fff-8fff-ffffffffffff',
-            'people?search=lin@example.org',
-            'people?search=grace&source=lin',
-            'lost?from=2026-11-01&to=2026-11-20',
-            'suppressions',
-          ])
-            assert.equal((await bob.get(`/api/${list}`)).statusCode, 200, list);
-        };
-        await look();
-        await look();
-        const seen = [
-          'list: verified',
-          'list: verified, with a search',
-          'list: verified, of a source, with a search',
-          'list: lost leads, from 2026-11-01, to 2026-11-20',
-          'list: addresses that get no mail',
-        ];
-        const noted = async () =>
-          (await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute())
-            .filter(({ deed }) => deed === 'looked')
-            .map(({ who, details }) => `${who} ${details}`);
-        const of = (details: string) => `bob@example.com ${details}`;
-        assert.deepEqual(await noted(), seen.map(of));
-        await server.advance(601);
-        await look();
-        assert.deepEqual(await noted(), [...seen, ...seen].map(of));
-      }));
-
-    it('audit log lines are deleted after RETENTION_DAYS, and desk sessions when they end', () =>
-      atDesk(
-        engine,
-        async (app, server) => {
-          await signInAtDesk(server, createDeskBrowser(app), ADA);
-          const { database, config } = server;
-          const clean = createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} });
-          const counts = async () => {
-            await clean();
-            const { countRows } = server;
-            return [
-              await countRows('desk_sign_ins'),
-              await countRows('desk_sessions'),
-              await countRows('desk_log'),
-            ];
-          };
-          assert.deepEqual(await counts(), [1, 1, 1]);
-          await server.advance(12 * 3_600 + 1);
-          assert.deepEqual(await counts(), [0, 0, 1]);
-          await server.advance(9 * 86_400);
-          assert.deepEqual(await counts(), [0, 0, 1]);
-          await server.advance(86_400);
-          assert.deepEqual(await counts(), [0, 0, 0]);
-        },
-        { RETENTION_DAYS: '10' },
-      ));
+    const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
+    assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
+    for (let at = 0; at < 120; at += 1)
+      await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
+    const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
+    const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
+      entries: Line[];
+      next: null;
+    }>();
+    assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
+    assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
   });
-}
+
+  test('the audit log contains no erased e-mail address, even in lines written after the erasure', async (app, server) => {
+    const { service } = server;
+    await becomeLead(server, LEAD);
+    await signInAtDesk(server, createDeskBrowser(app), ADA);
+    const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+    await look();
+    await look();
+    const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
+    assert.deepEqual(
+      (await logOf()).map(({ deed, about }) => [deed, about]),
+      [
+        ['signed-in', null],
+        ['looked', LEAD],
+      ],
+      'one look is one line',
+    );
+    const erased = await desk(service, ['erase', LEAD, '--yes']);
+    assert.match(erased.out, /1 audit log entry/);
+    await look();
+    const lines = await logOf();
+    assert.doesNotMatch(JSON.stringify(lines), /lin@/);
+    const pseudonym = lines[1]?.about;
+    assert.match(pseudonym ?? '', /^erased [\w-]{22}$/);
+    assert.deepEqual(
+      lines.map(({ deed, about }) => [deed, about]),
+      [
+        ['signed-in', null],
+        ['looked', pseudonym],
+        ['erased', pseudonym],
+        ['looked', pseudonym],
+      ],
+      'that it was done stays, and lines about one person belong together',
+    );
+  });
+
+  test('paging through all contacts adds one audit log line per filter every ten minutes', async (app, server) => {
+    const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');
+    const look = async () => {
+      for (const list of [
+        'people',
+        'people?after=ffffffff-ffff-7fff-8fff-ffffffffffff',
+        'people?search=lin@example.org',
+        'people?search=grace&source=lin',
+        'lost?from=2026-11-01&to=2026-11-20',
+        'suppressions',
+      ])
+        assert.equal((await bob.get(`/api/${list}`)).statusCode, 200, list);
+    };
+    await look();
+    await look();
+    const seen = [
+      'list: verified',
+      'list: verified, with a search',
+      'list: verified, of a source, with a search',
+      'list: lost leads, from 2026-11-01, to 2026-11-20',
+      'list: addresses that get no mail',
+    ];
+    const noted = async () =>
+      (await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute())
+        .filter(({ deed }) => deed === 'looked')
+        .map(({ who, details }) => `${who} ${details}`);
+    const of = (details: string) => `bob@example.com ${details}`;
+    assert.deepEqual(await noted(), seen.map(of));
+    await server.advance(601);
+    await look();
+    assert.deepEqual(await noted(), [...seen, ...seen].map(of));
+  });
+
+  test(
+    'audit log lines are deleted after RETENTION_DAYS, and desk sessions when they end',
+    async (app, server) => {
+      await signInAtDesk(server, createDeskBrowser(app), ADA);
+      const { database, config } = server;
+      const clean = createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} });
+      const counts = async () => {
+        await clean();
+        const { countRows } = server;
+        return [
+          await countRows('desk_sign_ins'),
+          await countRows('desk_sessions'),
+          await countRows('desk_log'),
+        ];
+      };
+      assert.deepEqual(await counts(), [1, 1, 1]);
+      await server.advance(12 * 3_600 + 1);
+      assert.deepEqual(await counts(), [0, 0, 1]);
+      await server.advance(9 * 86_400);
+      assert.deepEqual(await counts(), [0, 0, 1]);
+      await server.advance(86_400);
+      assert.deepEqual(await counts(), [0, 0, 0]);
+    },
+    { RETENTION_DAYS: '10' },
+  );
+});
 
 it('the audit log also records failed actions, but not actions that never started', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>

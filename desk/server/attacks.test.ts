@@ -18,8 +18,9 @@ import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { freshDatabase } from '#testing/databases.ts';
 import {
+  deskOnEachEngine,
   atDesk,
   createDeskBrowser,
   type DeskBrowser,
@@ -460,129 +461,120 @@ describe('guessing at the desk', () => {
     ));
 });
 
-for (const engine of ENGINES) {
-  describe(`guessing desk codes on ${engine}`, () => {
-    it('after five wrong attempts even the right desk code is refused, from any network', () =>
-      atDesk(engine, async (app, server) => {
-        const victim = createDeskBrowser(app);
-        await victim.post('/api/sign-in', { email: ADA });
-        const code = codeIn(await server.inbox.waitForMail(ADA));
-        const cookies = Object.fromEntries(victim.cookies);
-        const from = networks(100);
-        const guesses = Array.from({ length: 1_000 }, (_, at) => String(at * 97).padStart(6, '0')).filter(
-          (guess) => guess !== code,
-        );
-        const outcomes: string[] = [];
-        for (let at = 0; at < guesses.length; at += from.length)
-          await Promise.all(
-            from.map(async (remoteAddress, index) => {
-              const payload = { code: guesses[at + index] ?? '000000' };
-              const guess = { method: 'POST', url: '/api/sign-in/code', payload, cookies } as const;
-              outcomes.push(String(outcomeOf(await app.inject({ ...guess, remoteAddress }))));
-            }),
-          );
-        assert.equal(outcomes.filter((one) => one === 'wrong-code').length, DESK_SIGN_IN.attempts);
-        const refused = outcomes.filter((one) => one === 'too-many-tries').length;
-        assert.equal(refused, outcomes.length - DESK_SIGN_IN.attempts);
-        assert.equal(await enterCode(victim, code), 'too-many-tries');
-        await victim.post('/api/sign-in', { email: ADA });
-        const newer = codeIn(await server.inbox.waitForMail(ADA, 2));
-        assert.equal(await enterCode(victim, code), 'wrong-code', 'a new code revives no old one');
-        assert.equal(await server.countRows('desk_sessions'), 0);
-        assert.equal(await enterCode(victim, newer), 'in');
-        const log = await deskLogPage(server.database.db, { order: 'oldest', after: null, limit: 1 });
-        assert.deepEqual(
-          log.map(({ who, deed }) => [who, deed]),
-          [[ADA, 'refused']],
-          'a wrong attempt is in the audit log',
-        );
-        assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
-      }));
-
-    it('a resent desk code does not reset the attempts, and both newest codes work', () =>
-      atDesk(engine, async (app, server) => {
-        const browser = createDeskBrowser(app);
-        await browser.post('/api/sign-in', { email: ADA });
-        const first = codeIn(await server.inbox.waitForMail(ADA));
-        const wrong = first === '000000' ? '000001' : '000000';
-        for (let at = 0; at < 3; at += 1) assert.equal(await enterCode(browser, wrong), 'wrong-code');
-        await server.advance(60);
-        await browser.post('/api/sign-in', { email: STRANGER });
-        await server.advance(1);
-        await browser.post('/api/sign-in', { email: ADA });
-        await server.inbox.waitForMail(ADA, 2);
-        assert.equal(await enterCode(browser, wrong), 'wrong-code');
-        assert.equal(
-          await enterCode(browser, first),
-          'in',
-          'the fifth attempt, with the code before the newest',
-        );
-      }));
-
-    it('one network can guess desk codes only up to its limit, whatever the browser', () =>
-      atDesk(engine, async (app) => {
-        for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
-          const browser = createDeskBrowser(app, '203.0.113.9');
-          const { statusCode } = await browser.post('/api/sign-in/code', { code: '123456' });
-          assert.equal(statusCode, at < DESK_SIGN_IN.codesFromNetwork ? 400 : 429);
-        }
-      }));
-
-    it('no response, statement or stored row reveals DESK_PEOPLE', async () => {
-      const statements: string[] = [];
-      const database = await freshDatabase(engine, {
-        onStatement: (statement) => void statements.push(statement),
-      });
-      await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
-        withDesk(server, async (app) => {
-          /** Returns the statements of a request, without those for its mail, which is queued after the response. */
-          const ofRequest = (from: number) =>
-            statements
-              .slice(from)
-              .filter((statement) =>
-                /desk_sign_ins|limit_windows|desk_sessions|desk_passkeys|desk_log|advisory/.test(statement),
-              )
-              .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement))
-              .toSorted();
-          const walk = async (email: string, address: string) => {
-            const browser = createDeskBrowser(app, address);
-            const from = statements.length;
-            const answers = [
-              await browser.post('/api/sign-in', { email }),
-              await browser.post('/api/sign-in', { email }),
-              ...(await Promise.all(
-                ['000000', '000001'].map((code) => browser.post('/api/sign-in/code', { code })),
-              )),
-            ];
-            for (let tries = 0; tries < DESK_SIGN_IN.attempts; tries += 1)
-              answers.push(await browser.post('/api/sign-in/code', { code: '000002' }));
-            return {
-              statements: ofRequest(from),
-              answers: answers.map(({ statusCode, headers, body, cookies }) => ({
-                statusCode,
-                body,
-                headers: Object.keys(headers),
-                length: headers['content-length'],
-                cookies: cookies.map(({ value, ...cookie }) => ({ ...cookie, length: value.length })),
-              })),
-            };
-          };
-          await setTimeout(1_000);
-          const listed = await walk(ADA, '203.0.113.1');
-          const unlisted = await walk(STRANGER, '203.0.113.2');
-          assert.deepEqual(unlisted, listed);
-          assert.ok(listed.statements.length > 10);
-          const tables = ['desk_sign_ins', 'desk_sessions', 'desk_log', 'limit_windows', 'outbox'] as const;
-          await server.inbox.waitForMail(ADA);
-          for (const table of tables)
-            assert.doesNotMatch(
-              JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute()),
-              /eve@/,
-              table,
-            );
-          assert.doesNotMatch(server.logLines.join(''), /eve@|ada@/);
+deskOnEachEngine('guessing desk codes', ({ test, engine }) => {
+  test('after five wrong attempts even the right desk code is refused, from any network', async (app, server) => {
+    const victim = createDeskBrowser(app);
+    await victim.post('/api/sign-in', { email: ADA });
+    const code = codeIn(await server.inbox.waitForMail(ADA));
+    const cookies = Object.fromEntries(victim.cookies);
+    const from = networks(100);
+    const guesses = Array.from({ length: 1_000 }, (_, at) => String(at * 97).padStart(6, '0')).filter(
+      (guess) => guess !== code,
+    );
+    const outcomes: string[] = [];
+    for (let at = 0; at < guesses.length; at += from.length)
+      await Promise.all(
+        from.map(async (remoteAddress, index) => {
+          const payload = { code: guesses[at + index] ?? '000000' };
+          const guess = { method: 'POST', url: '/api/sign-in/code', payload, cookies } as const;
+          outcomes.push(String(outcomeOf(await app.inject({ ...guess, remoteAddress }))));
         }),
       );
-    });
+    assert.equal(outcomes.filter((one) => one === 'wrong-code').length, DESK_SIGN_IN.attempts);
+    const refused = outcomes.filter((one) => one === 'too-many-tries').length;
+    assert.equal(refused, outcomes.length - DESK_SIGN_IN.attempts);
+    assert.equal(await enterCode(victim, code), 'too-many-tries');
+    await victim.post('/api/sign-in', { email: ADA });
+    const newer = codeIn(await server.inbox.waitForMail(ADA, 2));
+    assert.equal(await enterCode(victim, code), 'wrong-code', 'a new code revives no old one');
+    assert.equal(await server.countRows('desk_sessions'), 0);
+    assert.equal(await enterCode(victim, newer), 'in');
+    const log = await deskLogPage(server.database.db, { order: 'oldest', after: null, limit: 1 });
+    assert.deepEqual(
+      log.map(({ who, deed }) => [who, deed]),
+      [[ADA, 'refused']],
+      'a wrong attempt is in the audit log',
+    );
+    assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
   });
-}
+
+  test('a resent desk code does not reset the attempts, and both newest codes work', async (app, server) => {
+    const browser = createDeskBrowser(app);
+    await browser.post('/api/sign-in', { email: ADA });
+    const first = codeIn(await server.inbox.waitForMail(ADA));
+    const wrong = first === '000000' ? '000001' : '000000';
+    for (let at = 0; at < 3; at += 1) assert.equal(await enterCode(browser, wrong), 'wrong-code');
+    await server.advance(60);
+    await browser.post('/api/sign-in', { email: STRANGER });
+    await server.advance(1);
+    await browser.post('/api/sign-in', { email: ADA });
+    await server.inbox.waitForMail(ADA, 2);
+    assert.equal(await enterCode(browser, wrong), 'wrong-code');
+    assert.equal(await enterCode(browser, first), 'in', 'the fifth attempt, with the code before the newest');
+  });
+
+  test('one network can guess desk codes only up to its limit, whatever the browser', async (app) => {
+    for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
+      const browser = createDeskBrowser(app, '203.0.113.9');
+      const { statusCode } = await browser.post('/api/sign-in/code', { code: '123456' });
+      assert.equal(statusCode, at < DESK_SIGN_IN.codesFromNetwork ? 400 : 429);
+    }
+  });
+
+  it('no response, statement or stored row reveals DESK_PEOPLE', async () => {
+    const statements: string[] = [];
+    const database = await freshDatabase(engine, {
+      onStatement: (statement) => void statements.push(statement),
+    });
+    await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
+      withDesk(server, async (app) => {
+        /** Returns the statements of a request, without those for its mail, which is queued after the response. */
+        const ofRequest = (from: number) =>
+          statements
+            .slice(from)
+            .filter((statement) =>
+              /desk_sign_ins|limit_windows|desk_sessions|desk_passkeys|desk_log|advisory/.test(statement),
+            )
+            .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement))
+            .toSorted();
+        const walk = async (email: string, address: string) => {
+          const browser = createDeskBrowser(app, address);
+          const from = statements.length;
+          const answers = [
+            await browser.post('/api/sign-in', { email }),
+            await browser.post('/api/sign-in', { email }),
+            ...(await Promise.all(
+              ['000000', '000001'].map((code) => browser.post('/api/sign-in/code', { code })),
+            )),
+          ];
+          for (let tries = 0; tries < DESK_SIGN_IN.attempts; tries += 1)
+            answers.push(await browser.post('/api/sign-in/code', { code: '000002' }));
+          return {
+            statements: ofRequest(from),
+            answers: answers.map(({ statusCode, headers, body, cookies }) => ({
+              statusCode,
+              body,
+              headers: Object.keys(headers),
+              length: headers['content-length'],
+              cookies: cookies.map(({ value, ...cookie }) => ({ ...cookie, length: value.length })),
+            })),
+          };
+        };
+        await setTimeout(1_000);
+        const listed = await walk(ADA, '203.0.113.1');
+        const unlisted = await walk(STRANGER, '203.0.113.2');
+        assert.deepEqual(unlisted, listed);
+        assert.ok(listed.statements.length > 10);
+        const tables = ['desk_sign_ins', 'desk_sessions', 'desk_log', 'limit_windows', 'outbox'] as const;
+        await server.inbox.waitForMail(ADA);
+        for (const table of tables)
+          assert.doesNotMatch(
+            JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute()),
+            /eve@/,
+            table,
+          );
+        assert.doesNotMatch(server.logLines.join(''), /eve@|ada@/);
+      }),
+    );
+  });
+});

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { noteUse } from '#server/db/tables/desk-access.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
-import { ENGINES } from '#testing/databases.ts';
 import {
-  atDesk,
+  deskOnEachEngine,
   createDeskBrowser,
   DESK_URL,
   signInAtDesk,
@@ -26,148 +24,133 @@ const optionsOf = async (browser: DeskBrowser, path: string): Promise<Options> =
 const ADD = '/api/passkeys/options';
 const ENTER = '/api/sign-in/passkey/options';
 
-for (const engine of ENGINES) {
-  describe(`desk passkeys on ${engine}`, () => {
-    it('a passkey signs in its owner without an e-mail address until it is removed', () =>
-      atDesk(engine, async (app, server) => {
-        const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
-        const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
-        const key = createAuthenticator(DESK_URL);
-        const options = await optionsOf(ada, ADD);
-        assert.equal(options.user?.name, ADA);
-        assert.ok(
-          !Buffer.from(options.user.id, 'base64url').includes('ada'),
-          'the handle is not the address',
-        );
-        const credential = key.create(options);
-        const stolen = await bob.post('/api/passkeys/add', { name: 'Mine', credential });
-        assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'only for the person who began it');
-        const added = await ada.post('/api/passkeys/add', { name: 'Laptop', credential });
-        assert.equal(added.statusCode, 200, added.body);
-        const told = await server.inbox.waitForMail(ADA, 2);
-        assert.equal(
-          told.parsed.subject,
-          'A passkey was added to your account at the desk of Master AI-Powered Outreach',
-        );
-        assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 400);
+deskOnEachEngine('desk passkeys', ({ test }) => {
+  test('a passkey signs in its owner without an e-mail address until it is removed', async (app, server) => {
+    const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
+    const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
+    const key = createAuthenticator(DESK_URL);
+    const options = await optionsOf(ada, ADD);
+    assert.equal(options.user?.name, ADA);
+    assert.ok(!Buffer.from(options.user.id, 'base64url').includes('ada'), 'the handle is not the address');
+    const credential = key.create(options);
+    const stolen = await bob.post('/api/passkeys/add', { name: 'Mine', credential });
+    assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'only for the person who began it');
+    const added = await ada.post('/api/passkeys/add', { name: 'Laptop', credential });
+    assert.equal(added.statusCode, 200, added.body);
+    const told = await server.inbox.waitForMail(ADA, 2);
+    assert.equal(
+      told.parsed.subject,
+      'A passkey was added to your account at the desk of Master AI-Powered Outreach',
+    );
+    assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 400);
 
-        const laptop = createDeskBrowser(app, '203.0.113.8');
-        const asked = await optionsOf(laptop, ENTER);
-        assert.deepEqual(asked.allowCredentials ?? [], [], 'it says of no one that they have a passkey');
-        const entered = await laptop.post('/api/sign-in/passkey', { credential: key.get(asked) });
-        assert.equal(entered.statusCode, 200, entered.body);
-        const me = (await laptop.get('/api/me')).json<{ email: string; role: string }>();
-        assert.deepEqual([me.email, me.role], [ADA, 'all']);
-        const listed = (await laptop.get('/api/passkeys')).json<{
-          passkeys: { id: string; usedAt: string }[];
-        }>();
-        assert.deepEqual(
-          listed.passkeys.map(({ id, usedAt }) => [id, usedAt]),
-          [[key.id, new Date(server.now()).toISOString()]],
-        );
-        assert.deepEqual((await bob.get('/api/passkeys')).json(), { passkeys: [] });
-        assert.equal((await bob.post('/api/passkeys/remove', { id: key.id })).statusCode, 404);
-        assert.equal((await ada.post('/api/passkeys/remove', { id: key.id })).statusCode, 200);
-        const after = key.get(await optionsOf(laptop, ENTER));
-        assert.equal((await laptop.post('/api/sign-in/passkey', { credential: after })).statusCode, 400);
+    const laptop = createDeskBrowser(app, '203.0.113.8');
+    const asked = await optionsOf(laptop, ENTER);
+    assert.deepEqual(asked.allowCredentials ?? [], [], 'it says of no one that they have a passkey');
+    const entered = await laptop.post('/api/sign-in/passkey', { credential: key.get(asked) });
+    assert.equal(entered.statusCode, 200, entered.body);
+    const me = (await laptop.get('/api/me')).json<{ email: string; role: string }>();
+    assert.deepEqual([me.email, me.role], [ADA, 'all']);
+    const listed = (await laptop.get('/api/passkeys')).json<{
+      passkeys: { id: string; usedAt: string }[];
+    }>();
+    assert.deepEqual(
+      listed.passkeys.map(({ id, usedAt }) => [id, usedAt]),
+      [[key.id, new Date(server.now()).toISOString()]],
+    );
+    assert.deepEqual((await bob.get('/api/passkeys')).json(), { passkeys: [] });
+    assert.equal((await bob.post('/api/passkeys/remove', { id: key.id })).statusCode, 404);
+    assert.equal((await ada.post('/api/passkeys/remove', { id: key.id })).statusCode, 200);
+    const after = key.get(await optionsOf(laptop, ENTER));
+    assert.equal((await laptop.post('/api/sign-in/passkey', { credential: after })).statusCode, 400);
 
-        const again = createAuthenticator(DESK_URL);
-        const credentialAgain = again.create(await optionsOf(ada, ADD));
-        assert.equal(
-          (await ada.post('/api/passkeys/add', { name: 'Phone', credential: credentialAgain })).statusCode,
-          200,
-        );
-        const log = JSON.parse((await desk(server.service, ['log', '--json'])).out) as {
-          who: string;
-          deed: string;
-        }[];
-        assert.deepEqual(
-          log.filter(({ who }) => who === ADA).map(({ deed }) => deed),
-          ['signed-in', 'added-passkey', 'signed-in', 'removed-passkey', 'added-passkey'],
-        );
-        await desk(server.service, ['erase', ADA, '--yes']);
-        assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
-      }));
-
-    it('the desk refuses a reused, late, unverified, copied or foreign passkey', () =>
-      atDesk(engine, async (app, server) => {
-        const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
-        const key = createAuthenticator(DESK_URL);
-        const credential = key.create(await optionsOf(ada, ADD));
-        assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 200);
-        const browser = createDeskBrowser(app, '203.0.113.8');
-        const enter = async (given: object, target = browser) =>
-          (await target.post('/api/sign-in/passkey', { credential: given })).headers['x-error-code'] ?? 'in';
-
-        const options = await optionsOf(browser, ENTER);
-        const cookies = Object.fromEntries(browser.cookies);
-        const given = key.get(options);
-        const both = await Promise.all(
-          [1, 2].map(() =>
-            app.inject({
-              method: 'POST',
-              url: '/api/sign-in/passkey',
-              payload: { credential: given },
-              cookies,
-            }),
-          ),
-        );
-        assert.deepEqual(
-          both.map(({ statusCode }) => statusCode).toSorted(),
-          [200, 400],
-          'one of two at once',
-        );
-
-        assert.equal(
-          await enter(key.get(options), createDeskBrowser(app)),
-          'wrong-passkey',
-          'without the cookie',
-        );
-        const lies = [
-          { origin: 'https://desk.example.com.evil.example' },
-          { origin: 'https://guide.example.com' },
-          { verifies: false },
-        ];
-        for (const lie of lies)
-          assert.equal(
-            await enter(key.get(await optionsOf(browser, ENTER), lie)),
-            'wrong-passkey',
-            JSON.stringify(lie),
-          );
-        const other = createAuthenticator(DESK_URL);
-        // The counter exceeds the known one, so only the signature is wrong.
-        for (let uses = 0; uses < 50; uses += 1) other.get(options);
-        const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
-        assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');
-        assert.equal(
-          await enter(other.get(await optionsOf(browser, ENTER))),
-          'wrong-passkey',
-          'an unknown one',
-        );
-
-        const late = key.get(await optionsOf(browser, ENTER));
-        await server.advance(301);
-        assert.equal(await enter(late), 'wrong-passkey', 'after five minutes');
-        await server.database.db.updateTable('desk_passkeys').set({ counter: 1_000 }).execute();
-        assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'wrong-passkey', 'a copy');
-        await server.database.db.updateTable('desk_passkeys').set({ counter: 0 }).execute();
-        assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'in');
-        const { db } = server.database;
-        const before = await db.selectFrom('desk_passkeys').selectAll().executeTakeFirstOrThrow();
-        const use = { id: key.id, publicKey: before.public_key, now: server.now() };
-        for (const counter of [0, before.counter - 1, before.counter])
-          assert.equal(await noteUse(db, { ...use, counter }), false, 'a use that another has overtaken');
-        await withDesk(
-          server,
-          async (without) => {
-            const outside = createDeskBrowser(without);
-            const asked = await optionsOf(outside, ENTER);
-            assert.equal(await enter(key.get(asked), outside), 'wrong-passkey', 'taken off DESK_PEOPLE');
-          },
-          { access: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
-        );
-        const putBack = await enter(key.get(await optionsOf(browser, ENTER)));
-        assert.equal(putBack, 'wrong-passkey', 'put back on DESK_PEOPLE');
-      }));
+    const again = createAuthenticator(DESK_URL);
+    const credentialAgain = again.create(await optionsOf(ada, ADD));
+    assert.equal(
+      (await ada.post('/api/passkeys/add', { name: 'Phone', credential: credentialAgain })).statusCode,
+      200,
+    );
+    const log = JSON.parse((await desk(server.service, ['log', '--json'])).out) as {
+      who: string;
+      deed: string;
+    }[];
+    assert.deepEqual(
+      log.filter(({ who }) => who === ADA).map(({ deed }) => deed),
+      ['signed-in', 'added-passkey', 'signed-in', 'removed-passkey', 'added-passkey'],
+    );
+    await desk(server.service, ['erase', ADA, '--yes']);
+    assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
   });
-}
+
+  test('the desk refuses a reused, late, unverified, copied or foreign passkey', async (app, server) => {
+    const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
+    const key = createAuthenticator(DESK_URL);
+    const credential = key.create(await optionsOf(ada, ADD));
+    assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 200);
+    const browser = createDeskBrowser(app, '203.0.113.8');
+    const enter = async (given: object, target = browser) =>
+      (await target.post('/api/sign-in/passkey', { credential: given })).headers['x-error-code'] ?? 'in';
+
+    const options = await optionsOf(browser, ENTER);
+    const cookies = Object.fromEntries(browser.cookies);
+    const given = key.get(options);
+    const both = await Promise.all(
+      [1, 2].map(() =>
+        app.inject({
+          method: 'POST',
+          url: '/api/sign-in/passkey',
+          payload: { credential: given },
+          cookies,
+        }),
+      ),
+    );
+    assert.deepEqual(both.map(({ statusCode }) => statusCode).toSorted(), [200, 400], 'one of two at once');
+
+    assert.equal(
+      await enter(key.get(options), createDeskBrowser(app)),
+      'wrong-passkey',
+      'without the cookie',
+    );
+    const lies = [
+      { origin: 'https://desk.example.com.evil.example' },
+      { origin: 'https://guide.example.com' },
+      { verifies: false },
+    ];
+    for (const lie of lies)
+      assert.equal(
+        await enter(key.get(await optionsOf(browser, ENTER), lie)),
+        'wrong-passkey',
+        JSON.stringify(lie),
+      );
+    const other = createAuthenticator(DESK_URL);
+    // The counter exceeds the known one, so only the signature is wrong.
+    for (let uses = 0; uses < 50; uses += 1) other.get(options);
+    const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
+    assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');
+    assert.equal(await enter(other.get(await optionsOf(browser, ENTER))), 'wrong-passkey', 'an unknown one');
+
+    const late = key.get(await optionsOf(browser, ENTER));
+    await server.advance(301);
+    assert.equal(await enter(late), 'wrong-passkey', 'after five minutes');
+    await server.database.db.updateTable('desk_passkeys').set({ counter: 1_000 }).execute();
+    assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'wrong-passkey', 'a copy');
+    await server.database.db.updateTable('desk_passkeys').set({ counter: 0 }).execute();
+    assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'in');
+    const { db } = server.database;
+    const before = await db.selectFrom('desk_passkeys').selectAll().executeTakeFirstOrThrow();
+    const use = { id: key.id, publicKey: before.public_key, now: server.now() };
+    for (const counter of [0, before.counter - 1, before.counter])
+      assert.equal(await noteUse(db, { ...use, counter }), false, 'a use that another has overtaken');
+    await withDesk(
+      server,
+      async (without) => {
+        const outside = createDeskBrowser(without);
+        const asked = await optionsOf(outside, ENTER);
+        assert.equal(await enter(key.get(asked), outside), 'wrong-passkey', 'taken off DESK_PEOPLE');
+      },
+      { access: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
+    );
+    const putBack = await enter(key.get(await optionsOf(browser, ENTER)));
+    assert.equal(putBack, 'wrong-passkey', 'put back on DESK_PEOPLE');
+  });
+});
