@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
 
@@ -528,7 +527,6 @@ onSqlite('import files', ({ test }) => {
 
   test('an import of an unreadable file gives the reason and imports nobody, even with --skip-bad', async (server) => {
     const long = 'p,a@example.com\n'.repeat(7_000);
-    const tall = `${'p'.repeat(100_001)},b@example.com\n`;
     for (const [content, sentence] of [
       ['', /list\.csv is empty\./],
       [
@@ -552,21 +550,13 @@ onSqlite('import files', ({ test }) => {
         `name,email\n${long}"Ada,b@example.com\n${long}`,
         /cannot be read near line 13251, because a row has .* unclosed quotation mark/,
       ],
-      [`name,email\n${tall}`, /cannot be read near line 2, because a row has more than 100000 characters/],
-      [
-        'name,email\nAda,a@example.com\nA"d"a,b@example.com\n',
-        /cannot be read near line 3, because a quotation/,
-      ],
     ] as const) {
       const notes = await refused(importFile(server, content, '--skip-bad'), sentence);
       assert.doesNotMatch(notes, /ada@/);
       assert.equal(await server.countRows('imported_leads'), 0);
     }
-    for (const [file, sentence] of [
-      ['/no/such/list.csv', /does not exist\. Name the CSV/],
-      [os.tmpdir(), /is not a regular file\./],
-    ] as const)
-      await refused(desk(server.service, ['import', file, '--consent-source', SOURCE]), sentence);
+    const missing = ['import', '/no/such/list.csv', '--consent-source', SOURCE];
+    await refused(desk(server.service, missing), /does not exist\. Name the CSV/);
   });
 });
 

@@ -96,8 +96,7 @@ onEachEngine('lists and exports', ({ test }) => {
   );
 
   test('"desk leads" refuses an unknown source and suggests the most similar known ones', async (server) => {
-    const leads = (source: string, ...args: string[]) =>
-      desk(server.service, ['leads', '--source', source, ...args]);
+    const leads = (source: string) => desk(server.service, ['leads', '--source', source]);
     assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
     const from = (source: string) => ({
       referer: `http://localhost/?utm_source=${source}&utm_campaign=spring`,
@@ -111,10 +110,6 @@ onEachEngine('lists and exports', ({ test }) => {
     const known = 'Nobody came from “newsleter”. Known sources: newsletter, webinar, direct.';
     await refused(leads('newsleter'), known, 2);
     assert.equal((await leads('webinar')).notes, '0 leads.');
-    assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
-    assert.match((await leads('direct', '--state', 'imported')).notes, /do not apply to imported people/);
-    const noCampaign = 'Nobody came from “sprin”. Known campaigns: ';
-    assert.ok((await desk(server.service, ['leads', '--campaign', 'sprin'])).notes.startsWith(noCampaign));
     const exported = await succeeded(desk(server.service, ['export', '--source', 'newsleter']));
     assert.equal(rowsOf(exported.out).length, 1);
     assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
@@ -327,7 +322,6 @@ describe('command-line arguments', () => {
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
       [['leads', '--state', 'imported', '--flag', 'free-mail'], /do not apply to imported people/],
-      [['export', '--state', 'imported', '--campaign', 'spring'], /do not apply to imported people/],
       [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be later than --since/],
       [['lost', '--until', '2020-01-01'], /^--until must be later than --since/],
       [
@@ -338,7 +332,6 @@ describe('command-line arguments', () => {
       [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
       [['leads', '--limit', '0'], /Use a number of 1 or more\./],
-      [['leads', '--limit', 'two'], /Use a number of 1 or more\./],
       [['leads', '--search', ' '], /Enter part of an e-mail address, a name or a company\./],
       [['report'], /No output was chosen\. Use --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /Use only one of the two/],
@@ -357,10 +350,7 @@ describe('command-line arguments', () => {
       ],
       [['doctor', '--send', 'ada'], /"ada" is not an e-mail address/],
       [['show', 'ada at example'], /"ada at example" is not an e-mail address/],
-      [['erase', '--yes', 'ada at example'], /"ada at example" is not an e-mail address/],
-      [['person', '--out', 'x', 'ada at example'], /"ada at example" is not an e-mail address/],
       [['correct', 'ada@example.com'], 'Nothing to correct. Use --name, --company or --answer.'],
-      [['correct', '--name', 'Ada', 'ada at example'], /"ada at example" is not an e-mail address/],
     ] as const)
       await refused(run(args), sentence, 2);
     assert(!existsSync('exprot'));

@@ -18,18 +18,8 @@ for (const engine of ENGINES) {
     it('the doctor reports a clock that is behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
-        await service.database.db
-          .insertInto('outbox')
-          .values({
-            id: 'a',
-            kind: 'code',
-            payload: '{}',
-            recipient: 'ada@example.com',
-            due_at: NOW,
-            created_at: NOW,
-            turn_at: NOW,
-          })
-          .execute();
+        await sql`insert into outbox (id, kind, payload, recipient, due_at, created_at, turn_at)
+          values ('a', 'code', '{}', 'ada@example.com', ${NOW}, ${NOW}, ${NOW})`.execute(service.database.db);
         await service.close();
         assert.match(
           (await findingsAbout('clock', instance, { now: NOW - 60_000 }))[0]!,

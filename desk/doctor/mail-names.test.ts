@@ -37,16 +37,14 @@ describe('MX checks', () => {
     only(await finds(zone, (dns) => examineMailExchange(dns, { domain, mailHost })));
   const one = { A: ['192.0.2.1'] };
   const ours = '10 mail.example.com';
+  const served = (...records: string[]): NameRecords => ({
+    MX: records.map((record) => record.split(' ')).map(([at, name = '']) => [Number(at), name]),
+  });
 
   for (const [zone, state, sentence, publish] of [
     [
       {
-        'example.com': {
-          MX: [
-            [20, 'two.example.com'],
-            [10, 'one.example.com'],
-          ],
-        },
+        'example.com': served('20 two.example.com', '10 one.example.com'),
         'one.example.com': one,
         'two.example.com': { AAAA: ['2001:db8::2'] },
       },
@@ -55,9 +53,9 @@ describe('MX checks', () => {
     ],
     [{ 'example.com': {} }, 'problem', /\S/, ours],
     [{}, 'problem', /^example\.com does not exist in DNS/, ours],
-    [{ 'example.com': { MX: [[0, '.']] } }, 'problem', /\S/, ours],
+    [{ 'example.com': served('0 .') }, 'problem', /\S/, ours],
     [
-      { 'example.com': { MX: [[10, 'gone.example.com']] } },
+      { 'example.com': served('10 gone.example.com') },
       'problem',
       /names gone\.example\.com, which has no IP address/,
       ours,
@@ -65,21 +63,11 @@ describe('MX checks', () => {
     [{ 'example.com': one }, 'warning', /\S/, ours],
     [
       {
-        'example.com': {
-          MX: [
-            [10, 'one.example.com'],
-            [20, 'gone.example.com'],
-          ],
-        },
+        'example.com': served('10 one.example.com', '20 gone.example.com'),
         'one.example.com': one,
       },
       'warning',
       /gone\.example\.com/,
-    ],
-    [
-      { 'example.com': { fault: 'SERVFAIL' } },
-      'problem',
-      /^DNS did not answer the query for example\.com \(ESERVFAIL\)/,
     ],
   ] as readonly (readonly [Zone, Finding['state'], RegExp, string?])[])
     it(`the doctor reports "${state}" for the MX records ${JSON.stringify(zone)}`, async () => {
@@ -161,15 +149,7 @@ describe('SPF checks', () => {
       assert.match(found.sentence, sentence);
     });
 
-  for (const term of [
-    'ip4:192.0.2.1/33',
-    'ipv4:192.0.2.1',
-    'include:',
-    'a:',
-    'all:x',
-    'redirect=',
-    'ip6:192.0.2.1',
-  ])
+  for (const term of ['ip4:192.0.2.1/33', 'ipv4:192.0.2.1', 'include:', 'all:x', 'redirect='])
     it(`the doctor reports the invalid SPF term "${term}"`, async () => {
       const found = await spf1(of(`v=spf1 mx ${term} ~all`));
       assert.deepEqual([found.state, found.publish], ['problem', undefined]);

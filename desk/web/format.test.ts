@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { dateTime, dayName, shortTime, utcTime } from '#desk/web/format.ts';
+import { dateTime, dayName, shortTime } from '#desk/web/format.ts';
 
 const BERLIN = 'Europe/Berlin';
 const NOW = new Date('2026-11-23T06:30:00Z');
@@ -14,10 +14,6 @@ it('times in the desk are as short as possible without ambiguity', () => {
   assert.equal(shortTime('2026-11-22T23:30:00Z', BERLIN, NOW), '00:30');
   assert.equal(shortTime('2026-11-22T22:30:00Z', BERLIN, NOW), '22 Nov, 23:30');
   assert.equal(shortTime('2025-11-23T06:30:00Z', BERLIN, NOW), '23 Nov 2025');
-});
-
-it('the desk shows UTC to the second next to a local time', () => {
-  assert.equal(utcTime('2026-11-23T06:30:05.123Z'), '2026-11-23 06:30:05');
 });
 
 it('a day in the desk has the same name in every time zone', () => {

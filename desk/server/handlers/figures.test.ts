@@ -145,7 +145,7 @@ onEachEngine('overview, lists and report of the desk', ({ test, engine }) => {
       withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
         const { ask, noted } = askedDesk(server.service);
         await becomeLeadOfWebhooks(server);
-        await until(() => server.webhookOutcomes.length >= 1);
+        await until(async () => server.webhookOutcomes.length >= 1 && (await ask('webhooks'))!.queued === 2);
         const waiting = (await ask('webhooks'))!;
         assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
         assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
@@ -157,13 +157,8 @@ onEachEngine('overview, lists and report of the desk', ({ test, engine }) => {
           .updateTable('webhook_events')
           .set({ state: 'dead', finished_at: server.now() })
           .execute();
-        const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
-        assert.deepEqual(toDo.slice(0, 1), [
-          [
-            '2 webhook events were given up. Fix the receiving program, and then send the events again.',
-            '/mail',
-          ],
-        ]);
+        const [first] = (await ask('today'))!.toDo;
+        assert.match(`${first?.page}: ${first?.sentence}`, /^\/mail: 2 webhook events were given up\. Fix/);
         const dead = (await ask('webhooks'))!;
         assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
         assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });

@@ -14,10 +14,6 @@ it('the desk names the browser and the system from the user agent', () => {
       'Chrome on Linux',
     ],
     [
-      'Mozilla/5.0 (Macintosh; Intel Mac OS X 14.0; rv:140.0) Gecko/20100101 Firefox/140.0',
-      'Firefox on macOS',
-    ],
-    [
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
       'Safari on iPhone',
     ],

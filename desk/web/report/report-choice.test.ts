@@ -32,7 +32,3 @@ it('the report offers the last twelve months, newest first', () => {
   assert.equal(offered[9]?.name, 'December 2025');
   assert.equal(offeredPeriods(NOW, 'Europe/Berlin', '30d')[8]?.value, '2026-02');
 });
-
-it('the report also offers a period typed into the URL', () => {
-  assert.deepEqual(offeredPeriods(NOW, 'UTC', '3w')[0], { value: '3w' });
-});
