@@ -20,7 +20,7 @@ import type { Metrics } from '#server/log/metrics.ts';
 import type { Service, ServiceReplacements } from '#server/startup/service.ts';
 import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 import { changeFiles, withLastingCampaignCopy, type Changes } from '#testing/campaign-copy.ts';
-import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
+import { freshDatabaseUrl, releaseDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { until } from '#testing/until.ts';
@@ -170,6 +170,7 @@ async function startServer({
       await app.close();
       await service.close();
       await givenDatabase?.close();
+      releaseDatabase(databaseUrl);
       await inbox.close();
     },
   };

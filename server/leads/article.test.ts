@@ -134,6 +134,8 @@ onEachEngine('guide file', ({ test }) => {
     assert.equal(headers['content-disposition'], 'attachment; filename="the guide.pdf"');
     assert.equal(headers['cache-control'], 'private, no-store');
     assert.equal(headers['x-robots-tag'], 'noindex');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
 
     const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
     assert.equal(part.statusCode, 206);
