@@ -1,4 +1,4 @@
-import { expect, hold, requestsTo, test } from './fixtures.ts';
+import { expect, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
@@ -42,27 +42,3 @@ for (const [what, answer] of [
     expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
     await visitor.openArticle();
   });
-
-test('a first script that loads late loads the second script only once', async ({
-  page,
-  visitor,
-  expectedErrors,
-}) => {
-  expectedErrors.push(/assets\/app-/);
-  const asked = requestsTo(page, '/assets/second-');
-  let failures = 2;
-  await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
-  await page.goto('/');
-  await visitor.readArticle();
-  expect(asked).toHaveLength(1);
-});
-
-test('a reloaded code screen requests both scripts at once', async ({ page, visitor }) => {
-  await visitor.startAtCode();
-  const release = await hold(page, '**/assets/app-*');
-  const asked = page.waitForRequest(SECOND_FILE);
-  await page.reload({ waitUntil: 'commit' });
-  await asked;
-  release();
-  await expect(visitor.codeScreen).toBeVisible();
-});
