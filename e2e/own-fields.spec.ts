@@ -43,11 +43,12 @@ test('answers to every kind of custom question, and the tick for news, survive r
   await test.step('the form with all errors passes axe and fits at 320 px', async () => {
     await visitor.sendForm();
     for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
-    for (const width of [320, 768, 1280]) {
+    for (const width of [1280, 768, 320]) {
       await resize(page, { width, height: 800 });
-      await expectNoViolations(page, `${width} px`);
       expect(await overflow(page), `${width} px`).toBe(0);
     }
+    await expectNoViolations(page, 'form with errors');
+    await resize(page, { width: 1280, height: 800 });
   });
 
   await test.step('the box for news is optional, and loses its tick when its sentence changes', async () => {
