@@ -2,13 +2,7 @@ import { expect, runDesk, test } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
-test('a visitor fills in the form, pastes the mailed code and reads the article', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+test('a visitor sends the form, pastes the code and reads the article', async ({ page, visitor, site }) => {
   await page.goto(`${site.url}/?utm_source=newsletter&gclid=click-1&session=secret`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
   expect((await page.request.get(`${site.url}/api/article`)).status()).toBe(401);

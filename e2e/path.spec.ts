@@ -49,11 +49,7 @@ function testPath(name: ProxyName, campaigns: typeof GUIDES, testMore: (guides: 
 
     testMore(() => guides);
 
-    test('an unknown URL under the path shows the 404 page of the campaign', async ({
-      page,
-      context,
-      expectedErrors,
-    }) => {
+    test('an unknown URL under the path shows its 404 page', async ({ page, context, expectedErrors }) => {
       expectedErrors.push(/status of 404/);
       const strays = watchForStrays(context);
       const response = await page.goto(`${site.url}/nothing/here`);
@@ -73,9 +69,7 @@ function testPath(name: ProxyName, campaigns: typeof GUIDES, testMore: (guides: 
         );
     });
 
-    test('a proxy for a path responds to a form with a sentence while the page is stopped', async ({
-      request,
-    }) => {
+    test('a proxy for a path refuses forms with a sentence while the page is down', async ({ request }) => {
       expect((await request.get(`${site.url}/`)).status()).toBe(200);
       await site.stop();
       const answer = await request.post(`${site.url}/api/leads`, { data: {} });
@@ -89,12 +83,11 @@ function testPath(name: ProxyName, campaigns: typeof GUIDES, testMore: (guides: 
 }
 
 testPath('nginx', GUIDES, (guides) => {
-  test('a visitor to a page under a path, and its links in mail, never leave the path', async ({
+  test('a visitor to a page under a path never leaves it, nor do links in mail', async ({
     page,
     context,
   }) => {
     const strays = watchForStrays(context);
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
     const [site] = guides().sites as [Site, Site];
     const visitor = createVisitor(page, site);
@@ -181,10 +174,7 @@ testPath('nginx', GUIDES, (guides) => {
 });
 
 testPath('caddy', GUIDES.slice(0, 1), (guides) => {
-  test('Caddy passes on a visit to a page under a path, from landing page to reloaded article', async ({
-    page,
-    context,
-  }) => {
+  test('Caddy passes on a whole visit to a page under a path', async ({ page, context }) => {
     const strays = watchForStrays(context);
     const [site] = guides().sites as [Site];
     const visitor = createVisitor(page, site);

@@ -23,6 +23,7 @@ export default defineConfig({
     launchOptions: chromiumLaunchOptions(),
     viewport: { width: 1280, height: 800 },
     timezoneId: 'UTC',
+    permissions: ['clipboard-read', 'clipboard-write'],
     // Drawing animations takes a sixth of the time. Tests of motion set 'no-preference'.
     reducedMotion: 'reduce',
     // A trace takes a fifth of the time. To get one for a failed test: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
