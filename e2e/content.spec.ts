@@ -4,12 +4,20 @@ import path from 'node:path';
 import type { Locator } from '@playwright/test';
 
 import { renderArticle } from '#server/campaign/article.ts';
-import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
+import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { expectNoViolations } from './axe.ts';
-import { blocksContextMenu, boxAtRest, expect, expectLoaded, requestsTo, resize, test } from './fixtures.ts';
+import {
+  blocksContextMenu,
+  boxAtRest,
+  expect,
+  expectLoaded,
+  nextFrame,
+  requestsTo,
+  resize,
+  test,
+} from './fixtures.ts';
 
-test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
+test('the article page is a preview with three parts', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   const { article } = visitor;
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Outreach');
@@ -48,10 +56,7 @@ test('the article page is a preview with three parts', async ({ page, visitor, c
   expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
 });
 
-test('text selection and the context menu are disabled, except for a prompt to copy', async ({
-  page,
-  visitor,
-}) => {
+test('text selection and the context menu are disabled, except for prompts', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   const { article } = visitor;
   await expect(article).toHaveCSS('user-select', 'none');
@@ -92,63 +97,53 @@ const STYLED = [
   ['td[align=right]', 'text-align', '-webkit-right'],
 ] as const;
 
-for (const [name, campaign] of Object.entries({
-  campaign: DEFAULT_CAMPAIGN,
-  'examples/german': GERMAN_CAMPAIGN,
-}))
-  test(`the article of ${name} shows every documented Markdown element, styled`, async ({
-    page,
-    visitor,
-  }) => {
-    const markdown = readFileSync(path.join(campaign, 'article', 'article.md'), 'utf8');
-    const nested = '- **bold** point\n  - point below it\n  1. step below it\n';
-    const article = renderArticle(`${markdown}\n${nested}`, { notes: { title: 'Notes', back: 'Back' } });
-    await page.route('**/api/article', (route) => route.fulfill({ json: article }));
-    await page.route('**/media/*-640x*', (route) => {
-      const file = path.join(campaign, 'media', path.basename(new URL(route.request().url()).pathname));
-      return route.fulfill({ path: file });
-    });
-    await visitor.startAtArticle();
-    for (const selector of [
-      'h2',
-      'h3',
-      'blockquote[data-formula]',
-      'a[href^="https://support"]',
-      'img[width="640"]',
-      'li code',
-      'figure code.language-prompt',
-      'code.language-letter',
-      'table',
-      'sup > a',
-      'section ol > li',
-    ])
-      await expect(visitor.article.locator(selector).first(), selector).toBeVisible();
-    const look = (selector: string, property: string) =>
-      visitor.article
-        .locator(selector)
-        .first()
-        .evaluate((element, css) => getComputedStyle(element).getPropertyValue(css), property);
-    for (const [selector, property, value] of STYLED)
-      expect(await look(selector, property), selector).toBe(value);
-    const pixels = async (selector: string, property: string) =>
-      Number.parseFloat(await look(selector, property));
-    for (const list of ['ul', 'ol']) expect(await pixels(list, 'padding-inline-start')).toBeGreaterThan(16);
-    expect(await pixels('h3', 'margin-top')).toBeGreaterThan(await pixels('h3', 'margin-bottom'));
-    for (const picture of await visitor.article.locator('img').all()) {
-      await picture.scrollIntoViewIfNeeded();
-      await expectLoaded(picture);
-    }
+test('the article shows every documented Markdown element, styled', async ({ page, visitor }) => {
+  const markdown = readFileSync(path.join(DEFAULT_CAMPAIGN, 'article', 'article.md'), 'utf8');
+  const nested = '- **bold** point\n  - point below it\n  1. step below it\n';
+  const article = renderArticle(`${markdown}\n${nested}`, { notes: { title: 'Notes', back: 'Back' } });
+  await page.route('**/api/article', (route) => route.fulfill({ json: article }));
+  await page.route('**/media/*-640x*', (route) => {
+    const file = path.basename(new URL(route.request().url()).pathname);
+    return route.fulfill({ path: path.join(DEFAULT_CAMPAIGN, 'media', file) });
   });
+  await visitor.startAtArticle();
+  for (const selector of [
+    'h2',
+    'h3',
+    'blockquote[data-formula]',
+    'a[href^="https://support"]',
+    'img[width="640"]',
+    'li code',
+    'figure code.language-prompt',
+    'code.language-letter',
+    'table',
+    'sup > a',
+    'section ol > li',
+  ])
+    await expect(visitor.article.locator(selector).first(), selector).toBeVisible();
+  const look = (selector: string, property: string) =>
+    visitor.article
+      .locator(selector)
+      .first()
+      .evaluate((element, css) => getComputedStyle(element).getPropertyValue(css), property);
+  for (const [selector, property, value] of STYLED)
+    expect(await look(selector, property), selector).toBe(value);
+  const pixels = async (selector: string, property: string) =>
+    Number.parseFloat(await look(selector, property));
+  for (const list of ['ul', 'ol']) expect(await pixels(list, 'padding-inline-start')).toBeGreaterThan(16);
+  expect(await pixels('h3', 'margin-top')).toBeGreaterThan(await pixels('h3', 'margin-bottom'));
+  for (const picture of await visitor.article.locator('img').all()) {
+    await picture.scrollIntoViewIfNeeded();
+    await expectLoaded(picture);
+  }
+});
 
 const LONG = renderArticle(
   `# Guide\n\nA lead.[^1]\n\n${['One', 'Two', 'Three', 'Four', 'Five'].map((name) => `## Part ${name}\n\n${'A line of text.\n\n'.repeat(20)}`).join('')}[^1]: A note.\n`,
   { contents: 'Contents', notes: { title: 'Notes', back: 'Back to the text' } },
 );
 
-test('the contents and the footnotes lead within the article, without a new history entry', async ({
-  page,
-  visitor,
-}) => {
+test('contents and footnotes lead within the article, without a history entry', async ({ page, visitor }) => {
   await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
   await visitor.startAtArticle();
   const before = await page.evaluate(() => history.length);
@@ -173,18 +168,13 @@ test('the contents and the footnotes lead within the article, without a new hist
   await expectNoViolations(page, 'a long article');
 });
 
-test('a visitor who comes back can continue at the last heading, until the end was read', async ({
-  page,
-  visitor,
-}) => {
+test('a returning visitor can continue at the last heading until the end', async ({ page, visitor }) => {
   await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
   await visitor.startAtArticle();
   const button = page.getByRole('button', { name: 'Continue where you stopped: Part Three' });
   const scrollTo = async (top: number) => {
     await page.evaluate((y) => window.scrollTo(0, y), top);
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await nextFrame(page);
   };
   const place = () => page.evaluate(() => localStorage.getItem('reading-place'));
   await scrollTo(700);
@@ -231,8 +221,7 @@ test('the progress bar follows the reading from 0 to 100 percent', async ({ page
     .toBe(1280);
 });
 
-test('sharing without a share sheet copies the public link', async ({ page, visitor, context, site }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+test('sharing without a share sheet copies the public link', async ({ page, visitor, site }) => {
   await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
   await visitor.startAtArticle();
   await page.evaluate(() => history.replaceState(history.state, '', '/?utm_source=test'));
@@ -246,23 +235,6 @@ test('sharing without a share sheet copies the public link', async ({ page, visi
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${site.url}/`);
     await visitor.closeToast();
   }
-});
-
-test('an ended session is reported and can be replaced by entering a new code', async ({
-  page,
-  visitor,
-  context,
-}) => {
-  await visitor.startAtArticle();
-  await context.clearCookies();
-  await page.reload();
-  await expect(page.getByText('Your access has ended.')).toBeVisible();
-  await expect(page.getByRole('progressbar', { name: 'Reading progress' })).toHaveAttribute(
-    'aria-valuenow',
-    '0',
-  );
-  await page.getByRole('button', { name: 'Get a new code' }).click();
-  await expect(visitor.form).toBeVisible();
 });
 
 test('the right code opens the article without a further request', async ({ page, visitor }) => {
