@@ -23,12 +23,7 @@ async function settle(page: Page): Promise<void> {
   await nextFrame(page);
 }
 
-test('a form, code or article sent offline fails immediately and is not sent later', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
+test('a form, code or article sent offline fails at once', async ({ page, visitor, context, site }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   const forms = requestsTo(page, '/api/leads');
@@ -79,7 +74,7 @@ async function letCome(page: Page, url: string, release: () => void): Promise<vo
   await settle(page);
 }
 
-test('a late response to a form or code does not move a visitor who has left the screen', async ({
+test('a late response to a form or code does not move a visitor who has left it', async ({
   page,
   visitor,
 }) => {
@@ -124,10 +119,14 @@ const NOT_CHECKED = [
   },
 ];
 
-test('a code that could not be checked stays in its boxes and is not marked wrong', async ({
-  page,
-  visitor,
-}) => {
+/** Aborts the check of a code, so its digits stay in the boxes unchecked. */
+async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
+  await answerNext(visitor.page, '**/api/verify', null);
+  await visitor.enterCode(digits);
+  await expect(tryAgain(visitor.page)).toBeVisible();
+}
+
+test('an unchecked code stays, to be sent again, typed over or corrected', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   for (const { what, says, ...answer } of NOT_CHECKED)
@@ -151,20 +150,7 @@ test('a code that could not be checked stays in its boxes and is not marked wron
       await expect(page.getByText('Your code could not be checked.')).toBeVisible();
       await expect(tryAgain(page)).toBeFocused();
     });
-  await page.keyboard.press('Enter');
-  await expect(visitor.article).toBeVisible();
-});
 
-/** Aborts the check of a code, so its digits stay in the boxes unchecked. */
-async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
-  await answerNext(visitor.page, '**/api/verify', null);
-  await visitor.enterCode(digits);
-  await expect(tryAgain(visitor.page)).toBeVisible();
-}
-
-test('an unchecked code can be sent again, typed over or corrected', async ({ page, visitor }) => {
-  await visitor.startAtCode();
-  const code = await visitor.mailedCode();
   await leaveUnchecked(visitor, wrongFor(code));
   await tryAgain(page).click();
   await expect(visitor.toast).toContainText('400: That code is wrong or no longer valid.');
@@ -228,10 +214,7 @@ test('a request without a response ends with a message after half a minute', asy
   await expect(visitor.article).toBeVisible();
 });
 
-test('unreadable responses to the form and to the right code lead to the next stage', async ({
-  page,
-  visitor,
-}) => {
+test('unreadable responses to the form and the code lead to the next stage', async ({ page, visitor }) => {
   for (const api of ['leads', 'verify'])
     await page.route(`**/api/${api}`, async (route) => {
       await route.fulfill({ response: await route.fetch(), body: '' });
@@ -244,11 +227,7 @@ test('unreadable responses to the form and to the right code lead to the next st
   await expect(visitor.toast).toContainText('Verified!');
 });
 
-test('a URL with a user name and password redirects to the same URL without them', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a user name and password are removed from the URL', async ({ page, visitor, site }) => {
   await page.goto(site.url.replace('://', '://user:secret@'));
   await visitor.askForCode();
   expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);

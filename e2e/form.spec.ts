@@ -32,10 +32,7 @@ test('the form has the fields, defaults and labels of the specification', async 
   await expect(page.locator('meta[name=viewport]')).toHaveAttribute('content', /viewport-fit=cover/);
 });
 
-test('errors in the form appear on the first submission and disappear once corrected', async ({
-  page,
-  visitor,
-}) => {
+test('errors in the form appear on submission and disappear once corrected', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   await visitor.startAtForm();
   const name = page.getByLabel('Full Name *');
@@ -79,30 +76,31 @@ test('errors in the form appear on the first submission and disappear once corre
   await expect(page.getByText(visitor.email, { exact: true })).toBeVisible();
 });
 
-for (const [reducedMotion, behavior] of [
-  ['no-preference', 'smooth'],
-  ['reduce', 'instant'],
-] as const)
-  test(`the form scrolls into view 100 ms after it appears, with behaviour "${behavior}"`, async ({
-    page,
-    visitor,
-  }) => {
-    await page.clock.install();
+test('the form scrolls after 100 ms, smoothly unless motion is reduced', async ({ page, visitor }) => {
+  await page.clock.install();
+  await page.goto('/');
+  await page.evaluate(() => {
+    Element.prototype.scrollIntoView = function scrollIntoView(options?: boolean | ScrollIntoViewOptions) {
+      document.documentElement.dataset['scrolled'] = JSON.stringify(options);
+    };
+  });
+  await stopClock(page);
+  const scrolled = () => page.locator('html').getAttribute('data-scrolled');
+  for (const [reducedMotion, behavior] of [
+    ['no-preference', 'smooth'],
+    ['reduce', 'instant'],
+  ] as const) {
     await page.emulateMedia({ reducedMotion });
-    await page.goto('/');
-    await page.evaluate(() => {
-      Element.prototype.scrollIntoView = function scrollIntoView(options?: boolean | ScrollIntoViewOptions) {
-        document.documentElement.dataset['scrolled'] = JSON.stringify(options);
-      };
-    });
-    await stopClock(page);
     await visitor.openForm();
-    const scrolled = () => page.locator('html').getAttribute('data-scrolled');
     await page.clock.runFor(99);
     expect(await scrolled()).toBeNull();
     await page.clock.runFor(1);
     expect(await scrolled()).toBe(JSON.stringify({ behavior }));
-  });
+    await page.goBack();
+    await expect(visitor.landing).toBeVisible();
+    await page.evaluate(() => delete document.documentElement.dataset['scrolled']);
+  }
+});
 
 test('the form shows that it is being sent, and sends its fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
@@ -129,7 +127,13 @@ const FAILURES = [
   { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: FALLBACK },
 ];
 
-test('a refused form shows a destructive toast and keeps the text', async ({ page, visitor }) => {
+const REFUSED_FIELDS = [
+  { field: 'email', label: 'Work Email *', change: 'ada@work.example' },
+  { field: 'company', label: 'Company Name *', change: 'Engines' },
+  { field: 'consent', label: /^I agree to receive emails/, change: null },
+] as const;
+
+test('a refused form shows a toast, keeps the text and names the field', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   for (const { what, says, ...answer } of FAILURES)
@@ -142,19 +146,7 @@ test('a refused form shows a destructive toast and keeps the text', async ({ pag
       await expect(page.getByRole('button', { name: 'Send Verification Code' })).toBeEnabled();
       await visitor.closeToast();
     });
-});
 
-const REFUSED_FIELDS = [
-  { field: 'email', label: 'Work Email *', change: 'ada@work.example' },
-  { field: 'company', label: 'Company Name *', change: 'Engines' },
-  { field: 'consent', label: /^I agree to receive emails/, change: null },
-] as const;
-
-test("the server's error about a field stays at it until the visitor changes it", async ({
-  page,
-  visitor,
-}) => {
-  await visitor.startAtForm();
   for (const { field, label, change } of REFUSED_FIELDS)
     await test.step(field, async () => {
       const body = `Not this ${field}.`;
@@ -174,10 +166,7 @@ test("the server's error about a field stays at it until the visitor changes it"
   await visitor.sendValidForm();
 });
 
-test('a visitor who fills in the hidden field solves a proof of work and gets the code', async ({
-  page,
-  visitor,
-}) => {
+test('the hidden field leads to a proof of work, and then to the code', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
     field.value = 'https://example.com';

@@ -11,21 +11,31 @@ test('the header stays at the top of the screen and is opaque', async ({ page })
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture appears from medium screens up', async ({ page }) => {
-  const requested = requestsTo(page, /hero/);
+test('the hero picture and the sample pages load only when they are shown', async ({ page }) => {
+  const requested = requestsTo(page, /hero|inside-/);
   await resize(page, { width: 767, height: 800 });
-  await page.goto('/', { waitUntil: 'networkidle' });
+  await page.goto('/');
+  const summary = page.getByText('Look inside');
+  await summary.scrollIntoViewIfNeeded();
+  await page.waitForLoadState('networkidle');
   const hero = page.getByRole('img', { name: /^Five index cards/ });
   await expect(hero).toBeHidden();
   expect(requested).toEqual([]);
+  await summary.click();
+  const pages = page.getByRole('img', { name: /^Two pages of/ });
+  await expect(pages).toHaveCount(2);
+  for (const picture of await pages.all()) {
+    await picture.scrollIntoViewIfNeeded();
+    await expectLoaded(picture, 300);
+  }
   await resize(page, { width: 1280, height: 800 });
+  await expect(summary).toBeHidden();
+  await expect(pages).toHaveCount(2);
   await expect(hero).toBeVisible();
   await expectLoaded(hero, 300);
 });
 
-test('the theme is light at first, changes on the first press and is stored under "theme"', async ({
-  page,
-}) => {
+test('the theme is light at first, changes on a press and is stored as "theme"', async ({ page }) => {
   await page.goto('/');
   const theme = () =>
     page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
@@ -57,10 +67,7 @@ test('the theme is light at first, changes on the first press and is stored unde
   expect(await theme()).toBe('light light');
 });
 
-test('the page has the stored theme from the first frame, or light if it is unknown', async ({
-  page,
-  expectedErrors,
-}) => {
+test('the first frame has the stored theme, or light if it is unknown', async ({ page, expectedErrors }) => {
   expectedErrors.push(/assets\/(?:app|display)-/);
   await page.route('**/assets/**', (route) => route.abort());
   for (const [stored, shown] of [
@@ -86,26 +93,6 @@ test('an unknown path shows the 404 page with a link back', async ({ page, expec
   await expect(page.locator('html')).toHaveClass('dark');
   await page.getByRole('link', { name: 'Go to the guide' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
-});
-
-test("the guide's sample pages are shown on a phone only after a press", async ({ page }) => {
-  const requested = requestsTo(page, /inside-/);
-  await resize(page, { width: 375, height: 700 });
-  await page.goto('/');
-  const summary = page.getByText('Look inside');
-  await summary.scrollIntoViewIfNeeded();
-  await page.waitForLoadState('networkidle');
-  expect(requested).toEqual([]);
-  await summary.click();
-  const pages = page.getByRole('img', { name: /^Two pages of/ });
-  await expect(pages).toHaveCount(2);
-  for (const picture of await pages.all()) {
-    await picture.scrollIntoViewIfNeeded();
-    await expectLoaded(picture, 300);
-  }
-  await resize(page, { width: 1280, height: 800 });
-  await expect(summary).toBeHidden();
-  await expect(pages).toHaveCount(2);
 });
 
 test('a phone with a high-resolution screen downloads less than 165 kB', async ({ browser, site }) => {

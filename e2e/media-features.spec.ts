@@ -23,7 +23,7 @@ test('only the article is printed, dark on white, in either theme', async ({ pag
   }
 });
 
-test('controls, progress and logo are visible in forced colours', async ({ page, visitor }) => {
+test('forced colours and more contrast keep controls and text visible', async ({ page, visitor }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto('/');
   const expectOutlined = async (what: string) => {
@@ -31,7 +31,14 @@ test('controls, progress and logo are visible in forced colours', async ({ page,
     expect(Number.parseFloat(await styleOf(visitor, what, 'border-top-width')), what).toBeGreaterThan(0);
   };
   await expectOutlined('button[name=hero]');
-  await visitor.askForCode();
+  await visitor.openForm();
+  await page.emulateMedia({ forcedColors: 'none', contrast: 'more' });
+  const ink = await styleOf(visitor, 'body', 'color');
+  expect(await styleOf(visitor, 'main p:has(+ form)', 'color')).toBe(ink);
+  expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
+
+  await page.emulateMedia({ forcedColors: 'active', contrast: null });
+  await visitor.sendValidForm();
   await expectOutlined('main [role=group] input');
   const ground = await styleOf(visitor, 'body', 'background-color');
   expect(await styleOf(visitor, 'header svg', 'color')).not.toBe(ground);
@@ -41,15 +48,4 @@ test('controls, progress and logo are visible in forced colours', async ({ page,
   expect(await styleOf(visitor, 'main [role=group] input', 'border-top-style')).not.toBe(usual);
   await visitor.openArticle();
   expect(await styleOf(visitor, '[role=progressbar] > div', 'background-color')).not.toBe(ground);
-});
-
-test('muted text and borders have the text colour when more contrast is requested', async ({
-  page,
-  visitor,
-}) => {
-  await page.emulateMedia({ contrast: 'more' });
-  await visitor.startAtForm();
-  const ink = await styleOf(visitor, 'body', 'color');
-  expect(await styleOf(visitor, 'main p:has(+ form)', 'color')).toBe(ink);
-  expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
