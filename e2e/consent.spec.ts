@@ -40,11 +40,7 @@ const receiptsOf = (site: Site, email: string) =>
     return rows.map(({ text }) => text);
   });
 
-test('the consent receipt has the wording shown in an old tab, even after a reload', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('the form of an old tab needs the new consent wording', async ({ page, visitor, site }) => {
   const old = otherWording('I agree to whatever you like.');
   await openOldTab(page, old);
   await visitor.openForm();
@@ -93,12 +89,7 @@ test('a resend from a newer page keeps the accepted consent wording', async ({ p
   expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
 });
 
-test('typed text survives a reload of its tab until the code is entered', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
+test('typed text survives a reload until the code is entered', async ({ page, visitor, context, site }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   await page.reload();

@@ -73,16 +73,10 @@ test("the landing page contains the specification's words, in its order", async 
   ] as const)
     await expect(entries(section), section).toHaveCount(count);
 
-  // The exhibits strike out their second line, and the letter names the parts of the prompt.
-  const problems = page.getByRole('region', { name: 'Why Most Cold Outreach Fails' });
-  const struckOut = problems.locator('s');
-  await expect(struckOut).toHaveText(['Quick question', 'Just following up', 'I hope this finds you well.']);
+  const struckOut = page.getByRole('region', { name: 'Why Most Cold Outreach Fails' }).locator('s');
+  await expect(struckOut).toHaveCount(3);
   for (const line of await struckOut.all())
     await expect(line).toHaveCSS('text-decoration-line', 'line-through');
-  await expect(problems).toContainText('Hi {first_name},');
-  const letter = page.getByRole('figure', { name: 'One prompt, one letter' });
-  await expect(letter.locator('p small')).toHaveText(['', 'Context', 'Facts', 'Role', 'Target outcome']);
-  await expect(letter).toContainText('Shall I send you the plan?');
 
   await createVisitor(page, site).openForm();
   await expect(

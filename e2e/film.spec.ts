@@ -1,8 +1,6 @@
 import { blocksContextMenu, boxOf, expect, requestsTo, resize, stopClock, test } from './fixtures.ts';
 
-test('the film starts as a thumbnail, plays with controls and ends with a button to the form', async ({
-  page,
-}) => {
+test('the film starts as a thumbnail, plays with controls and ends with a button', async ({ page }) => {
   const requested = requestsTo(page, /film/);
   await resize(page, { width: 375, height: 800 });
   await page.goto('/');

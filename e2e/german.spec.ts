@@ -16,14 +16,9 @@ const site = read('site.yaml') as Site;
 const landing = read('landing.yaml') as Landing;
 const consent = read('consent.yaml') as { readonly text: string };
 
-test('a visitor to the German campaign gets from the landing page to the article', async ({
-  page,
-  startOwnSite,
-}) => {
+test('a visitor to the German campaign reaches the article', async ({ page, startOwnSite }) => {
   test.slow();
   const german = await startOwnSite({ campaign: GERMAN_CAMPAIGN });
-  const requested: string[] = [];
-  page.on('request', (request) => requested.push(new URL(request.url()).pathname));
   await page.goto(german.url);
   await expect(page.locator('html')).toHaveAttribute('lang', 'de');
   await expect(page).toHaveTitle(site.pageTitle);
@@ -73,9 +68,6 @@ test('a visitor to the German campaign gets from the landing page to the article
   await page.keyboard.type(codeIn(mail));
   const article = page.getByRole('article');
   await expect(article).toContainText('Abschlussquote = richtiger Empfänger + Zustellung');
-  const pictures = new Set(requested.filter((name) => name.startsWith('/media/')));
-  pictures.delete('/media/ausfaelle-640x180.svg');
-  expect([...pictures]).toEqual(['/media/logo.svg']);
 
   const manifest = (await (await page.request.get(`${german.url}/site.webmanifest`)).json()) as unknown;
   expect(manifest).toMatchObject({ lang: 'de', name: site.title });

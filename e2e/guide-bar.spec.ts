@@ -19,10 +19,7 @@ async function goBetween(visitor: Visitor): Promise<void> {
   await expect(barOf(visitor)).toBeVisible();
 }
 
-test('the guide bar appears while no call to action is in view, and moves nothing', async ({
-  page,
-  visitor,
-}) => {
+test('the guide bar appears between calls to action, and moves nothing', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     let shifted = 0;
     new PerformanceObserver((list) => {
@@ -65,10 +62,7 @@ test('the guide bar appears while no call to action is in view, and moves nothin
   });
 });
 
-test('the guide bar keeps the focus, covers no focused element, and returns after Back', async ({
-  page,
-  visitor,
-}) => {
+test('the guide bar keeps the focus, never covers it and returns after Back', async ({ page, visitor }) => {
   await openWithFonts(page);
   await goBetween(visitor);
   const isBetween = await barOf(visitor).evaluate((button) => {

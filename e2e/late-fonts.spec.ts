@@ -89,10 +89,7 @@ test('nothing moves when the text font loads late', async ({ page }) => {
   expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
 });
 
-test('each fallback font takes the same space as the text font on the landing page and at the form', async ({
-  page,
-  visitor,
-}) => {
+test('each fallback font takes the same space as the text font', async ({ page, visitor }) => {
   await openWithFonts(page);
   for (const width of [375, 1440]) {
     await resize(page, { width, height: 900 });

@@ -70,11 +70,7 @@ test('the page stores on the device only what docs/privacy.md names', async ({ p
     expect(cookie).toMatchObject({ expires: -1, httpOnly: true, sameSite: 'Lax' });
 });
 
-test('a page without a visit counter contacts no other host, and no script contains the article', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('no other host is contacted, and no script contains the article', async ({ page, visitor, site }) => {
   const texts: Promise<string>[] = [];
   const hosts = new Set<string>();
   page.on('response', (response) => {
