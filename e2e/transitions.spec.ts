@@ -5,10 +5,7 @@ test.use({ reducedMotion: 'no-preference' });
 const ENVELOPE = '[aria-hidden]:has(> svg[viewBox="0 0 240 240"])';
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  test(`the stages and the envelope follow the motion preference "${reducedMotion}"`, async ({
-    page,
-    visitor,
-  }) => {
+  test(`stages and envelope follow the motion preference "${reducedMotion}"`, async ({ page, visitor }) => {
     const isStill = reducedMotion === 'reduce';
     await page.emulateMedia({ reducedMotion });
     await page.addInitScript((selector) => {
