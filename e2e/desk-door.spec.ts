@@ -71,7 +71,7 @@ test('a desk page and an export notice that the session has ended', async ({ pag
   await expect(page.getByText('ada@engines.example')).toBeHidden();
 });
 
-test("the account page lists a desk user's sessions and can end each of them", async ({
+test('the account page lists sessions of the desk and can end them', async ({
   page,
   open,
   request,
@@ -97,7 +97,7 @@ test("the account page lists a desk user's sessions and can end each of them", a
   await expectFitsTelephone(page, 'account');
 });
 
-test('the link from "desk open" works once, and its token is removed from the URL', async ({
+test('the link from "desk open" works once, and its token leaves the URL', async ({
   page,
   desk,
   browser,

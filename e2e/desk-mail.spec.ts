@@ -2,11 +2,7 @@ import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
 import { resize } from './fixtures.ts';
 
-test('queued and refused mail and webhook events are listed and can be sent again', async ({
-  page,
-  receiver,
-  open,
-}) => {
+test('the mail page lists queued and refused mail and resends events', async ({ page, receiver, open }) => {
   test.slow();
   await expect(async () => {
     await open('/mail');
@@ -44,12 +40,7 @@ test('queued and refused mail and webhook events are listed and can be sent agai
   await expect(page.getByRole('row', { name: /Sent webhooks again/ })).toContainText('1 event');
 });
 
-test('the doctor page lists the worst problems first and can check again', async ({
-  page,
-  context,
-  open,
-}) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+test('the doctor page lists the worst problems first and can check again', async ({ page, open }) => {
   const asked: string[] = [];
   await page.route('**/api/doctor*', async (route) => {
     asked.push(new URL(route.request().url()).search);

@@ -30,10 +30,7 @@ const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in
 const usePasskey = (page: Page) => page.getByRole('button', { name: 'Use a passkey' });
 const passkeysOf = (page: Page) => page.getByRole('region', { name: 'Passkeys' });
 
-test('a passkey signs in without an e-mail address and stops working once removed', async ({
-  page,
-  desk,
-}) => {
+test('a passkey signs in without an e-mail address until it is removed', async ({ page, desk }) => {
   test.slow();
   const authenticator = await addAuthenticator(page);
   await page.goto('/account');

@@ -1,25 +1,8 @@
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
+import { resize } from './fixtures.ts';
 
-test('the phone menu of the desk can be used with only a keyboard', async ({ page, open }) => {
-  await open('/');
-  await expect(page.getByRole('link', { name: 'Alan Turing' })).toBeVisible();
-  await expectFitsTelephone(page, 'today');
-  await page.keyboard.press('Tab');
-  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
-  await page.getByRole('button', { name: 'Open the menu' }).focus();
-  await page.keyboard.press('Enter');
-  const menu = page.getByRole('dialog', { name: 'Menu' });
-  await expect(menu).toBeVisible();
-  await expectNoViolations(page, 'the menu of a telephone');
-  await menu.getByRole('link', { name: 'Companies' }).focus();
-  await page.keyboard.press('Enter');
-  await expect(menu).toBeHidden();
-  await expect(page.getByRole('heading', { name: 'Companies', level: 1 })).toBeVisible();
-  await expect(page).toHaveURL('/companies');
-});
-
-test('the overview of the desk links to the events of the day', async ({ page, open, desk }) => {
+test('the overview and the phone menu of the desk lead to its pages', async ({ page, open, desk }) => {
   await open('/');
   const day = page.getByRole('region', { name: 'Today', exact: true });
   // Midnight may have passed since the site started.
@@ -34,6 +17,23 @@ test('the overview of the desk links to the events of the day', async ({ page, o
   await page.reload();
   await expect(page.locator('html')).toHaveClass('dark');
   await expect(page.getByRole('link', { name: 'Alan Turing' })).toHaveAttribute('href', /^\/person\?id=/);
+
+  await expectFitsTelephone(page, 'today');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await page.getByRole('button', { name: 'Open the menu' }).focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('dialog', { name: 'Menu' });
+  await expect(menu).toBeVisible();
+  await expectNoViolations(page, 'the menu of a telephone');
+  await menu.getByRole('link', { name: 'Companies' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(menu).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'Companies', level: 1 })).toBeVisible();
+  await expect(page).toHaveURL('/companies');
+
+  await resize(page, { width: 1280, height: 800 });
+  await page.goBack();
   await page.getByRole('link', { name: 'All leads' }).click();
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
