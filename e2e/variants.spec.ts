@@ -134,11 +134,8 @@ test('each browser keeps its variant, which appears in form, lead and report, wh
   ]);
 
   await site.stop('SIGINT');
-  const {
-    byVariant: comparison,
-    bySource,
-    leads: leadsInReport,
-  } = JSON.parse(runDesk(site, 'report', '--json', '--period', '2d')) as Report;
+  const report = JSON.parse(runDesk(site, 'report', '--json', '--period', '2d')) as Report;
+  const { byVariant: comparison, bySource, leads: leadsInReport } = report;
   expect(comparison?.variants.map(({ name, views, leads }) => ({ name, views, leads }))).toEqual([
     { name: 'a', views: given.filter((name) => name === 'a').length, leads: 0 },
     { name: 'b', views: given.filter((name) => name === 'b').length, leads: 1 },
