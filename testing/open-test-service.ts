@@ -11,7 +11,7 @@ import {
   type ServiceReplacements,
 } from '#server/startup/service.ts';
 
-export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
+function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig({ TIME_ZONE: 'UTC', ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
   const { config, warnings } = settings;
