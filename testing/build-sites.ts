@@ -1,4 +1,5 @@
 import { DEFAULT_CAMPAIGN, ensureAllBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { keepCompiled } from '#testing/environment.ts';
 import {
   bareCampaign,
   campaignUnderPath,
@@ -10,6 +11,7 @@ import {
   variantsCampaign,
 } from '#testing/other-campaigns.ts';
 
+keepCompiled();
 await ensureAllBuilt([
   ...[
     TEST_CAMPAIGN,

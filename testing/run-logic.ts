@@ -7,6 +7,7 @@ import path from 'node:path';
 
 import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 import { ENGINES_VARIABLE } from '#testing/databases.ts';
+import { WORKER_VARIABLE } from '#testing/free-port.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
@@ -47,9 +48,9 @@ await globalSetup();
 try {
   const groups = groupByRoom(named.length > 0 ? named : all);
   await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
+    Array.from({ length: CONCURRENCY }, async (_, worker) => {
       for (let group = groups.shift(); group !== undefined; group = groups.shift())
-        if (!(await runGroup(group))) process.exitCode = 1;
+        if (!(await runGroup(group, worker))) process.exitCode = 1;
     }),
   );
   if (named.length === 0) reportSqliteAlone();
@@ -90,7 +91,7 @@ function linesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length, 0);
 }
 
-async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
+async function runGroup({ name, files, onPostgres }: Group, worker: number): Promise<boolean> {
   const begin = Date.now();
   // A file, because --test-force-exit cuts off output that is still in a pipe.
   const report = path.join(mkdtempSync(path.join(tmpdir(), 'test-report-')), 'report');
@@ -106,6 +107,7 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
       env: {
         ...process.env,
         [TEST_FILES_VARIABLE]: files.join(path.delimiter),
+        [WORKER_VARIABLE]: String(worker),
         ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
