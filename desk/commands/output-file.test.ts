@@ -19,7 +19,7 @@ import { describe, it } from 'node:test';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { deskIn, refused } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { makeNode } from '#testing/device-nodes.ts';
+import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -103,6 +103,21 @@ describe('output to pipes and devices', () => {
       assert.equal(readFileSync(file, 'utf8'), 'old\nnew\nnewest\n');
       assert.deepEqual(readdirSync(folder), ['all.csv']);
     }));
+
+  it('output to a device works, and a full device is reported', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
+      makeNode(nothing!, 'c', '1', '3');
+      makeNode(full!, 'c', '1', '7');
+      symlinkSync('null', link!);
+      await write(nothing!);
+      await write(link!);
+      await isRefused(full!, 'the disk is full. Free some space, or choose another place.');
+      for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
+      assert.equal(readlinkSync(link!), 'null');
+      assert.deepEqual(readdirSync(folder).toSorted(), ['full', 'link', 'null']);
+    }),
+  );
 });
 
 describe('backup files', () => {
