@@ -44,10 +44,9 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'does not begin with v=DKIM1.';
   const key = tags.get('p')?.replaceAll(/\s/g, '');
-  if (key === undefined) return 'contains no key (p=).';
   if (key === '') return 'says that the key was revoked (empty p=).';
-  const published = keyOf(key);
-  if (published === null) return 'contains an unreadable key.';
+  const published = keyOf(key ?? '');
+  if (published === null) return 'contains no readable key (p=).';
   return derOf(published) === derOf(ours)
     ? null
     : 'does not match DKIM_PRIVATE_KEY_FILE, so all our signatures fail.';

@@ -209,7 +209,7 @@ function examineSender(
     ...[...new Set([domain, returnDomain])].map(
       (name) => ['MX', examineMailExchange(dns, { domain: name, mailHost })] as const,
     ),
-    ['SPF', examineSpf(dns, { domain: returnDomain, mailHost })],
+    ['SPF', examineSpf(dns, returnDomain)],
     ['DKIM', examineDkim(dns, dkim)],
     ['DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : dnsDomainOf(dkim.domainName) })],
     ['reverse DNS', examineReverseDns(dns, { domain, mailHost })],

@@ -84,13 +84,11 @@ describe('MX checks', () => {
 });
 
 describe('SPF checks', () => {
-  const spf = (zone: Zone, mailHost: string | null = 'mail.example.com') =>
-    finds(zone, (dns) => examineSpf(dns, { domain, mailHost }));
-  const spf1 = async (zone: Zone, mailHost?: string | null) => only(await spf(zone, mailHost));
+  const spf = async (zone: Zone) => only(await finds(zone, (dns) => examineSpf(dns, domain)));
   const of = (...records: string[]): Zone => ({ 'example.com': { TXT: records } });
 
   it('the doctor accepts an SPF record with at most ten lookups, counting its includes', async () => {
-    const found = await spf1({
+    const found = await spf({
       ...of('v=spf1 a:mail.example.com include:one.test -all', 'site-verification=v=spf1'),
       'mail.example.com': { A: ['192.0.2.1'] },
       'one.test': {
@@ -103,18 +101,11 @@ describe('SPF checks', () => {
     assert.match(found.sentence, /^example\.com has one SPF record, with 6 of 10 lookups/);
   });
 
-  for (const [mailHost, value] of [
-    ['mail.example.com', 'v=spf1 a:mail.example.com ~all'],
-    ['smtp.gmail.com', 'v=spf1 include:_spf.google.com ~all'],
-    ['smtp.relay.test', 'v=spf1 include:relay.test ~all'],
-    ['192.0.2.7', 'v=spf1 ip4:192.0.2.7 ~all'],
-    ['2001:db8::7', 'v=spf1 ip6:2001:db8::7 ~all'],
-    [null, 'v=spf1 mx ~all'],
-  ] as const)
-    it(`the doctor suggests an SPF record for mail through ${mailHost ?? 'no server'} if the domain lacks one`, async () => {
-      const { state, publish } = await spf1(of('hello'), mailHost);
-      assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
-    });
+  it('the doctor reports a domain without an SPF record', async () => {
+    const found = await spf(of('hello'));
+    assert.equal(found.state, 'problem');
+    assert.match(found.sentence, /^example\.com has no SPF record.* your mail provider asks for\.$/);
+  });
 
   it('the doctor reports an SPF record with more than ten lookups', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
@@ -123,10 +114,10 @@ describe('SPF checks', () => {
       'example.com': { TXT: ['v=spf1 mx include:big.test -all'], MX: [[1, 'mail.example.com']] },
       'big.test': { TXT: [`v=spf1 ${names.map((name) => `include:${name}`).join(' ')} -all`] },
     };
-    const found = await spf1(zone);
+    const found = await spf(zone);
     assert.equal(found.state, 'problem');
     assert.match(found.sentence, /needs 11 DNS lookups, but mail servers ignore .* more than 10\./);
-    const ten = await spf1({ ...zone, ...of('v=spf1 include:big.test -all') });
+    const ten = await spf({ ...zone, ...of('v=spf1 include:big.test -all') });
     assert.equal(ten.state, 'ok', 'ten are allowed');
   });
 
@@ -144,40 +135,28 @@ describe('SPF checks', () => {
     ],
   ] as readonly (readonly [string, Zone, RegExp])[])
     it(`the doctor rejects an SPF record if an include ${title}`, async () => {
-      const found = await spf1({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
+      const found = await spf({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
       assert.equal(found.state, 'problem');
       assert.match(found.sentence, sentence);
     });
 
   for (const term of ['ip4:192.0.2.1/33', 'ipv4:192.0.2.1', 'include:', 'all:x', 'redirect='])
     it(`the doctor reports the invalid SPF term "${term}"`, async () => {
-      const found = await spf1(of(`v=spf1 mx ${term} ~all`));
+      const found = await spf(of(`v=spf1 mx ${term} ~all`));
       assert.deepEqual([found.state, found.publish], ['problem', undefined]);
       assert.ok(found.sentence.includes(`contains the invalid term "${term}"`), found.sentence);
     });
 
   for (const end of [' +all', ' all', ' ?all', ''])
     it(`the doctor suggests another end for an SPF record that ends with "${end}"`, async () => {
-      const { state, publish } = await spf1(of(`v=spf1 ip4:192.0.2.1${end}`));
+      const { state, publish } = await spf(of(`v=spf1 ip4:192.0.2.1${end}`));
       assert.deepEqual([state, publish?.value], ['warning', 'v=spf1 ip4:192.0.2.1 ~all']);
     });
 
   it('the doctor suggests merging two SPF records into one', async () => {
-    const found = await spf1(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
+    const found = await spf(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
     assert.equal(found.state, 'problem');
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
-  });
-
-  it('the doctor reports an SPF record without a known mail provider', async () => {
-    const zone: Zone = {
-      ...of('v=spf1 ip4:192.0.2.1 ~all'),
-      '_spf.google.com': { TXT: ['v=spf1 ip4:198.51.100.0/24 ~all'] },
-    };
-    const { state, publish } = await spf1(zone, 'smtp.gmail.com');
-    const mended = 'v=spf1 include:_spf.google.com ip4:192.0.2.1 ~all';
-    assert.deepEqual([state, publish?.value], ['problem', mended]);
-    assert.equal((await spf1({ ...zone, ...of(mended) }, 'smtp.gmail.com')).state, 'ok');
-    assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
   it('the doctor does not follow an endless chain of SPF includes', async () => {
@@ -185,14 +164,14 @@ describe('SPF checks', () => {
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
     await withDnsServer(zone, async ({ address, questions }) => {
       const dns = createDns([address], new AbortController().signal);
-      const [found] = [await examineSpf(dns, { domain, mailHost: null })].flat();
+      const [found] = [await examineSpf(dns, domain)].flat();
       assert.equal(found?.state, 'problem');
       assert(questions.length < 60, `${questions.length} questions`);
     });
   });
 
   it('the doctor reports a DNS failure during the SPF check', async () => {
-    const found = await spf1({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
+    const found = await spf({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
     assert.equal(found.state, 'problem');
     assert.match(found.sentence, /^DNS did not answer the query for one\.test/);
   });
@@ -225,8 +204,8 @@ describe('DKIM checks', () => {
     [[], 'problem', /^No DKIM key is published at guide\._domainkey\.example\.com/],
     [[`v=DKIM1; p=${other.spki}`], 'problem', /does not match DKIM_PRIVATE_KEY_FILE/],
     [['v=DKIM1; p='], 'problem', /was revoked/],
-    [['v=DKIM1; k=rsa'], 'problem', /contains no key/],
-    [['v=DKIM1; p=AAAA'], 'problem', /unreadable key/],
+    [['v=DKIM1; k=rsa'], 'problem', /contains no readable key/],
+    [['v=DKIM1; p=AAAA'], 'problem', /contains no readable key/],
     [[`v=DKIM2; p=${ours.spki}`], 'problem', /does not begin with v=DKIM1/],
     [[`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`], 'problem', /There are 2 TXT records/],
   ] as const)
@@ -331,16 +310,12 @@ describe('reverse DNS checks', () => {
   });
 
   it('the doctor warns if reverse DNS is missing or resolves to another IP address', async () => {
-    const publish = { name, type: 'PTR', value: 'mail.example.com' };
     for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
       const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });
-      assert.deepEqual([found.state, found.publish], ['warning', publish]);
+      assert.equal(found.state, 'warning');
+      assert.match(found.sentence, /the IP address to name it mail\.example\.com\.$/);
     }
-    const six = await reverse({ 'mail.example.com': { AAAA: ['2606:2800::1'] } });
-    assert.equal(
-      six.publish?.name,
-      '1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.2.6.0.6.2.ip6.arpa',
-    );
+    assert.equal((await reverse({ 'mail.example.com': { AAAA: ['2606:2800::1'] } })).state, 'warning');
   });
 
   it('the doctor skips reverse DNS for a relay or a private network', async () => {

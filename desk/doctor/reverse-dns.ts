@@ -11,8 +11,6 @@ import type { Finding } from '#desk/endpoints/figures.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
-const MOST_ADDRESSES = 4;
-
 /** @param domain of MAIL_FROM */
 export async function examineReverseDns(
   dns: Dns,
@@ -31,11 +29,7 @@ export async function examineReverseDns(
   if (answer.type === 'failed') return problem(describeFailed(mailHost, answer.reason));
   if (answer.type === 'nothing')
     return problem(`DNS has no IP address for the mail server ${mailHost}. Correct the host in SMTP_URL.`);
-  return Promise.all(
-    answer.records
-      .slice(0, MOST_ADDRESSES)
-      .map((address) => examineAddress(dns, { address, mailHost, domain })),
-  );
+  return Promise.all(answer.records.map((address) => examineAddress(dns, { address, mailHost, domain })));
 }
 
 async function examineAddress(
@@ -46,13 +40,8 @@ async function examineAddress(
     return note(
       `The mail server ${mailHost} (${address}) is in your own network, so its public IP address is unknown and was not checked.`,
     );
-  const publish = {
-    name: reverseName(address),
-    type: 'PTR',
-    value: isIP(mailHost) === 0 ? mailHost : `mail.${domain}`,
-  };
   const names = await dns.namesOf(address);
-  if (names.type === 'failed') return problem(describeFailed(publish.name, names.reason));
+  if (names.type === 'failed') return problem(describeFailed(address, names.reason));
   const found = names.type === 'nothing' ? [] : names.records;
   const leadBack = await Promise.all(
     found.map(async (name) => {
@@ -65,17 +54,9 @@ async function examineAddress(
   const fault =
     found.length === 0 ? 'no name' : `the name ${found.join(', ')}, which does not resolve back to it`;
   return warning(
-    `${says} ${fault}. If ${mailHost} delivers mail itself, many mail servers will refuse it. Ask the provider of the IP address to publish this record.`,
-    publish,
+    `${says} ${fault}. If ${mailHost} delivers mail itself, many mail servers will refuse it. Ask the provider of the IP address to name it ${isIP(mailHost) === 0 ? mailHost : `mail.${domain}`}.`,
   );
 }
 
 const isSame = (one: string, other: string): boolean =>
   ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
-
-function reverseName(address: string): string {
-  const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv4'
-    ? `${parsed.toByteArray().toReversed().join('.')}.in-addr.arpa`
-    : `${Buffer.from(parsed.toByteArray()).toString('hex').split('').toReversed().join('.')}.ip6.arpa`;
-}

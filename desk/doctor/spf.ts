@@ -1,8 +1,7 @@
 // Checks SPF (RFC 7208), which needs exactly one record, valid and with at most ten lookups. Only the mail provider knows which
 // machines send for the domain.
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
-import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
@@ -14,14 +13,8 @@ const LOOKUPS_LIMIT = 10;
 /** Counting stops here, because mail servers ignore the record long before. Also ends includes that refer to each other. */
 const FOLLOWED_LOOKUPS = 40;
 
-/**
- * @param domain of the envelope sender: BOUNCE_DOMAIN, or the domain of MAIL_FROM
- * @param mailHost the host in SMTP_URL, or null
- */
-export async function examineSpf(
-  dns: Dns,
-  { domain, mailHost }: { domain: string; mailHost: string | null },
-): Promise<Findings> {
+/** @param domain of the envelope sender: BOUNCE_DOMAIN, or the domain of MAIL_FROM */
+export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
   const publish = (value: string) => ({ name: domain, type: 'TXT', value });
   const answer = await dns.texts(domain);
   if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
@@ -29,12 +22,7 @@ export async function examineSpf(
   const [text] = records;
   if (text === undefined)
     return problem(
-      `${domain} has no SPF record, so mail servers cannot tell our mail from forged mail. ${
-        mailHost === null || !isGuess(mailHost, domain)
-          ? 'Publish one.'
-          : 'Publish one that includes the name given by your mail provider.'
-      }`,
-      publish(`v=spf1 ${senderTerm(mailHost, domain)} ~all`),
+      `${domain} has no SPF record, so mail servers cannot tell our mail from forged mail. Publish the one that your mail provider asks for.`,
     );
   if (records.length > 1)
     return problem(
@@ -46,7 +34,7 @@ export async function examineSpf(
     return problem(
       `The SPF record of ${domain} contains the invalid term "${parsed.text}", so mail servers ignore the whole record. Correct the term.`,
     );
-  const { faults, included, lookups } = await followIncludes(dns, domain, parsed.terms);
+  const { faults, lookups } = await followIncludes(dns, domain, parsed.terms);
   const findings = [...faults];
   if (lookups > LOOKUPS_LIMIT)
     findings.push(
@@ -54,17 +42,13 @@ export async function examineSpf(
         `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${LOOKUPS_LIMIT}. Remove the terms of services that no longer send for you.`,
       ),
     );
-  const provider = mailHost === null ? undefined : providerOf(mailHost);
-  if (provider?.keepsSender && !included.has(provider.domain))
+  if (!excludesOthers(parsed.terms))
     findings.push(
-      problem(
-        `The SPF record of ${domain} does not include ${provider.domain}, which ${mailHost} uses for sending, so our mail looks forged. Add include:${provider.domain}.`,
-        publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
+      warning(
+        `The SPF record of ${domain} does not exclude other senders. Let it end with ~all.`,
+        publish(mergeRecords([text])),
       ),
     );
-  const end = weaknessOfEnd(parsed.terms);
-  if (end !== null)
-    findings.push(warning(`The SPF record of ${domain} ${end}`, publish(mergeRecords([text]))));
   return findings.length > 0
     ? findings
     : ok(
@@ -73,7 +57,6 @@ export async function examineSpf(
 }
 
 type Term = {
-  readonly text: string;
   readonly name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists' | 'redirect' | 'other';
   readonly qualifier: string;
   readonly target: string;
@@ -99,13 +82,11 @@ const MECHANISM =
 function parseTerm(text: string): Term | null {
   const [, modifier, value = ''] = MODIFIER.exec(text) ?? [];
   if (modifier?.toLowerCase() === 'redirect')
-    return value === '' ? null : { text, name: 'redirect', qualifier: '+', target: value };
-  if (modifier !== undefined) return { text, name: 'other', qualifier: '+', target: value };
+    return value === '' ? null : { name: 'redirect', qualifier: '', target: value };
+  if (modifier !== undefined) return { name: 'other', qualifier: '', target: value };
   const [, qualifier = '', mechanism = '', target = '', mask = ''] = MECHANISM.exec(text) ?? [];
   const name = mechanism.toLowerCase() as Term['name'];
-  return mechanism !== '' && isValid(name, target, mask)
-    ? { text, name, qualifier: qualifier || '+', target }
-    : null;
+  return mechanism !== '' && isValid(name, target, mask) ? { name, qualifier, target } : null;
 }
 
 function isValid(name: Term['name'], target: string, mask: string): boolean {
@@ -123,18 +104,9 @@ function mergeRecords(records: readonly string[]): string {
   return ['v=spf1', ...new Set(terms), '~all'].join(' ');
 }
 
-/** @returns the rest of a sentence; null if the record excludes other senders */
-function weaknessOfEnd(terms: readonly Term[]): string | null {
+function excludesOthers(terms: readonly Term[]): boolean {
   const all = terms.find(({ name }) => name === 'all');
-  if (all === undefined)
-    return terms.some(({ name }) => name === 'redirect')
-      ? null
-      : 'has no "all" term, so it does not exclude other senders. Add ~all at the end.';
-  if (all.qualifier === '+')
-    return `ends with "${all.text}", so anyone may send in your name. Replace it with ~all.`;
-  return all.qualifier === '?'
-    ? 'ends with "?all", which does not exclude other senders. Replace it with ~all.'
-    : null;
+  return all ? /[-~]/.test(all.qualifier) : terms.some(({ name }) => name === 'redirect');
 }
 
 const ASKS_DNS: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);
@@ -144,16 +116,11 @@ async function followIncludes(
   dns: Dns,
   domain: string,
   terms: readonly Term[],
-): Promise<{
-  readonly faults: readonly Finding[];
-  readonly included: ReadonlySet<string>;
-  readonly lookups: number;
-}> {
+): Promise<{ readonly faults: readonly Finding[]; readonly lookups: number }> {
   const faults: Finding[] = [];
-  const included = new Set<string>();
   let lookups = 0;
   await follow(domain, terms);
-  return { faults, included, lookups };
+  return { faults, lookups };
 
   async function follow(owner: string, record: readonly Term[]): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
@@ -168,7 +135,6 @@ async function followIncludes(
     const leadsOn = term.name === 'include' || term.name === 'redirect';
     // Macros (%) depend on the individual mail.
     if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
-    included.add(target);
     const answer = await dns.texts(target);
     if (answer.type === 'failed') {
       faults.push(problem(describeFailed(target, 'asked for SPF')));
@@ -187,39 +153,4 @@ async function followIncludes(
       ),
     );
   }
-}
-
-type Provider = {
-  readonly domain: string;
-  /** True if the provider keeps our domain in the envelope sender, which SPF checks. */
-  readonly keepsSender: boolean;
-};
-
-/** Large providers by the domain of their mail servers, taken from their SPF instructions. */
-const PROVIDERS: Readonly<Record<string, Provider>> = {
-  'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
-  'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },
-  'fastmail.com': { domain: 'spf.messagingengine.com', keepsSender: true },
-  'gmail.com': { domain: '_spf.google.com', keepsSender: true },
-  'google.com': { domain: '_spf.google.com', keepsSender: true },
-  'mailgun.org': { domain: 'mailgun.org', keepsSender: false },
-  'mailjet.com': { domain: 'spf.mailjet.com', keepsSender: false },
-  'office365.com': { domain: 'spf.protection.outlook.com', keepsSender: true },
-  'postmarkapp.com': { domain: 'spf.mtasv.net', keepsSender: false },
-  'sendgrid.net': { domain: 'sendgrid.net', keepsSender: false },
-};
-
-const providerOf = (mailHost: string): Provider | undefined => PROVIDERS[organisationOf(mailHost)];
-
-const isGuess = (mailHost: string, domain: string): boolean =>
-  providerOf(mailHost) === undefined && isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain);
-
-/** @returns `mx` without a mail server */
-function senderTerm(mailHost: string | null, domain: string): string {
-  if (mailHost === null) return 'mx';
-  const kind = isIP(mailHost);
-  if (kind !== 0) return `ip${kind}:${mailHost}`;
-  const provider = providerOf(mailHost);
-  if (provider !== undefined) return `include:${provider.domain}`;
-  return isGuess(mailHost, domain) ? `include:${organisationOf(mailHost)}` : `a:${mailHost}`;
 }
