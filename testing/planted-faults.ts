@@ -387,7 +387,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/mail/mail-worker.ts',
     find: 'kind.respectsSuppression && (await isSuppressed(parts, recipient))',
     replace: 'kind.respectsSuppression && (await isSuppressed(parts, recipient)) && false',
-    tests: ['server/leads/unsubscribe.test.ts'],
+    tests: ['server/mail/templates/guide-mail.test.ts'],
   },
   {
     promise: 'a suppressed address gets no mail but a code it asked for',

@@ -159,10 +159,11 @@ onEachEngine('unsubscribe link', ({ test, engine }) => {
     'a suppression survives the loss of its secret and ends with a new consent',
     { env: { GUIDE_EMAIL: 'link' } },
     async (server) => {
-      await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
+      const { leadId } = await becomeLead(server, EMAIL);
+      await press(server, pathOf(server, leadId));
       const { db } = server.database;
       await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
-      await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
+      await queueGuideMail(db, { id: uuid(), leadId, recipient: EMAIL, now: server.now() });
       server.wakeWorker();
       await until(async () => {
         const rows = await db.selectFrom('outbox').select('state').where('kind', '=', 'guide').execute();

@@ -12,8 +12,9 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { changeFiles, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { withDatabase } from '#testing/databases.ts';
 import { environment } from '#testing/environment.ts';
-import { type ReceivedMail } from '#testing/inbox.ts';
+import { smtpError, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const EMAIL = 'ada@example.com';
@@ -95,6 +96,26 @@ onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
         kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
       assert.deepEqual(kinds, ['code', 'guide']);
     }));
+
+  test('the guide mail is not sent to a lead who unsubscribed while it was queued', async (server) => {
+    const guide = server.database.db.selectFrom('outbox').selectAll().where('kind', '=', 'guide');
+    const { leadId } = await becomeLead(server, EMAIL, 1, {
+      beforeCode: async () => server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') }),
+    });
+    await until(() => server.mailEvents.at(-1)?.type === 'failed for now');
+    await server.app.inject({
+      method: 'POST',
+      url: unsubscribeUrl(server.service.secrets, '', leadId),
+      payload: 'List-Unsubscribe=One-Click',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    server.inbox.behave({});
+    await server.advance(61);
+    server.wakeWorker();
+    await until(async () => (await guide.executeTakeFirstOrThrow()).state === 'dropped');
+    assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
+    await becomeLead(server, EMAIL, 2);
+  });
 });
 
 const named = { 'emails/guide.yaml': (text: string) => text.replace('# attachment:', 'attachment:') };
