@@ -45,11 +45,14 @@ const read = (text: string): Line[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Line);
 
-const tell = async (child: ChildProcess, order: Order): Promise<number> => {
-  child.send(order);
-  const [lost] = (await once(child, 'message')) as [number];
+async function tell(child: ChildProcess, order: Order): Promise<number> {
+  const crashed = new AbortController();
+  const giveUp = () => crashed.abort(new Error('The writer ended.'));
+  child.once('exit', giveUp).send(order);
+  const [lost] = (await once(child, 'message', { signal: crashed.signal })) as [number];
+  child.off('exit', giveUp);
   return lost;
-};
+}
 
 function assertOneGap(lines: readonly Line[], lost: number, written: number): void {
   const numbers = lines.flatMap(({ number }) => number ?? []);
