@@ -11,7 +11,7 @@ export default defineConfig({
   snapshotPathTemplate: '{testDir}/screen-reader/{arg}{ext}',
   globalSetup: './global-setup.ts',
   fullyParallel: true,
-  workers: 2,
+  workers: 3,
   forbidOnly: true,
   // A retry would hide a bug.
   retries: 0,
