@@ -7,6 +7,8 @@ import type { Logger } from 'pino';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
+/** As in the script `desk` of package.json. Without it, the process holds 193 MB after its start instead of 149. */
+const SMALLER_HEAP = '--max-semi-space-size=4';
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
 const STEADY_MS = 60_000;
 /** Time for pending responses. A longer export is cut off, which the browser reports. */
@@ -26,7 +28,10 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
     // Standard error passes through this process. Otherwise a program that waits for the end of standard error would wait
     // for the desk too.
-    const started = spawn(process.execPath, [file], { env, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+    const started = spawn(process.execPath, [SMALLER_HEAP, file], {
+      env,
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    });
     child = started;
     started.stderr?.pipe(process.stderr, { end: false });
     let isOver = false;
