@@ -34,18 +34,18 @@ test('forced colours and more contrast keep controls and text visible', async ({
   await visitor.openForm();
   await page.emulateMedia({ forcedColors: 'none', contrast: 'more' });
   const ink = await styleOf(visitor, 'body', 'color');
-  expect(await styleOf(visitor, 'main p:has(+ form)', 'color')).toBe(ink);
-  expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
+  await expect(page.locator('main p:has(+ form)')).toHaveCSS('color', ink);
+  await expect(page.locator('main input').first()).toHaveCSS('border-top-color', ink);
 
   await page.emulateMedia({ forcedColors: 'active', contrast: null });
   await visitor.sendValidForm();
   await expectOutlined('main [role=group] input');
   const ground = await styleOf(visitor, 'body', 'background-color');
-  expect(await styleOf(visitor, 'header svg', 'color')).not.toBe(ground);
+  await expect(page.locator('header svg').first()).not.toHaveCSS('color', ground);
   const usual = await styleOf(visitor, 'main [role=group] input', 'border-top-style');
   await visitor.enterCode('000000');
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'true');
-  expect(await styleOf(visitor, 'main [role=group] input', 'border-top-style')).not.toBe(usual);
+  await expect(visitor.box(1)).not.toHaveCSS('border-top-style', usual);
   await visitor.openArticle();
-  expect(await styleOf(visitor, '[role=progressbar] > div', 'background-color')).not.toBe(ground);
+  await expect(page.locator('[role=progressbar] > div')).not.toHaveCSS('background-color', ground);
 });

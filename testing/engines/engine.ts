@@ -61,6 +61,20 @@ export function candidates(selector: string, name: string): HTMLElement[] {
 
 export const VIEWPORT = { width: 1280, height: 800 };
 
+/** Runs in the page before a press, which misses an element that moves or is covered for a moment. */
+export function noteMiss(wanted: Element): void {
+  const isWanted = (node: EventTarget) =>
+    node === wanted || (node instanceof HTMLLabelElement && node.control === wanted);
+  Object.assign(window, { wasMissed: false });
+  addEventListener(
+    'pointerdown',
+    (event) => Object.assign(window, { wasMissed: !event.composedPath().some(isWanted) }),
+    { capture: true, once: true },
+  );
+}
+
+export const wasHit = (): boolean => (window as { readonly wasMissed?: boolean }).wasMissed !== true;
+
 export async function findSoon<Found>(
   role: Role,
   name: string,

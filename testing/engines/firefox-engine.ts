@@ -7,12 +7,15 @@ import { launch, type ElementHandle, type KeyInput, type Page } from 'puppeteer-
 import {
   candidates,
   findSoon,
+  noteMiss,
   selectorOf,
   VIEWPORT,
+  wasHit,
   type Engine,
   type EnginePage,
   type Role,
 } from '#testing/engines/engine.ts';
+import { until } from '#testing/until.ts';
 
 export async function startFirefox(executablePath: string): Promise<Engine> {
   // Firefox's sandbox only reads the system's font folders.
@@ -50,7 +53,12 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       },
       click: async (role, name) => {
         const found = await find(role, name);
-        await found.click();
+        await until(async () => {
+          await found.evaluate(noteMiss);
+          await found.click();
+          // A link may have left the page.
+          return page.evaluate(wasHit).catch(() => true);
+        });
       },
       box: async (role, name) => {
         const box = await (await find(role, name)).boundingBox();

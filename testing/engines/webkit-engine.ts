@@ -11,8 +11,10 @@ import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'sel
 import {
   candidates,
   findSoon,
+  noteMiss,
   selectorOf,
   VIEWPORT,
+  wasHit,
   type Engine,
   type EnginePage,
   type Role,
@@ -108,9 +110,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           found,
         );
         const press = async () => {
-          await driver.executeScript(NOTE_MISSES, found);
+          await driver.executeScript(`(${noteMiss.toString()})(arguments[0])`, found);
           await driver.actions().move({ origin: found }).click().perform();
-          return driver.executeScript<boolean>('return window.wasMissed !== true');
+          return driver.executeScript<boolean>(`return (${wasHit.toString()})()`);
         };
         // During a fade between stages, a person's press works, but the driver's press reaches the picture of the old stage.
         await until(() => press().catch(orNot('ElementNotInteractableError')));
@@ -191,13 +193,6 @@ const LISTEN = `
   const { error } = console;
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
-
-const NOTE_MISSES = `
-  const [wanted] = arguments;
-  const isWanted = (node) => node === wanted || node.control === wanted;
-  const note = (event) => { window.wasMissed = !event.composedPath().some(isWanted); };
-  window.wasMissed = false;
-  addEventListener('pointerdown', note, { capture: true, once: true });`;
 
 const find = (driver: WebDriver, role: Role, name: string): Promise<WebElement> =>
   findSoon(role, name, () => findNow(driver, role, name));
