@@ -1,5 +1,5 @@
 // The lint rules. IMPORTS states the import rules of each folder.
-import { defineConfig } from 'oxlint';
+import { defineConfig, type OxlintOverride } from 'oxlint';
 
 type Restriction = { readonly group: string[]; readonly message: string };
 
@@ -223,6 +223,8 @@ export default defineConfig({
   },
   options: {
     typeAware: true,
+    // Instead of `tsc`, which would check the types a second time.
+    typeCheck: true,
   },
   rules: {
     eqeqeq: 'error',
@@ -307,7 +309,7 @@ export default defineConfig({
   },
   ignorePatterns: ['dist/**', 'node_modules/**', 'test-results/**'],
   overrides: [
-    ...IMPORTS.map(([files, patterns]) => ({
+    ...IMPORTS.map(([files, patterns]): OxlintOverride => ({
       files: [...files],
       rules: { 'no-restricted-imports': ['error', { patterns }] },
     })),

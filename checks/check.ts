@@ -5,7 +5,6 @@ const CHECKS = [
   ['check:format'],
   ['check:lint'],
   ['build', 'check:budget', 'check:browsers'],
-  ['check:types'],
   ['check:unused', 'check:readme', 'check:commands', 'check:settings', 'check:english'],
   // The audit is last, so a note that it was skipped is not overlooked.
   ['check:audit'],
