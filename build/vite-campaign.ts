@@ -140,11 +140,19 @@ function entriesOf(section: string): string[] {
 const SECTIONED = 'interface.yaml';
 
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {
+  // A file with many sections is loaded once for each of them.
+  const kept = new Map<WordFile, Readonly<Record<string, unknown>>>();
+  const wordsOf = (file: WordFile) => {
+    const words = kept.get(file) ?? exportsOf(folder, file, options);
+    kept.set(file, words);
+    return words;
+  };
   return {
     name: 'campaign',
     enforce: 'pre',
     resolveId: (source) =>
       source.startsWith('#campaign/') ? path.join(IMPORTED_FROM, source.slice('#campaign/'.length)) : null,
+    watchChange: () => kept.clear(),
     load(id) {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
@@ -152,13 +160,13 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
       // The development server notices when the file appears (forgetWords).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
-      const year = yearIn(wordsOrThrow(readWords(folder, 'site.yaml', Site)).language);
+      const year = yearIn(String(wordsOf('site.yaml')['language']));
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
         names.map((name) => {
           const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);
           return `export const ${name} = ${value};`;
         });
-      const words = exportsOf(folder, file, options);
+      const words = wordsOf(file);
       const names = [...new Set([...ENTRIES[file], ...Object.keys(words)])];
       const code =
         file !== SECTIONED
