@@ -1,11 +1,13 @@
-// Without isolation, Node ignores an error in a file that has already registered a test, so the tests after it would be missing
-// from a green run.
-import { it } from 'node:test';
+// Reports a file that throws while it is loaded as a failed test, because its other tests may already be registered.
+import { before, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
 
 import { TEST_FILES_VARIABLE } from '#testing/test-process.ts';
 
+const { promise: allLoaded, resolve } = Promise.withResolvers<void>();
+// Otherwise, the run could end between two files.
+before(() => allLoaded);
 for (const file of (process.env[TEST_FILES_VARIABLE] ?? '').split(path.delimiter)) {
   try {
     await import(pathToFileURL(path.resolve(file)).href);
@@ -15,3 +17,4 @@ for (const file of (process.env[TEST_FILES_VARIABLE] ?? '').split(path.delimiter
     });
   }
 }
+resolve();

@@ -9,12 +9,13 @@ import { TEST_FILES_VARIABLE } from '#testing/test-process.ts';
 import { comparable, type RecordedStatements, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 
 const folder = process.env[STATEMENTS_FOLDER_VARIABLE];
-const sent = { sqlite: new Set<string>(), postgres: new Set<string>() };
+/** Comparable statements by their own text. */
+const sent = { sqlite: new Map<string, string>(), postgres: new Map<string, string>() };
 
 function record(engine: keyof typeof sent, sql: unknown): void {
-  if (typeof sql !== 'string' || !/^\s*(select|insert|update|delete|with)\b/i.test(sql)) return;
-  const statement = comparable(sql);
-  if (!sent[engine].has(statement) && isSentByProduct()) sent[engine].add(statement);
+  if (typeof sql !== 'string' || sent[engine].has(sql)) return;
+  if (/^\s*(select|insert|update|delete|with)\b/i.test(sql) && isSentByProduct())
+    sent[engine].set(sql, comparable(sql));
 }
 
 function isSentByProduct(): boolean {
@@ -49,8 +50,8 @@ if (folder !== undefined) {
     mkdirSync(folder, { recursive: true });
     const recorded: RecordedStatements = {
       files: process.env[TEST_FILES_VARIABLE] ?? '',
-      sqlite: [...sent.sqlite],
-      postgres: [...sent.postgres],
+      sqlite: [...new Set(sent.sqlite.values())],
+      postgres: [...new Set(sent.postgres.values())],
     };
     writeFileSync(path.join(folder, `${randomUUID()}.json`), JSON.stringify(recorded));
   });

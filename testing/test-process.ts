@@ -6,8 +6,8 @@ export const TEST_FILES_VARIABLE = 'TEST_FILES';
 const TEST_TIMEOUT_MS = 180_000;
 
 export const TEST_PROCESS: readonly string[] = [
-  '--test',
-  '--test-isolation=none',
+  '--import',
+  path.join(import.meta.dirname, 'untracked-promises.ts'),
   '--test-force-exit',
   `--test-timeout=${TEST_TIMEOUT_MS}`,
   '--test-reporter=spec',
