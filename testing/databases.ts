@@ -9,11 +9,14 @@ import { onPostgres } from '#testing/postgres-server.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** testing/run-logic.ts sets it to `sqlite` for test files that need not run on PostgreSQL. */
-export const ENGINES_VARIABLE = 'TEST_ENGINES';
+export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
 
-export const ENGINES: readonly Engine[] =
-  process.env[ENGINES_VARIABLE] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
+/** Set by `npm run test:matrix`. */
+export const MATRIX_VARIABLE = 'TEST_MATRIX';
+
+/** For tests that would find the same on each engine. */
+export const MATRIX_ENGINES: readonly Engine[] =
+  process.env[MATRIX_VARIABLE] === undefined ? ['sqlite'] : ENGINES;
 
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 /** A migrated, empty database; copying it takes a third of the time of migrating. */

@@ -1,11 +1,10 @@
-import { describe, it } from 'node:test';
-
 import type { FastifyInstance } from 'fastify';
 
 import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { buildDeskApp, type DeskAppOptions } from '#desk/server/desk-app.ts';
-import { ENGINES, type Engine } from '#testing/databases.ts';
+import type { Engine } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { describeOnEach, type OnEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
 export const DESK_URL = 'https://desk.example.com';
@@ -55,15 +54,15 @@ export const atDesk = (
 type DeskTest = (title: string, ...test: DropFirst<Parameters<typeof atDesk>>) => void;
 type DropFirst<List extends readonly unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never;
 
-/** Describes the subject once per engine. Each test has its own desk. */
-export function deskOnEachEngine(
-  subject: string,
-  addTests: (on: { readonly engine: Engine; readonly test: DeskTest }) => void,
-): void {
-  for (const engine of ENGINES)
-    describe(`${subject} on ${engine}`, () =>
-      addTests({ engine, test: (title, ...test) => void it(title, () => atDesk(engine, ...test)) }));
-}
+/** Each test has its own desk. */
+export const deskOnEachEngine = (subject: string, addTests: (on: OnEngine<DeskTest>) => void): void =>
+  describeOnEach<DeskTest>(
+    subject,
+    addTests,
+    (engine, add) =>
+      (title, ...test) =>
+        add(title, () => atDesk(engine, ...test)),
+  );
 
 export type DeskBrowser = Visitor;
 

@@ -6,8 +6,6 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 
-import { ENGINES_VARIABLE } from '#testing/databases.ts';
-import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { FAULTS, plantedSource, type PlantedFault } from '#testing/planted-faults.ts';
 import { copyProject, type ProjectCopy } from '#testing/project-copy.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
@@ -91,14 +89,12 @@ async function runLogic(copy: string, tests: readonly string[]): Promise<readonl
   const ran: Ran[] = [];
   const files = tests.map((test) => path.join(copy, test));
   const caught = new AbortController();
-  const onPostgres = tests.some((test) => ON_POSTGRES.includes(test));
   const events = run({
     files,
     cwd: copy,
     concurrency: 1,
     timeout: TIMEOUT_MS,
     signal: caught.signal,
-    env: { ...process.env, ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }) },
   });
   events.on('test:complete', ({ name, details }) => {
     const { passed, type } = details as { passed?: boolean; type?: string };

@@ -1,14 +1,13 @@
-// `npm run test:logic [files]` runs every test without a browser. PostgreSQL runs the files of on-postgres.ts, or all with
-// --matrix. Loading the server takes two seconds, so the files of one room share a process.
+// `npm run test:logic [files]` runs every test without a browser. PostgreSQL runs the tests that on-each-engine.ts explains, or
+// all with --matrix. Loading the server takes two seconds, so the files of one room share a process.
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
-import { ENGINES_VARIABLE } from '#testing/databases.ts';
+import { MATRIX_VARIABLE } from '#testing/databases.ts';
 import { WORKER_VARIABLE } from '#testing/free-port.ts';
-import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
@@ -31,15 +30,12 @@ const CONCURRENCY = 6;
 /** With more lines per process, the last one would run while the others are idle. */
 const MOST_LINES = 1_500;
 
-type Group = { readonly name: string; readonly files: readonly string[]; readonly onPostgres: boolean };
+type Group = { readonly name: string; readonly files: readonly string[] };
 
 const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts').sort();
-const gone = [...ALONE, ...ON_POSTGRES].filter((file) => !all.includes(file));
-if (gone.length > 0)
-  throw new Error(
-    `${gone.join(', ')} does not exist. Change testing/run-logic.ts or testing/on-postgres.ts.`,
-  );
-const isMatrix = process.argv.includes('--matrix');
+const gone = ALONE.filter((file) => !all.includes(file));
+if (gone.length > 0) throw new Error(`${gone.join(', ')} does not exist. Change testing/run-logic.ts.`);
+if (process.argv.includes('--matrix')) process.env[MATRIX_VARIABLE] = 'yes';
 const named = process.argv.slice(2).filter((word) => word !== '--matrix');
 
 const statements = mkdtempSync(path.join(tmpdir(), 'sent-statements-'));
@@ -60,19 +56,13 @@ try {
 }
 
 function groupByRoom(files: readonly string[]): Group[] {
-  const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
-  const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({
-    name: file,
-    files: [file],
-    onPostgres: onPostgres(file),
-  }));
+  const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({ name: file, files: [file] }));
   const rooms = Map.groupBy(
     files.filter((file) => !ALONE.includes(file)),
-    (file) =>
-      `${path.dirname(file).split(path.sep).slice(0, 2).join('/')}${onPostgres(file) ? ' on both engines' : ''}`,
+    (file) => path.dirname(file).split(path.sep).slice(0, 2).join('/'),
   );
   const groups = [...rooms].flatMap(([name, inRoom]) =>
-    inChunks(inRoom).map((chunk) => ({ name, files: chunk, onPostgres: onPostgres(chunk[0] ?? '') })),
+    inChunks(inRoom).map((chunk) => ({ name, files: chunk })),
   );
   return [...slow, ...groups.sort((a, b) => linesOf(b.files) - linesOf(a.files))];
 }
@@ -91,7 +81,7 @@ function linesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length, 0);
 }
 
-async function runGroup({ name, files, onPostgres }: Group, worker: number): Promise<boolean> {
+async function runGroup({ name, files }: Group, worker: number): Promise<boolean> {
   const begin = Date.now();
   // A file, because --test-force-exit cuts off output that is still in a pipe.
   const report = path.join(mkdtempSync(path.join(tmpdir(), 'test-report-')), 'report');
@@ -108,7 +98,6 @@ async function runGroup({ name, files, onPostgres }: Group, worker: number): Pro
         ...process.env,
         [TEST_FILES_VARIABLE]: files.join(path.delimiter),
         [WORKER_VARIABLE]: String(worker),
-        ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -134,7 +123,7 @@ function reportSqliteAlone(): void {
   for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);
   if (alone.size === 0) return;
   process.stdout.write(
-    `${alone.size} statements of the product were sent to SQLite and never to PostgreSQL. Add a test file that sends them to testing/on-postgres.ts.\n`,
+    `${alone.size} statements of the product were sent to SQLite and never to PostgreSQL. Run a test that sends them on both (testing/on-each-engine.ts).\n`,
   );
   process.exitCode = 1;
 }

@@ -8,7 +8,7 @@ import { bounceAddress } from '#server/secrets/mail-links.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { onEachEngine, onSqlite } from '#testing/on-each-engine.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
@@ -170,10 +170,10 @@ onEachEngine('bounce reports', ({ test }) => {
   });
 });
 
-onSqlite('bounce report files', ({ test }) => {
+onEachEngine('bounce report files', ({ test, engine }) => {
   test('"desk bounce" reads each message in a Maildir or .eml folder once and moves it to done/', async (server) => {
     const { messageId } = await askForCode(server);
-    const mail = path.join(folder, 'Maildir');
+    const mail = path.join(folder, engine);
     for (const part of ['new', 'cur', 'tmp', 'done']) mkdirSync(path.join(mail, part), { recursive: true });
     const files = ['new/1.host', 'cur/2.host:2,S', 'a.eml', 'tmp/3.host', 'notes.txt', 'done/a.eml'];
     for (const name of files)

@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { MATRIX_ENGINES } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -94,7 +94,7 @@ describe('desk commands on an unusable database', () => {
     }));
 });
 
-for (const engine of ENGINES)
+for (const engine of MATRIX_ENGINES)
   it(`an internal error on ${engine} prints a stack trace without personal data`, () =>
     withServer({ engine }, async (server) => {
       await becomeLead(server, 'ada@example.com');

@@ -10,7 +10,7 @@ import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk, type DeskAnswer, refused, succeeded } from '#testing/desk.ts';
-import { onEachEngine, onSqlite } from '#testing/on-each-engine.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -145,7 +145,7 @@ const imported = async ({ database }: ServerUnderTest) => {
 
 const emails = async (server: ServerUnderTest) => (await imported(server)).map(({ email }) => email);
 
-onEachEngine('imports', ({ test }) => {
+onEachEngine('imports', ({ both: test }) => {
   test('an import adds new people once without making them leads', async (server) => {
     await becomeLead(server, 'lead@example.com');
     await becomeLead(server, 'erased@example.com');
@@ -289,7 +289,7 @@ it('an import on PostgreSQL does not restore a person erased meanwhile', () =>
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));
 
-onSqlite('import files', ({ test }) => {
+onEachEngine('import files', ({ test }) => {
   test('an import reads the separators, byte order marks, UTF-16 and dates of common tools', async (server) => {
     const text = (lines: readonly string[][], separator: string) =>
       lines.map((cells) => cells.join(separator)).join('\n');

@@ -22,7 +22,7 @@ async function people(server: ServerUnderTest, state: string): Promise<readonly 
   return rows;
 }
 
-onEachEngine('leads as JSON', ({ test, engine }) => {
+onEachEngine('leads as JSON', ({ both: test, engine }) => {
   it('a lead as JSON has the fields of a webhook event, its state and its unsubscribe link', () =>
     withReceiver(undefined, (receiver) =>
       withServer({ engine, env: { ...webhooksAt(receiver), FREE_MAIL: 'flag' } }, async (server) => {

@@ -42,8 +42,8 @@ async function emailsOf({ service }: ServerUnderTest, ...args: readonly string[]
   return (JSON.parse(out) as { email: string }[]).map(({ email }) => email);
 }
 
-onEachEngine('lists and exports', ({ test }) => {
-  test(
+onEachEngine('lists and exports', ({ test, both }) => {
+  both(
     'lists and exports of leads include the consent and exclude unverified people',
     { env: { FREE_MAIL: 'flag' } },
     async (server) => {
@@ -90,12 +90,12 @@ onEachEngine('lists and exports', ({ test }) => {
         [['--state', 'unverified', '--search', 'NEVER@'], 'never@example.com'],
       ] as const)
         assert.deepEqual(await emailsOf(server, ...args), expected, args.join(' '));
-      const both = ['--campaign', 'spring', '--source', 'direct'];
-      assert.equal((await desk(server.service, ['leads', ...both])).notes, '0 leads.');
+      const springDirect = ['--campaign', 'spring', '--source', 'direct'];
+      assert.equal((await desk(server.service, ['leads', ...springDirect])).notes, '0 leads.');
     },
   );
 
-  test('"desk leads" refuses an unknown source and suggests the most similar known ones', async (server) => {
+  both('"desk leads" refuses an unknown source and suggests the most similar known ones', async (server) => {
     const leads = (source: string) => desk(server.service, ['leads', '--source', source]);
     assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
     const from = (source: string) => ({
@@ -115,7 +115,7 @@ onEachEngine('lists and exports', ({ test }) => {
     assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
   });
 
-  test('each lead appears in exactly one nightly export, even after failures', (server) =>
+  both('each lead appears in exactly one nightly export, even after failures', (server) =>
     inFolder(async (folder) => {
       const out = path.join(folder, 'new.csv');
       const job = (replacements = {}) =>
@@ -141,9 +141,10 @@ onEachEngine('lists and exports', ({ test }) => {
       assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
       const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
       assert.equal(rowsOf(other.out).length, 3);
-    }));
+    }),
+  );
 
-  test(
+  both(
     'the leads of a named export can be listed, and the last export can be repeated',
     { env: { TIME_ZONE: 'Europe/Berlin' } },
     async (server) => {
@@ -194,7 +195,7 @@ onEachEngine('lists and exports', ({ test }) => {
     },
   );
 
-  test(
+  both(
     'verified, unverified and imported people are exported separately',
     { env: { FREE_MAIL: 'flag' } },
     (server) =>

@@ -43,7 +43,7 @@ it('a custom question cannot use the name of a built-in column', () => {
       assert.ok(isTaken({ properties: { [tool]: heading } }), `${tool}: ${heading}`);
 });
 
-onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }, ({ test, engine }) => {
+onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }, ({ test, both }) => {
   test("an import reads answers by the question's ID or label and skips invalid ones", (server) =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'list.csv');
@@ -80,43 +80,46 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
       assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
     }));
 
-  test('"desk correct" changes, adds and deletes answers, also those to removed questions', async (server) => {
-    await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
-    await server.advance(10);
-    await succeeded(correct(server, 'job_title=Lady = Lovelace', 'team=2 to 5', 'topics='));
-    const story = (await desk(server.service, ['show', 'ada@example.com'])).out;
-    assert.match(story, /Job title: Countess → Lady = Lovelace\n/);
-    assert.match(story, /Team <size> & more: – → 2 to 5\n/);
-    assert.match(story, /Topics: Prompts → –\n/);
+  both(
+    '"desk correct" changes, adds and deletes answers, also those to removed questions',
+    async (server) => {
+      await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
+      await server.advance(10);
+      await succeeded(correct(server, 'job_title=Lady = Lovelace', 'team=2 to 5', 'topics='));
+      const story = (await desk(server.service, ['show', 'ada@example.com'])).out;
+      assert.match(story, /Job title: Countess → Lady = Lovelace\n/);
+      assert.match(story, /Team <size> & more: – → 2 to 5\n/);
+      assert.match(story, /Topics: Prompts → –\n/);
 
-    const held = {
-      pager: { label: 'Pager', answer: '1' },
-      fax: { label: 'Fax', answer: '+44 1' },
-      days: { label: 'Days', answer: ['Monday', 'Friday'] },
-      topics: { label: 'Topics', answer: ['Film'] },
-    };
-    const answers = JSON.stringify(held);
-    await server.database.db.updateTable('leads').set({ answers }).execute();
-    await succeeded(
-      correct(server, 'pager=', 'fax=+44 2', 'days=Friday', 'topics=Prompts; Film', 'team=Only me'),
-    );
-    const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
-    assert.deepEqual(JSON.parse(lead.answers ?? ''), {
-      fax: { label: 'Fax', answer: '+44 2' },
-      days: { label: 'Days', answer: ['Friday'] },
-      topics: { label: 'Topics', answer: ['Prompts', 'Film'] },
-      team: { label: 'Team <size> & more', answer: 'Only me' },
-    });
-    const known = /^Use --answer id=text with .*: job_title, team, topics, goal, phone, fax, days\.$/m;
-    for (const [change, sentence] of [
-      ['pager=2', known],
-      ['toString=2', known],
-      ['job_title', known],
-      ['team=Many', /^Team <size> & more: Please choose from the list$/m],
-    ] as const)
-      await refused(correct(server, change), sentence, 2);
-    assert.equal(await server.countRows('corrections'), 2);
-  });
+      const held = {
+        pager: { label: 'Pager', answer: '1' },
+        fax: { label: 'Fax', answer: '+44 1' },
+        days: { label: 'Days', answer: ['Monday', 'Friday'] },
+        topics: { label: 'Topics', answer: ['Film'] },
+      };
+      const answers = JSON.stringify(held);
+      await server.database.db.updateTable('leads').set({ answers }).execute();
+      await succeeded(
+        correct(server, 'pager=', 'fax=+44 2', 'days=Friday', 'topics=Prompts; Film', 'team=Only me'),
+      );
+      const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
+      assert.deepEqual(JSON.parse(lead.answers ?? ''), {
+        fax: { label: 'Fax', answer: '+44 2' },
+        days: { label: 'Days', answer: ['Friday'] },
+        topics: { label: 'Topics', answer: ['Prompts', 'Film'] },
+        team: { label: 'Team <size> & more', answer: 'Only me' },
+      });
+      const known = /^Use --answer id=text with .*: job_title, team, topics, goal, phone, fax, days\.$/m;
+      for (const [change, sentence] of [
+        ['pager=2', known],
+        ['toString=2', known],
+        ['job_title', known],
+        ['team=Many', /^Team <size> & more: Please choose from the list$/m],
+      ] as const)
+        await refused(correct(server, change), sentence, 2);
+      assert.equal(await server.countRows('corrections'), 2);
+    },
+  );
 
   test("a CRM export contains multiple-choice answers in the CRM's format", (server) =>
     inFolder(async (folder) => {
@@ -149,58 +152,7 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
       assert.match(page, /<dt>Team &lt;size&gt; &amp; more<\/dt><dd>Only me<\/dd>/);
     }));
 
-  it('an export contains telephone numbers in dialled form and can be imported again', () =>
-    inFolder(async (folder) => {
-      const named = (name: string) => `{ ${TOOL_NAMES.map((tool) => `${tool}: ${name}`).join(', ')} }`;
-      const form = `fields:
-  - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
-  - { id: change, label: Change, kind: number, properties: ${named('Change')} }
-  - { id: motto, label: Motto, kind: text, properties: ${named('Slogan')} }
-`;
-      const people = {
-        'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
-        'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
-        'ccc@example.com': { motto: "'=cmd|1" },
-        'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
-      };
-      const env = { CAMPAIGN_FOLDER: copyCampaign(folder, form) };
-      const formats = ['csv', ...TOOL_NAMES];
-      await withServer({ engine, env }, async (server) => {
-        const run = (...args: string[]) => desk(server.service, args);
-        for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
-        for (const format of formats) {
-          const { out } = await run('export', '--format', format);
-          writeFileSync(path.join(folder, `${format}.csv`), out);
-          assert.match(out, /,\+44 \(0\)20 7946-0018,-2\.5,'\+44 20(?:,|\r\n)/, format);
-          assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
-        }
-      });
-      await withServer({ engine, env }, async (server) => {
-        const run = (...args: string[]) => desk(server.service, args);
-        for (const format of formats) {
-          const file = path.join(folder, `${format}.csv`);
-          await succeeded(run('import', file, '--consent-source', 'This page'), format);
-          const { out } = await run('export', '--state', 'imported', '--format', 'jsonl');
-          const back = out
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line) as PersonAsJson);
-          for (const { name, company, consent } of back)
-            assert.deepEqual(
-              [name, company, consent?.given_at],
-              [...ADA, '2026-11-20T12:00:00.000Z'],
-              format,
-            );
-          const answersOf = ({ answers = {} }: PersonAsJson) =>
-            Object.fromEntries(Object.entries(answers).map(([id, { answer }]) => [id, answer]));
-          const found = back.map((person) => [person.email, answersOf(person)]);
-          assert.deepEqual(Object.fromEntries(found), people, format);
-          await server.database.db.deleteFrom('imported_leads').execute();
-        }
-      });
-    }));
-
-  test('the report counts new leads by chosen answer and never shows a typed answer', async (server) => {
+  both('the report counts new leads by chosen answer and never shows a typed answer', async (server) => {
     await become(server, 'a@example.com', {
       job_title: 'x',
       team: '2 to 5',
@@ -243,3 +195,50 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
     for (const where of [text, JSON.stringify(report)]) assert.doesNotMatch(where, /Typed by Ada|Secret/);
   });
 });
+
+it('an export contains telephone numbers in dialled form and can be imported again', () =>
+  inFolder(async (folder) => {
+    const named = (name: string) => `{ ${TOOL_NAMES.map((tool) => `${tool}: ${name}`).join(', ')} }`;
+    const form = `fields:
+  - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
+  - { id: change, label: Change, kind: number, properties: ${named('Change')} }
+  - { id: motto, label: Motto, kind: text, properties: ${named('Slogan')} }
+`;
+    const people = {
+      'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
+      'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
+      'ccc@example.com': { motto: "'=cmd|1" },
+      'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
+    };
+    const env = { CAMPAIGN_FOLDER: copyCampaign(folder, form) };
+    const formats = ['csv', ...TOOL_NAMES];
+    await withServer({ engine: 'sqlite', env }, async (server) => {
+      const run = (...args: string[]) => desk(server.service, args);
+      for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
+      for (const format of formats) {
+        const { out } = await run('export', '--format', format);
+        writeFileSync(path.join(folder, `${format}.csv`), out);
+        assert.match(out, /,\+44 \(0\)20 7946-0018,-2\.5,'\+44 20(?:,|\r\n)/, format);
+        assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
+      }
+    });
+    await withServer({ engine: 'sqlite', env }, async (server) => {
+      const run = (...args: string[]) => desk(server.service, args);
+      for (const format of formats) {
+        const file = path.join(folder, `${format}.csv`);
+        await succeeded(run('import', file, '--consent-source', 'This page'), format);
+        const { out } = await run('export', '--state', 'imported', '--format', 'jsonl');
+        const back = out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as PersonAsJson);
+        for (const { name, company, consent } of back)
+          assert.deepEqual([name, company, consent?.given_at], [...ADA, '2026-11-20T12:00:00.000Z'], format);
+        const answersOf = ({ answers = {} }: PersonAsJson) =>
+          Object.fromEntries(Object.entries(answers).map(([id, { answer }]) => [id, answer]));
+        const found = back.map((person) => [person.email, answersOf(person)]);
+        assert.deepEqual(Object.fromEntries(found), people, format);
+        await server.database.db.deleteFrom('imported_leads').execute();
+      }
+    });
+  }));

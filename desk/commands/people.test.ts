@@ -31,52 +31,55 @@ async function timelineOf(server: ServerUnderTest, email: string): Promise<reado
   return (JSON.parse(out) as { story: TimelineEntry[] }).story;
 }
 
-onEachEngine('desk commands about a person', ({ test, engine }) => {
-  test("a person's timeline contains every event from the first request to the last export", async (server) => {
-    const { visitor } = await enterWrongCodeFirst(server);
-    await server.advance(60);
-    await visitor.get('/api/article');
-    await server.advance(60);
-    await visitor.get('/api/article');
-    const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
-    assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
-    const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
-    await refused(short, 'Name must be at least 2 characters', 2);
-    const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
-    await refused(eve(), /^No data is stored about eve@example\.com\./);
-    await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
-    await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
-    await server.advance(60);
-    await desk(server.service, ['export', '--since-last', 'crm']);
+onEachEngine('desk commands about a person', ({ test, both, engine }) => {
+  both(
+    "a person's timeline contains every event from the first request to the last export",
+    async (server) => {
+      const { visitor } = await enterWrongCodeFirst(server);
+      await server.advance(60);
+      await visitor.get('/api/article');
+      await server.advance(60);
+      await visitor.get('/api/article');
+      const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
+      assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
+      const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
+      await refused(short, 'Name must be at least 2 characters', 2);
+      const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
+      await refused(eve(), /^No data is stored about eve@example\.com\./);
+      await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
+      await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
+      await server.advance(60);
+      await desk(server.service, ['export', '--since-last', 'crm']);
 
-    const story = await timelineOf(server, ' ADA@Example.com');
-    assert.deepEqual(
-      story.map(({ what }) => what),
-      [
-        'asked for a code',
-        'mail sent',
-        'had entered wrong codes',
-        'entered the code',
-        'became a lead',
-        'agreed to receive emails and proved their address',
-        'read the article for the first time',
-        'was corrected by the operator',
-        'was exported',
-      ],
-    );
-    const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
-    assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
-    assert.equal(detail('had entered wrong codes')?.['how often'], '1');
-    assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
-    assert.deepEqual(detail('was corrected by the operator'), {
-      company: 'Analytical Engines → Engines & Co',
-    });
-    assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-    assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
-  });
+      const story = await timelineOf(server, ' ADA@Example.com');
+      assert.deepEqual(
+        story.map(({ what }) => what),
+        [
+          'asked for a code',
+          'mail sent',
+          'had entered wrong codes',
+          'entered the code',
+          'became a lead',
+          'agreed to receive emails and proved their address',
+          'read the article for the first time',
+          'was corrected by the operator',
+          'was exported',
+        ],
+      );
+      const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
+      assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
+      assert.equal(detail('had entered wrong codes')?.['how often'], '1');
+      assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
+      assert.deepEqual(detail('was corrected by the operator'), {
+        company: 'Analytical Engines → Engines & Co',
+      });
+      assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
+      assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
+    },
+  );
 
   if (engine === 'postgres')
-    test('a correction and a new form that arrive at the same time are both kept', async (server) => {
+    both('a correction and a new form that arrive at the same time are both kept', async (server) => {
       await becomeLead(server, EMAIL);
       const { db } = server.database;
       const correcting = await db.transaction().execute(async (tx) => {
@@ -109,7 +112,7 @@ onEachEngine('desk commands about a person', ({ test, engine }) => {
     assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
   });
 
-  test('all data about a person can be exported as JSON and as a page without scripts', async (server) => {
+  both('all data about a person can be exported as JSON and as a page without scripts', async (server) => {
     await becomeLead(server, EMAIL, 1, { form: { name: NASTY } });
     await inFolder(async (folder) => {
       const out = path.join(folder, 'ada');

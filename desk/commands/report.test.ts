@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
-import { onEachEngine, onSqlite } from '#testing/on-each-engine.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { askedDesk } from '#testing/desk-handlers.ts';
@@ -130,7 +130,7 @@ const lostOf = async ({ service }: ServerUnderTest, ...args: readonly string[]) 
   return { rows: JSON.parse(out) as LostLeadRow[], notes };
 };
 
-onEachEngine('reports', { inbox }, ({ test, engine }) => {
+onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
   it('a week of visits appears in the report and among the lost leads', (part) =>
     withServer({ engine, inbox }, async (server) => {
       await walkFlows(server);
@@ -295,7 +295,7 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
       });
     }));
 
-  test(
+  both(
     'days are those of TIME_ZONE, also when the clocks change',
     { env: { TIME_ZONE: 'Europe/Berlin' } },
     async (server) => {
@@ -356,7 +356,7 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
     },
   );
 
-  test("the report's funnel runs from page view to article once these steps are counted", async (server) => {
+  both("the report's funnel runs from page view to article once these steps are counted", async (server) => {
     await ask(server, 'early@example.com', 'newsletter');
     await server.advance(3 * DAY_SECONDS);
     await see(server, 'newsletter', ['opened', 'quarter', 'half', 'three-quarters', 'whole'], 4);
@@ -410,7 +410,7 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
     assert.match(pastText, /^ {2}Page seen +12 +100% +–$/m);
   });
 
-  test('the report can be limited to a known source or campaign', async (server) => {
+  both('the report can be limited to a known source or campaign', async (server) => {
     await walkFlows(server);
     const visitor = createVisitor(server, '10.250.0.1');
     const referer = 'http://localhost/?utm_source=newsletter&utm_campaign=spring';
@@ -474,7 +474,7 @@ onEachEngine('reports', { inbox }, ({ test, engine }) => {
   );
 });
 
-onSqlite('report contents', ({ test }) => {
+onEachEngine('report contents', ({ test }) => {
   test('the report of an empty period says that nothing happened', async (server) => {
     assert.match(await pageOf(server), /Nobody asked for a code\./);
     const text = await textOf(server, '30d');

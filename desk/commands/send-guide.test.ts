@@ -19,8 +19,8 @@ async function guides({ database: { db } }: ServerUnderTest) {
   return (await query.orderBy('id').execute()).map(({ recipient, state }) => `${recipient} ${state}`);
 }
 
-onEachEngine('sending the guide again', { env }, ({ test, engine }) => {
-  test('"desk send-guide" mails a lead the guide again with a working link', async (server) => {
+onEachEngine('sending the guide again', { env }, ({ test, both, engine }) => {
+  both('"desk send-guide" mails a lead the guide again with a working link', async (server) => {
     await becomeLead(server, EMAIL);
     const first = await server.inbox.waitForMail(EMAIL, 2);
     await until(() => server.mailEvents.length === 2);

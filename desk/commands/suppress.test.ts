@@ -44,8 +44,8 @@ it('a list import on PostgreSQL keeps a person who verifies meanwhile', () =>
     }),
   ));
 
-onEachEngine('suppression list', ({ test }) => {
-  test('the operator can remove a suppression unless the person decided it', async (server) => {
+onEachEngine('suppression list', ({ test, both }) => {
+  both('the operator can remove a suppression unless the person decided it', async (server) => {
     await becomeLead(server, ADA);
     const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
     await succeeded(suppress(server, 'add', 'ADA@example.com', ...unsubscribed));
@@ -62,7 +62,7 @@ onEachEngine('suppression list', ({ test }) => {
       assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
   });
 
-  test(
+  both(
     'removing a mistaken suppression seals the reason in the consent chain',
     { env: { TIME_ZONE: 'Europe/Berlin' } },
     async (server) => {
@@ -148,7 +148,7 @@ onEachEngine('suppression list', ({ test }) => {
     await succeeded(desk(server.service, ['consent', 'verify']));
   });
 
-  test('suppressions exported as CSV can be imported unless a line is invalid', (server) =>
+  both('suppressions exported as CSV can be imported unless a line is invalid', (server) =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'out.csv');
       await suppress(server, 'add', EVE, '--note', '=1+1');
@@ -188,7 +188,8 @@ onEachEngine('suppression list', ({ test }) => {
       }
       assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
       assert.deepEqual(await listed(server), before);
-    }));
+    }),
+  );
 
   test('a list import suppresses only people who left, if the file says so of anyone', (server) =>
     inFolder(async (folder) => {
@@ -237,7 +238,7 @@ onEachEngine('suppression list', ({ test }) => {
       );
     }));
 
-  test(
+  both(
     "an erasure deletes the operator's suppressions of the person",
     { env: { GUIDE_EMAIL: 'link' } },
     async (server) => {
@@ -258,7 +259,7 @@ onEachEngine('suppression list', ({ test }) => {
     },
   );
 
-  test("an erased person's own suppression can be updated, but not removed as a mistake", async (server) => {
+  both("an erased person's own suppression can be updated, but not removed as a mistake", async (server) => {
     const { leadId } = await becomeLead(server, ADA);
     const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
     await withdrawConsent(server.service, { ...withdrawal, now: server.now() });

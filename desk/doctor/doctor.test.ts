@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { MATRIX_ENGINES, freshDatabase } from '#testing/databases.ts';
 import { deskIn, succeeded } from '#testing/desk.ts';
 import { startDnsServer } from '#testing/dns-server.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '#testing/examined-instance.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
-for (const engine of ENGINES) {
+for (const engine of MATRIX_ENGINES) {
   describe(`doctor runs on ${engine}`, () => {
     it('the doctor finds nothing wrong in a healthy instance and leaves the database unchanged', () =>
       withInstance({ engine }, async (instance) => {

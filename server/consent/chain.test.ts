@@ -18,7 +18,7 @@ import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
-onEachEngine('consent chain', ({ test }) => {
+onEachEngine('consent chain', ({ both: test }) => {
   test('the consent chain proves a consent with its wording, version, times and IP addresses', async (server) => {
     await agree(server, 'ada@example.com');
     await agree(server, 'eve@example.com');

@@ -13,7 +13,7 @@ import { createVisitor, TEST_SECRET, withServer } from '#testing/server-under-te
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
-onEachEngine('sealing', ({ test }) => {
+onEachEngine('sealing', ({ both: test }) => {
   test('two consents of one person in the same millisecond are sealed separately', async (server) => {
     const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
     assert.ok(phone && laptop);

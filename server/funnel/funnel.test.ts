@@ -79,8 +79,8 @@ const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, add
     headers: { 'content-type': 'application/json', 'user-agent': BROWSER, ...headers },
   });
 
-onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, engine }) => {
-  test('page views are counted by source, whether the response is 200 or 304', async (server) => {
+onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, both, engine }) => {
+  both('page views are counted by source, whether the response is 200 or 304', async (server) => {
     const ask = await openSite(server);
     const whole = await ask('/?utm_source=newsletter&utm_medium=email');
     assert.equal(whole.status, 200);

@@ -28,39 +28,42 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
   return rows.map(({ email }) => email);
 };
 
-onEachEngine('housekeeping', ({ test }) => {
-  test('housekeeping deletes a bounced e-mail address without other data but keeps its suppression', async (server) => {
-    const { db } = server.database;
-    const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
-    const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
-      suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
-    await atDaysAgo(server, 31, async () => {
-      await sendForm(server, 'old@example.com');
-      for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
-      await note('hand@example.com', 'by-hand');
-      await becomeLead(server, 'lead@example.com');
-      await note('lead@example.com', 'bounced');
-    });
-    await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
-    const { reports, runHousekeeping } = housekeeperOf(server);
-    await runHousekeeping();
-    const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
-    const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
-    assert.deepEqual(left, [
-      '-: -',
-      '-: -',
-      'hand@example.com: said of hand@example.com',
-      'lead@example.com: said of lead@example.com',
-      'young@example.com: said of young@example.com',
-    ]);
-    assert.equal(reports[0]?.suppressions, 2);
-    assert.equal(
-      (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
-      2,
-    );
-  });
+onEachEngine('housekeeping', ({ test, both }) => {
+  both(
+    'housekeeping deletes a bounced e-mail address without other data but keeps its suppression',
+    async (server) => {
+      const { db } = server.database;
+      const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
+      const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
+        suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
+      await atDaysAgo(server, 31, async () => {
+        await sendForm(server, 'old@example.com');
+        for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
+        await note('hand@example.com', 'by-hand');
+        await becomeLead(server, 'lead@example.com');
+        await note('lead@example.com', 'bounced');
+      });
+      await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
+      const { reports, runHousekeeping } = housekeeperOf(server);
+      await runHousekeeping();
+      const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
+      const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
+      assert.deepEqual(left, [
+        '-: -',
+        '-: -',
+        'hand@example.com: said of hand@example.com',
+        'lead@example.com: said of lead@example.com',
+        'young@example.com: said of young@example.com',
+      ]);
+      assert.equal(reports[0]?.suppressions, 2);
+      assert.equal(
+        (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
+        2,
+      );
+    },
+  );
 
-  test('housekeeping deletes unverified data after 30 days and keeps leads and receipts', async (server) => {
+  both('housekeeping deletes unverified data after 30 days and keeps leads and receipts', async (server) => {
     await atDaysAgo(server, 31, async () => {
       await sendForm(server, 'old@example.com');
       const beforeCode = (visitor: Visitor) => ask(visitor, { email: 'lead@example.com' });
@@ -131,7 +134,7 @@ onEachEngine('housekeeping', ({ test }) => {
     },
   );
 
-  test(
+  both(
     'two simultaneous housekeeping processes delete each row once',
     { env: { LEADS_PER_IP_PER_HOUR: '0' } },
     async (server) => {

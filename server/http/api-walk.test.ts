@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 
 import { API } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
-import { ENGINES, type Engine } from '#testing/databases.ts';
+import { MATRIX_ENGINES, type Engine } from '#testing/databases.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, filledForm, sharedServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { words } from '#testing/words.ts';
@@ -61,7 +61,7 @@ const post = (
 });
 
 const SERVERS: { readonly engine: Engine; readonly server: ServerUnderTest }[] = [];
-for (const engine of ENGINES) SERVERS.push({ engine, server: await sharedServer({ engine }) });
+for (const engine of MATRIX_ENGINES) SERVERS.push({ engine, server: await sharedServer({ engine }) });
 
 const JSON_BODIES = Object.entries(BODIES).map(([url, body]) => ({ url, body, json: JSON.stringify(body) }));
 
@@ -175,7 +175,7 @@ for (const { engine, server } of SERVERS) {
   });
 }
 
-onEachEngine('API with its own server', ({ test }) => {
+onEachEngine('API with its own server', ({ test, both }) => {
   test(
     'API routes accept the page under any name of this machine',
     { env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
@@ -242,7 +242,7 @@ onEachEngine('API with its own server', ({ test }) => {
     },
   );
 
-  test(
+  both(
     'a limit of 0 means unlimited',
     {
       env: {
@@ -264,7 +264,7 @@ onEachEngine('API with its own server', ({ test }) => {
     },
   );
 
-  test('API routes and health respond with 503 while the database is unreachable', async (own) => {
+  both('API routes and health respond with 503 while the database is unreachable', async (own) => {
     assert.equal((await own.app.inject('/api/health')).statusCode, 200);
     await own.database.close();
     assert.equal((await own.app.inject(API.live)).statusCode, 200, 'the process is up');

@@ -103,9 +103,9 @@ async function insertPutOff(server: ServerUnderTest, waiting: readonly string[])
     .execute();
 }
 
-onEachEngine('mail backlog', ({ test }) => {
+onEachEngine('mail backlog', ({ test, both }) => {
   for (const lane of ['network', 'recipient domain'] as const)
-    test(`a mail server that does not respond for one ${lane} does not delay the others`, async (server) => {
+    both(`a mail server that does not respond for one ${lane} does not delay the others`, async (server) => {
       const hang = (done: Promise<null>) => ({
         onRecipient: (address: string) => (address.endsWith('silent.example') ? done : null),
       });
@@ -123,7 +123,7 @@ onEachEngine('mail backlog', ({ test }) => {
       await until(() => server.inbox.mails.length === 21);
     });
 
-  test("a later visitor's mail overtakes bursts from two networks", async (server) => {
+  both("a later visitor's mail overtakes bursts from two networks", async (server) => {
     let arrived = 0;
     const hang = (done: Promise<null>) => ({
       onMessage: () => {
@@ -152,7 +152,7 @@ onEachEngine('mail backlog', ({ test }) => {
     assert.ok(order.indexOf('burst-12@12.example') < order.indexOf('burst-18@18.example'), story);
   });
 
-  test(
+  both(
     'a form gets 503 with a waiting time if its code would be mailed too late',
     MINUTE_CODES,
     async (server) => {
@@ -202,7 +202,7 @@ onEachEngine('mail backlog', ({ test }) => {
     },
   );
 
-  test(
+  both(
     'deferred mail lengthens the expected wait only if it is for many networks, even while new mail is queued',
     MINUTE_CODES,
     async (server) => {
@@ -222,40 +222,43 @@ onEachEngine('mail backlog', ({ test }) => {
     },
   );
 
-  test('a short outage of the mail server is reported, and a long one closes the form until mail is sent', async (server) => {
-    const { port } = server.inbox;
-    await server.inbox.close();
-    assert.equal((await askFrom(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
-    await until(() => server.mailEvents.length > 0);
-    assert.equal((await health(server)).statusCode, 200, 'a first failure is not an alarm');
-    await server.advance(149);
-    assert.deepEqual(await health(server), {
-      statusCode: 503,
-      body: 'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
-    });
-    const { body: metrics } = await server.metrics.render();
-    assert.match(metrics, /^lead_page_outbox_depth 1$/m);
-    assert.match(metrics, /^lead_page_outbox_age_seconds 149$/m);
-    assert.match(metrics, /^lead_page_smtp_errors_total\{class="ESOCKET"\} [1-9]/m);
-    assert.equal((await askFrom(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
-    await server.advance(1);
-    const refused = await askFrom(server, '198.51.100.3', 'third@example.com');
-    assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
-    assert.equal(refused.headers['retry-after'], '60');
-    assert.equal((await health(server)).statusCode, 503);
+  both(
+    'a short outage of the mail server is reported, and a long one closes the form until mail is sent',
+    async (server) => {
+      const { port } = server.inbox;
+      await server.inbox.close();
+      assert.equal((await askFrom(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
+      await until(() => server.mailEvents.length > 0);
+      assert.equal((await health(server)).statusCode, 200, 'a first failure is not an alarm');
+      await server.advance(149);
+      assert.deepEqual(await health(server), {
+        statusCode: 503,
+        body: 'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
+      });
+      const { body: metrics } = await server.metrics.render();
+      assert.match(metrics, /^lead_page_outbox_depth 1$/m);
+      assert.match(metrics, /^lead_page_outbox_age_seconds 149$/m);
+      assert.match(metrics, /^lead_page_smtp_errors_total\{class="ESOCKET"\} [1-9]/m);
+      assert.equal((await askFrom(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
+      await server.advance(1);
+      const refused = await askFrom(server, '198.51.100.3', 'third@example.com');
+      assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
+      assert.equal(refused.headers['retry-after'], '60');
+      assert.equal((await health(server)).statusCode, 503);
 
-    const wellAgain = await startInbox({}, port);
-    await server.advance(60);
-    server.wakeWorker();
-    await wellAgain.waitForMail('first@example.com');
-    await wellAgain.waitForMail('second@example.com');
-    await server.advance(0);
-    assert.equal((await askFrom(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
-    await wellAgain.waitForMail('third@example.com');
-    assert.deepEqual((await health(server)).statusCode, 200);
-    await server.advance(0);
-    await wellAgain.close();
-  });
+      const wellAgain = await startInbox({}, port);
+      await server.advance(60);
+      server.wakeWorker();
+      await wellAgain.waitForMail('first@example.com');
+      await wellAgain.waitForMail('second@example.com');
+      await server.advance(0);
+      assert.equal((await askFrom(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
+      await wellAgain.waitForMail('third@example.com');
+      assert.deepEqual((await health(server)).statusCode, 200);
+      await server.advance(0);
+      await wellAgain.close();
+    },
+  );
 
   test('mail refused for everybody is retried and makes the health check fail', UNLIMITED, async (server) => {
     const replyWith = (code: number, words: string) =>
@@ -325,7 +328,7 @@ onEachEngine('mail backlog', ({ test }) => {
     assert.equal((await askFrom(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
   });
 
-  test('the lifetime and countdown of a late code start when it is mailed', async (server) => {
+  both('the lifetime and countdown of a late code start when it is mailed', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
     const visitor = createVisitor(server, '203.0.113.1');
     const first = (await askUntilTried(server, visitor)).json<CodeRequested>();

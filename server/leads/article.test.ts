@@ -27,7 +27,7 @@ async function firstReadAt({ database: { db } }: ServerUnderTest, email = EMAIL)
   return (await query.executeTakeFirstOrThrow()).first_read_at;
 }
 
-onEachEngine('first reading without webhooks', ({ test }) => {
+onEachEngine('first reading without webhooks', ({ test, both }) => {
   test(
     'an article counts as read only once it is opened if another page comes first (afterCode)',
     AFTER_CODE,
@@ -59,21 +59,24 @@ onEachEngine('first reading without webhooks', ({ test }) => {
     assert.equal(await firstReadAt(server), server.now());
   });
 
-  test('a first reading is stored when the article is fetched, but later readings are not', async (server) => {
-    const { visitor } = await becomeLead(server, EMAIL);
-    const cookies = Object.fromEntries(visitor.cookies);
-    const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
-    assert.equal(looked.statusCode, 200);
-    assert.equal(await firstReadAt(server), null);
-    const first = server.now();
-    for (let count = 0; count < 2; count += 1) {
-      assert.equal((await visitor.get(API.article)).statusCode, 200);
-      await server.advance(61);
-    }
-    const again = await askForCode(server);
-    assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
-    assert.equal(await firstReadAt(server), first);
-  });
+  both(
+    'a first reading is stored when the article is fetched, but later readings are not',
+    async (server) => {
+      const { visitor } = await becomeLead(server, EMAIL);
+      const cookies = Object.fromEntries(visitor.cookies);
+      const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
+      assert.equal(looked.statusCode, 200);
+      assert.equal(await firstReadAt(server), null);
+      const first = server.now();
+      for (let count = 0; count < 2; count += 1) {
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        await server.advance(61);
+      }
+      const again = await askForCode(server);
+      assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+      assert.equal(await firstReadAt(server), first);
+    },
+  );
 
   test('a first reading is stored for an existing lead who reads with a new code', async (server) => {
     await becomeLead(server, EMAIL);
@@ -83,7 +86,7 @@ onEachEngine('first reading without webhooks', ({ test }) => {
     assert.equal(await firstReadAt(server), server.now());
   });
 
-  test('a first reading that cannot be stored does not withhold the article', async (server) => {
+  both('a first reading that cannot be stored does not withhold the article', async (server) => {
     const { visitor } = await becomeLead(server, EMAIL);
     const allow = await refuseWrites(server.database, 'update of first_read_at on leads');
     assert.equal((await visitor.get(API.article)).statusCode, 200);
@@ -111,8 +114,8 @@ const WITH_FILE = {
   },
 };
 
-onEachEngine('guide file', ({ test }) => {
-  test('the guide file is sent complete and only to a verified visitor', WITH_FILE, async (server) => {
+onEachEngine('guide file', ({ test, both }) => {
+  both('the guide file is sent complete and only to a verified visitor', WITH_FILE, async (server) => {
     const stranger = createVisitor(server);
     for (const method of ['GET', 'HEAD'] as const) {
       const refused = await server.app.inject({ method, url: API.guideFile });

@@ -49,8 +49,8 @@ it('the right code is refused while the last wrong attempt is ending the codes',
     assert.equal(right.statusCode, 429);
   }));
 
-onEachEngine('attempts', ({ test }) => {
-  test('a challenge allows five wrong attempts, which a resend does not reset', async (server) => {
+onEachEngine('attempts', ({ test, both }) => {
+  both('a challenge allows five wrong attempts, which a resend does not reset', async (server) => {
     const visitor = createVisitor(server);
     const first = await ask(visitor);
     const code = await newestCode(server);
@@ -144,7 +144,7 @@ onEachEngine('attempts', ({ test }) => {
     },
   );
 
-  test(
+  both(
     'each of many parallel attempts gets a response, and the visitor can start again',
     { env: { LEADS_PER_EMAIL_PER_HOUR: '0' } },
     async (server) => {
@@ -253,7 +253,7 @@ onEachEngine('attempts', ({ test }) => {
     assert.deepEqual(receipts, [{ same_browser: 1 }, { same_browser: 1 }]);
   });
 
-  test('a visitor whose verification response was lost gets in with the same code', async (server) => {
+  both('a visitor whose verification response was lost gets in with the same code', async (server) => {
     const visitor = createVisitor(server);
     const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();
     const code = await newestCode(server);

@@ -21,8 +21,8 @@ import { until } from '#testing/until.ts';
 import { receiptsOf } from '#testing/consents.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
-onEachEngine('leads', ({ test }) => {
-  test('a visitor who enters the code can read the article, with proof of consent', async (server) => {
+onEachEngine('leads', ({ test, both }) => {
+  both('a visitor who enters the code can read the article, with proof of consent', async (server) => {
     const visitor = createVisitor(server, '203.0.113.7');
     const locked = await visitor.get('/api/article');
     assert.equal(locked.statusCode, 401);
@@ -105,7 +105,7 @@ onEachEngine('leads', ({ test }) => {
     assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
   });
 
-  test('a returning lead gets another receipt and the same response', async (server) => {
+  both('a returning lead gets another receipt and the same response', async (server) => {
     const first = createVisitor(server, '203.0.113.1');
     const unknown = await ask(first);
     await enter(first, await newestCode(server));
@@ -172,7 +172,7 @@ onEachEngine('leads', ({ test }) => {
     assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
   });
 
-  test('either of the two newest codes works, so a slow mail does not strand a visitor', async (server) => {
+  both('either of the two newest codes works, so a slow mail does not strand a visitor', async (server) => {
     const visitor = createVisitor(server);
     const codes: string[] = [];
     for (const count of [1, 2, 3]) {
@@ -200,7 +200,7 @@ onEachEngine('leads', ({ test }) => {
     assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
   });
 
-  test(
+  both(
     'two live codes entered at once record each form at most once',
     { env: { LEADS_PER_EMAIL_PER_HOUR: '0', LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' } },
     async (server) => {
@@ -316,7 +316,7 @@ onEachEngine('leads', ({ test }) => {
     assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
   });
 
-  test('a form whose mail cannot be queued gets an error and is not stored', async (server) => {
+  both('a form whose mail cannot be queued gets an error and is not stored', async (server) => {
     await sql`alter table outbox rename column payload to payload_away`.execute(server.database.db);
     const response = await ask(createVisitor(server));
     assert.equal(response.statusCode, 500);

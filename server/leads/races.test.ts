@@ -15,7 +15,7 @@ function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string)
 const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
 
-onEachEngine('concurrent requests', ({ test, engine }) => {
+onEachEngine('concurrent requests', ({ both: test, engine }) => {
   test('two tabs that enter the same code are both admitted as one lead', async (server) => {
     const { visitor: tab, code } = await askForCode(server);
     const tabs = [tab, newTab(server, tab)] as const;

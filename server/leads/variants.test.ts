@@ -47,7 +47,7 @@ it('a browser with a cached variant gets the same variant again, even after anot
     assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
   }));
 
-onEachEngine('variant of a form', WITH_VARIANTS, ({ test }) => {
+onEachEngine('variant of a form', WITH_VARIANTS, ({ both: test }) => {
   test('form, lead, export and consent record the variant', async (server) => {
     const { database, campaign, service } = server;
     const own = campaign.variants.find(({ name }) => name === 'b');

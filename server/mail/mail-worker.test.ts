@@ -42,8 +42,8 @@ async function startRawSmtpServer(afterMessage: string) {
   return { messages: () => messages, ...(await listening(server)) };
 }
 
-onEachEngine('outbox', ({ test, engine }) => {
-  test('mail is retried at growing intervals after a temporary refusal', async (server) => {
+onEachEngine('outbox', ({ test, both, engine }) => {
+  both('mail is retried at growing intervals after a temporary refusal', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Greylisted, come back later') });
     assert.equal((await askUntilTried(server, createVisitor(server))).statusCode, 202);
     assert.equal(server.mailEvents[0]?.type, 'failed for now');
@@ -130,7 +130,7 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.equal(server.mailEvents[1]?.type, 'dropped');
   });
 
-  test('only one of many workers gets a mail until its lease ends', async (server) => {
+  both('only one of many workers gets a mail until its lease ends', async (server) => {
     server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
     await askUntilTried(server, createVisitor(server));
     const now = server.now() + 5_000;
@@ -142,13 +142,14 @@ onEachEngine('outbox', ({ test, engine }) => {
     assert.equal((await takeAsOther(server, 'after a crash', now + 30_000)).length, 1);
   });
 
-  test('a worker leaves a mail to another process once its lease has ended', (server) =>
+  both('a worker leaves a mail to another process once its lease has ended', (server) =>
     whileInboxHangs(server.inbox, atMessage, async () => {
       await ask(createVisitor(server));
       await until(async () => (await outboxRow(server)).lease_id !== null);
       assert.equal((await takeAsOther(server, 'another', server.now() + 29_000)).length, 0);
       assert.equal((await takeAsOther(server, 'another', server.now() + 30_000)).length, 1);
-    }));
+    }),
+  );
 
   test('a worker leases no more mail than it has connections', async (server) => {
     await whileInboxHangs(server.inbox, atMessage, async () => {

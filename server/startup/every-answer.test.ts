@@ -9,7 +9,7 @@ import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { LeadForm } from '#shared/lead.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { MATRIX_ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -48,7 +48,7 @@ it('the docs list every field of the form', () => {
     assert.ok(csv.split(/\s+/).includes(name), `docs/commands.md has ${name} among the columns of csv`);
 });
 
-for (const engine of ENGINES) {
+for (const engine of MATRIX_ENGINES) {
   it(`every field of the form is stored, shown with each lead, correctable and erased on ${engine}`, () =>
     inFolder((folder) =>
       withReceiver(undefined, (receiver) => {

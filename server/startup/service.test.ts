@@ -3,13 +3,13 @@ import { it } from 'node:test';
 
 import { buildApp } from '#server/startup/app.ts';
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { createPostgresDatabase, MATRIX_ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
-for (const engine of ENGINES)
+for (const engine of MATRIX_ENGINES)
   it(`a second service on one database sends mail queued by the first on ${engine}`, () =>
     inFolder(async (folder) => {
       await using inbox = await startInbox();

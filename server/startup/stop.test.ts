@@ -10,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
-import { ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
+import { MATRIX_ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
 import { postJson } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -66,7 +66,7 @@ it('Ctrl-C pressed twice stops the server immediately', () =>
     assert.doesNotMatch(site.output(), /"msg":"Stopped\."/);
   }));
 
-for (const engine of ENGINES) {
+for (const engine of MATRIX_ENGINES) {
   describe(`stop on ${engine}`, { concurrency: true }, () => {
     it('Ctrl-C sent twice by npm lets the server finish the mail being sent and store the counted visits', () =>
       withBusySite(engine, async (site, release) => {

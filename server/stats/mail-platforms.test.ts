@@ -74,7 +74,7 @@ async function ask(server: ServerUnderTest, email: string): Promise<void> {
   await server.inbox.waitForMail(email);
 }
 
-onEachEngine('mail platforms', ({ test, engine }) => {
+onEachEngine('mail platforms', ({ both: test, engine }) => {
   it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
     withDnsServer(ZONE, async ({ address, questions }) => {
       await using database = await freshDatabase(engine);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
 
 import { freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -15,10 +14,10 @@ import {
   withWebhook,
 } from '#testing/webhook-leads.ts';
 import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
-import { onEachEngine } from '#testing/on-each-engine.ts';
+import { describeOnEachEngine } from '#testing/on-each-engine.ts';
 
-onEachEngine('webhook endpoints', ({ engine }) => {
-  it("a webhook endpoint gets each lead's events in order after an outage", () =>
+describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
+  both("a webhook endpoint gets each lead's events in order after an outage", () =>
     withReceiver(refuse, (away) =>
       withReceiver(undefined, (here) =>
         withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
@@ -50,9 +49,10 @@ onEachEngine('webhook endpoints', ({ engine }) => {
           assert.equal(here.received.length, 4);
         }),
       ),
-    ));
+    ),
+  );
 
-  it('a webhook endpoint is retried for 24 hours at growing intervals', () =>
+  both('a webhook endpoint is retried for 24 hours at growing intervals', () =>
     withWebhook({ engine }, async (server, receiver) => {
       receiver.answerWith(refuse);
       const begun = server.now();
@@ -99,9 +99,10 @@ onEachEngine('webhook endpoints', ({ engine }) => {
       await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
       const rest = await desk(server.service, ['webhooks', 'list', '--json']);
       assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
-    }));
+    }),
+  );
 
-  it('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
+  test('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
     withWebhook({ engine }, async (server, receiver) => {
       receiver.answerWith(
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
@@ -117,7 +118,7 @@ onEachEngine('webhook endpoints', ({ engine }) => {
       );
     }));
 
-  it('a webhook endpoint that hangs does not delay a stop, and is not reported as failed', async () => {
+  both('a webhook endpoint that hangs does not delay a stop, and is not reported as failed', async () => {
     const database = await freshDatabase(engine);
     const { db } = database;
     await withWebhook({ engine, database }, async (server, receiver) => {

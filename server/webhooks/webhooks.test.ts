@@ -26,11 +26,11 @@ import {
   withWebhook,
 } from '#testing/webhook-leads.ts';
 import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
-import { onEachEngine } from '#testing/on-each-engine.ts';
+import { describeOnEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
-onEachEngine('webhooks', ({ engine }) => {
-  it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
+describeOnEachEngine('webhooks', ({ engine, test, both }) => {
+  both("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
     withWebhook({ engine }, async (server, receiver) => {
       server.setClock(Date.now());
       const { secrets } = server.service.webhooks;
@@ -109,9 +109,10 @@ onEachEngine('webhooks', ({ engine }) => {
       server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
       await housekeeperOf(server).runHousekeeping();
       assert.equal(await server.countRows('webhook_events'), 0, 'deleted with old mail');
-    }));
+    }),
+  );
 
-  it('events that WEBHOOK_EVENTS omits are not queued', () =>
+  test('events that WEBHOOK_EVENTS omits are not queued', () =>
     withWebhook(
       { engine, env: { WEBHOOK_EVENTS: 'lead.verified,lead.unsubscribed' } },
       async (server, receiver) => {
@@ -125,7 +126,7 @@ onEachEngine('webhooks', ({ engine }) => {
       },
     ));
 
-  it('a webhook receives only the first reading of a lead', () =>
+  test('a webhook receives only the first reading of a lead', () =>
     withWebhook({ engine }, async (server, receiver) => {
       const { visitor, code } = await askForCode(server);
       const headers = { prefer: WITH_ARTICLE };
@@ -143,7 +144,7 @@ onEachEngine('webhooks', ({ engine }) => {
       assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
     }));
 
-  it('a webhook receives no event of an erased lead except the erasure', () =>
+  both('a webhook receives no event of an erased lead except the erasure', () =>
     withWebhook({ engine }, async (server, receiver) => {
       const open: (() => void)[] = [];
       receiver.answerWith((received, response) => {
@@ -164,9 +165,10 @@ onEachEngine('webhooks', ({ engine }) => {
       server.service.webhooks.wake();
       await outcomes(server, 2);
       assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
-    }));
+    }),
+  );
 
-  it('a webhook receives each event once, although several processes send events', () =>
+  both('a webhook receives each event once, although several processes send events', () =>
     withReceiver(undefined, async (receiver) => {
       await using database = await freshDatabase(engine);
       const endpoints = endpointsOf([receiver.url]);
@@ -202,7 +204,8 @@ onEachEngine('webhooks', ({ engine }) => {
         const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
         assert.deepEqual(typesOf(ofOne), types);
       }
-    }));
+    }),
+  );
 });
 
 it('an event queued during the erasure of its lead is deleted on PostgreSQL', () =>

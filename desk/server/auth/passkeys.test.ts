@@ -24,7 +24,7 @@ const optionsOf = async (browser: DeskBrowser, path: string): Promise<Options> =
 const ADD = '/api/passkeys/options';
 const ENTER = '/api/sign-in/passkey/options';
 
-deskOnEachEngine('desk passkeys', ({ test }) => {
+deskOnEachEngine('desk passkeys', ({ both: test }) => {
   test('a passkey signs in its owner without an e-mail address until it is removed', async (app, server) => {
     const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
     const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);

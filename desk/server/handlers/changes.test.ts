@@ -25,8 +25,8 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
   return found;
 }
 
-onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ test }) => {
-  test('the audit log records each correction and each opened proof of consent', async (server) => {
+onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ test, both }) => {
+  both('the audit log records each correction and each opened proof of consent', async (server) => {
     const { ask, file, noted } = askedDesk(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     const answers = { phone: '+44 20 7946 0018', topics: 'Personas' };
@@ -42,7 +42,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     ]);
   });
 
-  test('a desk user erases a person everywhere by retyping the e-mail address', async (server) => {
+  both('a desk user erases a person everywhere by retyping the e-mail address', async (server) => {
     const { ask, noted } = askedDesk(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     const { leadId: other } = await becomeLead(server, 'eve@example.com');
@@ -76,7 +76,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     assert.equal((await ask('people'))!.people[0]?.id, other);
   });
 
-  test('a change saved during an erasure does not restore the e-mail address', async (server) => {
+  both('a change saved during an erasure does not restore the e-mail address', async (server) => {
     const { ask, noted } = askedDesk(server.service);
     for (const [round, [name, asked]] of [
       ['suppress', { reason: 'by-hand' }],
@@ -97,7 +97,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     }
   });
 
-  test('the desk changes nothing if the audit log cannot be written', async (server) => {
+  both('the desk changes nothing if the audit log cannot be written', async (server) => {
     const { ask } = askedDesk(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     await server.advance(60);
@@ -128,7 +128,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     assert.equal((await noted()).at(-1)?.deed, 'erased');
   });
 
-  test(
+  both(
     "a desk user can send the guide, suppress mail and undo a mistake, but not the person's decision",
     { env: WITH_GUIDE },
     async (server) => {

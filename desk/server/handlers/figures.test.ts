@@ -29,7 +29,7 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
     { headers },
   );
 
-onEachEngine('overview, lists and report of the desk', ({ test, engine }) => {
+onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) => {
   test('the overview compares today with yesterday up to the same time', { inbox }, async (server) => {
     const { ask, warmUp } = askedDesk(server.service);
     const empty = (await ask('today'))!;

@@ -81,7 +81,7 @@ async function fillLeads(server: ServerUnderTest, count: number): Promise<void> 
 
 const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
-onEachEngine('contacts in the desk', WITH_FORM, ({ test }) => {
+onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   test('the desk lists exactly the contacts who match every filter, newest first', async (server) => {
     const asked = askedDesk(server.service);
     const formula = '=HYPERLINK("http://evil.example")';

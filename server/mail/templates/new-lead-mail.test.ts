@@ -35,8 +35,8 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
-onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test }) => {
-  test('the operator immediately gets one mail per new lead, without the code', async (server) => {
+onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test, both }) => {
+  both('the operator immediately gets one mail per new lead, without the code', async (server) => {
     const email = 'ada@gmail.com';
     const { code } = await becomeLead(server, email, 1, {
       form: { ...AGREES_TO_NEWS, name: 'Ada <b> & Co', company: 'Engines "1"' },
@@ -112,7 +112,7 @@ onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test 
     },
   );
 
-  test("a lead is stored only if the operator's mail about it can be queued", async (server) => {
+  both("a lead is stored only if the operator's mail about it can be queued", async (server) => {
     await refuseWrites(server.database, 'insert on outbox', "new.kind = 'new-lead'");
     const { visitor, code } = await askForCode(server);
     assert.equal((await enter(visitor, code)).statusCode, 500);
@@ -133,7 +133,7 @@ onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test 
   });
 });
 
-onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
+onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
   test('the operator gets no daily mail if all its leads are erased before it is sent', async (server) => {
     await becomeLead(server, 'ada@example.com');
     await server.advance(19 * 3_600);
@@ -144,7 +144,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
     assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
   });
 
-  test(
+  both(
     'the operator gets a daily mail with stats and new leads at the configured time',
     { env: { OPERATOR_EMAIL: OPERATORS, NEW_LEAD_EMAIL_AT: '06:30' } },
     async (server) => {
@@ -230,7 +230,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test }) => {
     },
   );
 
-  test(
+  both(
     'the operator gets a weekly mail on Monday that compares two weeks',
     { env: { NEW_LEAD_EMAIL: 'weekly' } },
     async (server) => {
