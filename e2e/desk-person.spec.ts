@@ -234,7 +234,7 @@ test('the desk finds leads who agreed to get news, and shows the sentence', asyn
   const NEWS = 'Also send me news about new guides, as the news policy (https://example.com/news) says.';
   const email = 'newsreader@compilers.example';
   await becomeLead(desk.site, { ...KEPT_LEAD, email, newsConsentVersion: consentVersion(NEWS) });
-  await open('/leads');
+  await open(`/leads?source=${KEPT_LEAD.source}`);
   await page.getByRole('button', { name: 'More filters' }).click();
   await page.getByLabel('News').selectOption('Agreed to get news');
   await expect(page.getByRole('status').filter({ hasText: '1 person' })).toBeVisible();

@@ -1,7 +1,7 @@
 import type { Browser, Page } from '@playwright/test';
 
 import type { Site } from '#testing/start-site.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
 async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext();
@@ -15,12 +15,11 @@ async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<vo
 const linkIn = (text: string, api: string, { url }: Site): string =>
   url + (new RegExp(`/api/${api}\\?t=\\S+`).exec(text)?.[0] ?? '/nothing');
 
-test('the link in the guide mail opens it on another device', async ({ page, browser, startOwnSite }) => {
+test('the link in the guide mail opens it on another device', async ({ browser, desk: { site } }) => {
   test.slow();
-  const site = await startOwnSite({ env: { GUIDE_EMAIL: 'link' } });
-  const visitor = createVisitor(page, site);
-  await visitor.startAtArticle();
-  const { text = '' } = (await site.inbox.waitForMail(visitor.email, 2)).parsed;
+  const email = 'reader@devices.example';
+  await becomeLead(site, { ...KEPT_LEAD, email });
+  const { text = '' } = (await site.inbox.waitForMail(email, 2)).parsed;
 
   await onAnotherDevice(browser, async (device) => {
     await device.goto(linkIn(text, 'guide', site));

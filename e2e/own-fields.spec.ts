@@ -2,9 +2,9 @@ import type { Page } from '@playwright/test';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
-import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { expectNoViolations } from './axe.ts';
-import { bodiesOf, createVisitor, expect, overflow, requestsTo, resize, test } from './fixtures.ts';
+import { changingTest as test } from './desk-fixtures.ts';
+import { bodiesOf, createVisitor, expect, overflow, requestsTo, resize } from './fixtures.ts';
 
 const LABELS = [
   'Job title *',
@@ -26,13 +26,9 @@ const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage
 
 test('answers to every kind of custom question, and the tick for news, survive reload, resend and verification', async ({
   page,
-  startOwnSite,
+  desk: { site },
 }) => {
   test.slow();
-  const site = await startOwnSite({
-    campaign: ownFieldsCampaign(),
-    env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
-  });
   const visitor = createVisitor(page, site);
   const forms = requestsTo(page, '/api/leads');
   await page.goto(site.url);

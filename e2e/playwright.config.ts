@@ -5,6 +5,8 @@ import { chromiumLaunchOptions } from '#testing/chromium.ts';
 // With an ASCII locale, as in LANG=C, Chromium cannot save a download to a folder whose name contains other letters.
 process.env['LC_ALL'] = 'C.UTF-8';
 
+const WITH_DESK_OR_COUNTER = /(analytics|desk-\w+|engines|mail-links|own-fields)\.spec\.ts$/;
+
 export default defineConfig({
   testDir: '.',
   outputDir: '../test-results',
@@ -29,4 +31,9 @@ export default defineConfig({
     // A trace takes a fifth of the time. To get one for a failed test: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
     trace: 'off',
   },
+  projects: [
+    // A second worker would start another desk and visit counter. These tests take longest, so they start first.
+    { name: 'desk', testMatch: WITH_DESK_OR_COUNTER, workers: 1 },
+    { name: 'page', testIgnore: WITH_DESK_OR_COUNTER },
+  ],
 });
