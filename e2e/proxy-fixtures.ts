@@ -29,13 +29,13 @@ export async function ask(
   return { status, headers, rawHeaders, body: await text(response) };
 }
 
-export const settingsBehind = ({ pages, https }: ProxyPorts) => ({
+const settingsBehind = ({ pages, https }: ProxyPorts) => ({
   PORT: String(pages[0]),
   PUBLIC_URL: `https://localhost:${https}`,
   TRUST_PROXY: '1',
 });
 
-export async function freePorts(pages = 1): Promise<ProxyPorts> {
+async function freePorts(pages = 1): Promise<ProxyPorts> {
   const [http = 0, https = 0, ...others] = await Promise.all(Array.from({ length: pages + 2 }, freePort));
   return { http, https, pages: others };
 }
