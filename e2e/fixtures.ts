@@ -13,6 +13,7 @@ import {
 
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { API, CodeRequested } from '#shared/api.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
@@ -155,7 +156,7 @@ const DESK = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
 
 export const runDesk = ({ folder, env }: Site, ...command: readonly string[]): string =>
   execFileSync(process.execPath, [DESK, ...command], {
-    env: { INSTANCE_FOLDER: folder, ...env },
+    env: { INSTANCE_FOLDER: folder, ...KEPT_COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
     encoding: 'utf8',
   });
