@@ -59,28 +59,42 @@ export async function runCases(program: string, cases: Readonly<Record<string, C
   process.exit(broken.length > 0 ? 1 : 0);
 }
 
+/** Ends the process with a sentence if an option or a case is unknown. */
 function readArguments(cases: Readonly<Record<string, Case>>) {
   const usual = Object.assign(
     { dry: false },
     ...Object.values(cases).map(({ options }) => options),
   ) as Options;
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: Object.fromEntries(
-      Object.entries(usual).map(([name, value]) => [
-        name,
-        { type: typeof value === 'boolean' ? ('boolean' as const) : ('string' as const) },
-      ]),
-    ),
-  });
   const known = Object.keys(cases);
-  const unknown = positionals.filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new Error(`The cases are ${known.join(', ')}; not ${unknown.join(', ')}.`);
-  const given = Object.entries(values).map(([name, value]) => [
-    name,
-    typeof usual[name] === 'number' ? Number(value) : value,
-  ]);
-  return { names: positionals.length > 0 ? positionals : known, given: Object.fromEntries(given) as Options };
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(usual).map(([name, value]) => [
+          name,
+          { type: typeof value === 'boolean' ? ('boolean' as const) : ('string' as const) },
+        ]),
+      ),
+    });
+    const unknown = positionals.filter((name) => !known.includes(name));
+    if (unknown.length > 0) throw new Error(`Unknown case: ${unknown.join(', ')}.`);
+    const given = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof usual[name] === 'number' ? Number(value) : value,
+    ]);
+    return {
+      names: positionals.length > 0 ? positionals : known,
+      given: Object.fromEntries(given) as Options,
+    };
+  } catch (error) {
+    const options = Object.entries(usual).map(([name, value]) =>
+      typeof value === 'boolean' ? `--${name}` : `--${name} ${value}`,
+    );
+    process.stderr.write(
+      `${(error as Error).message}\nThe cases are ${known.join(', ')}; the options, with their usual values, are ${options.join(', ')}.\n`,
+    );
+    return process.exit(1);
+  }
 }
 
 async function withTrial<Result>(
