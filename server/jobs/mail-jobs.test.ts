@@ -317,13 +317,21 @@ onEachEngine('mail backlog', ({ test, both }) => {
     assert.equal((await askFrom(server, '203.0.113.2', 'another@odd.example')).statusCode, 202);
   });
 
-  test('a mail server that stops responding at a guide does not close the form', async (server) => {
+  test('a mail server that stops responding at guides and a few codes does not close the form', async (server) => {
     const now = server.now() - 3_600_000;
-    const guide = { id: uuid({ msecs: now }), leadId: uuid(), recipient: EMAIL, now };
-    await queueGuideMail(server.database.db, guide);
+    for (const recipient of [EMAIL, 'bob@example.com'])
+      await queueGuideMail(server.database.db, { id: uuid({ msecs: now }), leadId: uuid(), recipient, now });
+    const waiting = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
+    await insertPast(server, { seconds: 3_600, sent: 0, waiting });
     await server.database.db
       .updateTable('outbox')
-      .set({ attempts: 9, due_at: server.now() + 3_600_000, error_class: 'stalled' })
+      .set({
+        attempts: 9,
+        due_at: server.now() + 3_600_000,
+        error_class: 'stalled',
+        lease_id: null,
+        leased_until: null,
+      })
       .execute();
     assert.equal((await askFrom(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
   });
