@@ -15,7 +15,7 @@ const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
 
 type Order =
-  | { readonly type: 'write'; readonly count: number }
+  | { readonly type: 'write'; readonly count: number; readonly letters?: number }
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 
@@ -28,8 +28,9 @@ if (process.send !== undefined && process.argv[2] === 'write') {
   process.on('message', (order: Order) => {
     if (order.type === 'exit') process.exit(0);
     if (order.type === 'write and exit') pbkdf2('', '', 500_000, 32, 'sha256', () => {});
+    const letters = order.type === 'write' ? (order.letters ?? 100) : 100;
     for (let count = 0; count < order.count; count += 1) {
-      output.write(`${JSON.stringify({ number, words: 'ä'.repeat(100) })}\n`);
+      output.write(`${JSON.stringify({ number, words: 'ä'.repeat(letters) })}\n`);
       number += 1;
     }
     if (order.type === 'write and exit') process.exit(0);
@@ -94,6 +95,24 @@ function tests(): void {
           Array.from({ length: 100 }, (_, number) => number),
           destination,
         );
+      }
+    }));
+
+  it('a line of megabytes does not silence the log', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'log');
+      const descriptor = openSync(file, 'w');
+      const child = startWriter(descriptor);
+      closeSync(descriptor);
+      try {
+        await once(child, 'message');
+        for (const letters of [1_000_000, 100]) await tell(child, { type: 'write', count: 1, letters });
+        assert.deepEqual(
+          read(readFileSync(file, 'utf8')).map(({ number }) => number),
+          [0, 1],
+        );
+      } finally {
+        child.kill('SIGKILL');
       }
     }));
 

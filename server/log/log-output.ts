@@ -78,7 +78,8 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     isTTY: isatty(STANDARD_OUTPUT),
     write: (line) => {
       const bytes = Buffer.from(line);
-      if (waitingBytes + bytes.length > MOST_WAITING_BYTES) losing ??= { count: 0, since: Date.now() };
+      if (inHand !== null && waitingBytes + bytes.length > MOST_WAITING_BYTES)
+        losing ??= { count: 0, since: Date.now() };
       if (losing !== null) {
         losing.count += 1;
         lostInAll += 1;
