@@ -7,7 +7,7 @@ import { createServer, type Connect, type Plugin, type ViteDevServer } from 'vit
 import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
 import { mistakesPage } from '#build/dev-mistakes-page.ts';
-import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
+import { MODULE_FOLDER, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
@@ -155,7 +155,7 @@ function forgetWords(server: ViteDevServer, files: readonly string[]): void {
   for (const { moduleGraph } of Object.values(server.environments))
     for (const file of files)
       for (const module of moduleGraph.getModulesByFile(
-        path.join(IMPORTED_FROM, path.relative(CAMPAIGN_FOLDER, file)),
+        path.join(MODULE_FOLDER, path.relative(CAMPAIGN_FOLDER, file)),
       ) ?? [])
         moduleGraph.invalidateModule(module);
 }

@@ -24,7 +24,8 @@ const ENTRIES = {
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
-export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
+/** Only for the names of modules: `#campaign/` imports are in here, wherever the campaign is. */
+export const MODULE_FOLDER = path.resolve(import.meta.dirname, '..', 'campaign');
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
@@ -124,7 +125,7 @@ function exportsOf(
   if (file === 'interface.yaml') return { ...interfaceWords, article: articleWords(interfaceWords, landing) };
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
-  // Build-time constants, so a page without variants does not contain this code.
+  // Build-time constants, so a page without variants does not contain the code for them.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
@@ -151,12 +152,12 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
     name: 'campaign',
     enforce: 'pre',
     resolveId: (source) =>
-      source.startsWith('#campaign/') ? path.join(IMPORTED_FROM, source.slice('#campaign/'.length)) : null,
+      source.startsWith('#campaign/') ? path.join(MODULE_FOLDER, source.slice('#campaign/'.length)) : null,
     watchChange: () => kept.clear(),
     load(id) {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
-      if (path.dirname(place) !== IMPORTED_FROM || !isWordFile(file)) return null;
+      if (path.dirname(place) !== MODULE_FOLDER || !isWordFile(file)) return null;
       // The development server notices when the file appears (forgetWords).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);

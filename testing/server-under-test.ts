@@ -176,7 +176,7 @@ async function startServer({
   };
 }
 
-/** True for due or leased mail, because its delivery time would be random. */
+/** True for due mail, leased or never tried, because its delivery time would be random. */
 const mailInHand = (db: Db, now: number): Promise<boolean> =>
   hasRow(
     db
@@ -187,7 +187,7 @@ const mailInHand = (db: Db, now: number): Promise<boolean> =>
       .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)])),
   );
 
-/** True for the first waiting event of a lead, if due or leased. */
+/** True for a due event, unless an earlier one of the same lead and endpoint waits for its retry. */
 const eventInHand = (db: Db, now: number): Promise<boolean> =>
   hasRow(
     db

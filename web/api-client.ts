@@ -159,10 +159,12 @@ export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unk
   return JSON.parse((await call(queryKey.join('/'))).text);
 }
 
-export const isGuideFileThere = (): Promise<unknown> => call(API.guideFile, { method: 'HEAD' });
+/** Throws if the session or the file is missing. */
+export const checkGuideFile = (): Promise<unknown> => call(API.guideFile, { method: 'HEAD' });
 
 export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
 
+/** The server counts only HEAD as reading after a mailed link. */
 export const noteReading = (): void => void call(API.article, { method: 'HEAD' }).catch(() => {});
 
 export const parseArticle = (answer: unknown): Article => Article.parse(answer);

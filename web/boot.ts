@@ -85,11 +85,12 @@ const showFailure = () => document.getElementById('load-failure')?.removeAttribu
 async function begin(): Promise<void> {
   started = true;
   const patience = setTimeout(showFailure, PATIENCE_MS);
+  // Milliseconds after each failure.
   for (const pause of [500, 2000, 0]) {
     try {
-      // Browsers remember a failed module by its URL, so each attempt needs a new one.
+      // The first URL is the preloaded one. Browsers remember a failed module by its URL, so each retry needs a new one.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
-      // The second file reads it (joinFiles in build.ts).
+      // The second file reads it (joinFiles in build/vite-bundles.ts).
       globalThis.appModule = import(/* @vite-ignore */ url);
       const app = (await globalThis.appModule) as AppModule;
       if (await app.start(buttons()[pressed])) pressed = -1;

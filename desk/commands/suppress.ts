@@ -195,8 +195,8 @@ or complained, in a column or its name, only these people are suppressed, recogn
 People who verified here after the file was saved are not.
 ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
     )
-    .action(async (file, { reason: otherwise, dryRun = false }) => {
-      const { toSuppress, others, writtenAt } = await readList(file, otherwise);
+    .action(async (file, { reason: defaultReason, dryRun = false }) => {
+      const { toSuppress, others, writtenAt } = await readList(file, defaultReason);
       const service = await desk.service();
       const suppressed: string[] = [];
       const verifiedSince: string[] = [];
@@ -248,7 +248,7 @@ type ListLine = { readonly email: string; readonly reason: GivenReason; readonly
 /** Reads the whole file before changing anything. */
 async function readList(
   file: string,
-  otherwise: GivenReason,
+  defaultReason: GivenReason,
 ): Promise<{
   readonly toSuppress: readonly ListLine[];
   readonly others: readonly ListLine[];
@@ -270,7 +270,7 @@ async function readList(
         `Nothing was changed, because line ${line} of ${file} has no valid e-mail address. Fix that line first.`,
       );
     const typedReason = (cells[reasonAt] ?? '').toLowerCase();
-    const reason = typedReason === '' ? otherwise : GIVEN_REASONS.find((one) => one === typedReason);
+    const reason = typedReason === '' ? defaultReason : GIVEN_REASONS.find((one) => one === typedReason);
     if (reason === undefined)
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
@@ -284,10 +284,11 @@ async function readList(
       hasReason: typedReason !== '',
     });
   }
-  const hasOthers =
+  // Then a line that does not say that its person left is not suppressed.
+  const tellsWhoLeft =
     fileStatus !== null || isFileOfSubscribed(name) || hasStatuses || lines.some(({ optedOut }) => optedOut);
   const isToSuppress = ({ optedOut, hasReason }: (typeof lines)[number]) =>
-    optedOut || hasReason || !hasOthers;
+    optedOut || hasReason || !tellsWhoLeft;
   return {
     toSuppress: lines.filter(isToSuppress),
     others: lines.filter((line) => !isToSuppress(line)),

@@ -10,7 +10,7 @@ import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
 import { describeOpenToOthers } from '#server/platform/files.ts';
-import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
+import { filesOpenToOthers, secretFolderOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
@@ -74,7 +74,7 @@ export function examineSecret(
 
 export function examineFiles(config: Config, folder: string): Findings {
   const secretFolder = dataFolderOf(config.database, folder);
-  const open = openFilesOf(config, secretFolder);
+  const open = filesOpenToOthers(config, secretFolder);
   const kept = [...new Set([folder, secretFolder])].flatMap((place) =>
     namesIn(place)
       .filter((name) => /\.before-\d{8}T/.test(name))

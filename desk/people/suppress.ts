@@ -81,6 +81,7 @@ export async function findMistakes(
   return mistakes;
 }
 
+/** A removal with a note becomes an entry of the chain at once, so the withdrawal that it undoes must be sealed before. */
 export async function sealBeforeRemoval(
   service: Service,
   { note, signal }: { note: string | null; signal: AbortSignal },

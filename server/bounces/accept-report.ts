@@ -124,6 +124,7 @@ export async function takeMessage(
   }
 
   const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
+  // If the message names the address twice, one action other than "failed" is enough to suppress nothing.
   const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
   if (about === undefined) return { type: 'another address', email };
   const meaning = meaningOfAll(about.answers);

@@ -66,7 +66,7 @@ const readJson = <Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): S
   schema.safeParse(orNull<unknown>(() => JSON.parse(json.toString()))).data ?? null;
 
 /**
- * Reports a dead e-mail address unless the mail server's reply contradicts the provider.
+ * Reports an e-mail address if the mail server says that it does not exist, or if the provider is sure and the reply is unclear.
  * @param bounce isSure: according to the provider, the bounce is permanent and caused by the address
  */
 function bounced(
@@ -240,7 +240,7 @@ function createMailgun(key: string): Provider {
       const expected = createHmac('sha256', key)
         .update(timestamp + token)
         .digest('hex');
-      const isSigned = timingSafeEqual(sameLength(signature, expected.length), Buffer.from(expected));
+      const isSigned = timingSafeEqual(bytesOfLength(signature, expected.length), Buffer.from(expected));
       if (!isSigned || !isFresh(signedAt, now)) return NOT_PROVEN;
       return {
         type: 'reports',
@@ -271,7 +271,8 @@ function mailgunReports({
   return bounced(recipient, { answers, isSure: MAILGUN_DEAD.has(reason), happenedAt });
 }
 
-const sameLength = (text: string, length: number): Buffer => {
+/** timingSafeEqual throws on different lengths. Zeros equal no hexadecimal digits. */
+const bytesOfLength = (text: string, length: number): Buffer => {
   const bytes = Buffer.from(text, 'latin1');
   return bytes.length === length ? bytes : Buffer.alloc(length);
 };

@@ -71,6 +71,7 @@ export async function prolongChallenges(
     .where((eb) =>
       eb.or([
         eb('id', '=', code.submission_id),
+        // Which code a challenge shares is not stored: these have been created since, without an own code.
         eb.and([eb('codes_sent', '=', 0), eb('created_at', '>=', code.created_at)]),
       ]),
     )

@@ -29,10 +29,11 @@ export type Contents = RowFacts & {
 
 /** Contains no personal data, because an accepted error stays in the chain. */
 export type ChainError = {
+  /** Null if a consent or withdrawal has no entry. */
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
-  /** First and last of the entries that the error leaves unproven. */
+  /** First and last of the entries that the error leaves unproven; [0, -1] for none. */
   readonly unproves: readonly [first: number, last: number];
   /** Hash of the finding, so accepting an error accepts no other at this position. */
   readonly fingerprint: string;

@@ -70,7 +70,8 @@ export async function verifyChain(
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
 
-  const checkRest = async (): Promise<boolean> => {
+  /** @returns whether there were any */
+  const checkNewEntries = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
     for await (const page of pagesAfter(after, readAfter, ({ position }) => position)) {
@@ -90,10 +91,10 @@ export async function verifyChain(
     return entries > before;
   };
 
-  // The signature is read after the entries, so it covers entries appended meanwhile.
+  // Ends if no entry was appended after the signature was read, so it is the signature of the last entry checked.
   let signed;
   do signed = await signedHead(db, secrets);
-  while (await checkRest());
+  while (await checkNewEntries());
   for (const error of await checkHead(db, signed, head)) report(error);
   for await (const ids of unsealedPages(db, '')) {
     for (const id of ids) if (!isRecent(id, now)) report(unsealed(id));

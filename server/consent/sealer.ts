@@ -27,8 +27,8 @@ const MAIL_PATIENCE_MS = 60_000;
 /** A row may be committed this long after one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
 /**
- * During a change of APP_SECRET, processes without the new secret leave sealing to the others. After this time, they
- * consider the signature foreign and seal consents unsigned.
+ * During a change of APP_SECRET, processes without the new secret leave sealing to the others. This long
+ * after the last signature, they consider the signature foreign and seal consents unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
@@ -59,7 +59,7 @@ const lower = (one: string, other: string): string => (one < other ? one : other
  * Seals in the order of IDs, up to the first row that must wait.
  * @param options begin: ID before the first row, or empty. onSealed: gets the number sealed so far. rest: awaited after each
  * batch and each page of sealed rows
- * @returns waitingId: of the first row that waits for the result of its mail
+ * @returns waitingId: of the first row not sealed yet, because of its mail or because another secret signed the chain
  */
 export async function sealConsents(
   parts: SealerParts,
@@ -160,7 +160,7 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 
 /**
  * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have
- * the same time (verify-code.ts).
+ * the same time, and the code may have been mailed for another browser (enter in verify-code.ts).
  */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];

@@ -31,8 +31,8 @@ export type LoadLimits = {
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
 
 /**
- * Probes of health and liveness report overload instead of being refused. Compares the route, because a monitor may add a
- * query.
+ * Probes are answered during overload, too: health reports only memory that needs a restart. Compares the route, because a
+ * monitor may add a query.
  */
 const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url === API.live || routeOptions.url === API.health;
@@ -73,6 +73,7 @@ export async function addLoadShedding(
     maxEventLoopDelay: maxEventLoopDelayMs,
     maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
     maxRssBytes: maxResidentBytes,
+    // Unless it sends a response, the request continues.
     pressureHandler: (request, reply, type) => {
       if (type === TYPE_EVENT_LOOP_DELAY && !startIsOver) return;
       if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -85,7 +85,7 @@ export function takeMail(
   db: Db,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
 ): Promise<MailJob[]> {
-  // One parameter, so the prepared statement stays the same.
+  // One list, because a parameter per lane would change the statement, which could not stay prepared.
   const json = JSON.stringify(fullLanes);
   const full = isOnPostgres(db)
     ? sql`select jsonb_array_elements_text(${json}::jsonb)`
@@ -240,6 +240,7 @@ const oldestWaitingSince = (
 ): number =>
   Math.min(now, ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))));
 
+/** One mail a second per connection, until measured. */
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
 /** A silent mail server causes a timeout, so earlier deliveries to other servers mean little. */

@@ -109,13 +109,13 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     },
   });
 
-  const network = await limits.askFromNetwork(tx, clientAddress, now);
-  if (network.type === 'exceeded') return { ...network, type: 'refused', error: 'too-many-requests' };
+  const ofNetwork = await limits.countFormOfNetwork(tx, clientAddress, now);
+  if (ofNetwork.type === 'exceeded') return { ...ofNetwork, type: 'refused', error: 'too-many-requests' };
 
   // Two forms for one address at the same moment must not mail two codes.
   await lockNames(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  // A challenge without attempts is replaced, not continued.
+  // A challenge whose attempts are used up is replaced, not continued.
   const exhausted = limits.isExhausted(open) ? open : undefined;
   const challenge = exhausted === undefined ? open : undefined;
   const codes = await limits.readCodesSent(tx, email, now);
@@ -179,8 +179,9 @@ async function findRecentCode(
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts (countEntry in verify-code.ts). Once they are used up, only a new code helps.
-  const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.isSharedBudgetTouched(tx, email, now));
+  // Another browser's code uses shared attempts (countEntry in verify-code.ts). Others may use up
+  // the rest at any time, so a single used one is enough to mail a new code.
+  const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.mayLackSharedAttempts(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
 

@@ -13,7 +13,7 @@ import { stillAcceptedAnswers } from '#shared/own-fields.ts';
 
 /**
  * Finds an open challenge, or a verified one whose response did not reach the page.
- * @param wanted a challenge ID; undefined for the newest open challenge
+ * @param id a challenge ID; undefined for the newest open challenge
  */
 export async function findCodeScreen(
   db: Db,

@@ -157,7 +157,7 @@ function addVerifyRoute(
       const field = outcome.error === 'too-many-requests' ? {} : { field: 'code' };
       return sendError(reply, outcome.error, { ...('retryAfterSeconds' in outcome && outcome), ...field });
     }
-    if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
+    if (outcome.sinceFormMs !== null) metrics.codeEntered(outcome.sinceFormMs);
     webhooks.wake();
     cookies.openSession(reply, outcome.leadId, now);
     if (!getsArticle) return sendJson(reply, { verified: true });

@@ -30,8 +30,8 @@ import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts
 type Verified = {
   readonly type: 'verified';
   readonly leadId: string;
-  /** Milliseconds from mailing to entry; null if entered before. */
-  readonly afterMs: number | null;
+  /** Milliseconds from the request for this code to its entry; null if it had been used before. */
+  readonly sinceFormMs: number | null;
   readonly isReadingNoted: boolean;
 };
 
@@ -96,7 +96,7 @@ export async function verifyCode(
       return outcome;
     });
 
-  // This wrong attempt was the last one.
+  // This wrong attempt was the last one. Browsers without a challenge must not go on guessing these codes.
   if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
     await withAddressLocked(db, email, (tx) =>
       endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now),
@@ -145,8 +145,8 @@ async function countEntry(
   now: number,
   { limits }: VerifyParts,
 ): Promise<Counted | Refused> {
-  const network = await limits.verifyFromNetwork(tx, clientAddress, now);
-  if (network.type === 'exceeded') return { ...network, type: 'refused', error: 'too-many-requests' };
+  const ofNetwork = await limits.countEntryOfNetwork(tx, clientAddress, now);
+  if (ofNetwork.type === 'exceeded') return { ...ofNetwork, type: 'refused', error: 'too-many-requests' };
   const mostAttempts = limits.attemptsPerChallenge;
   const own =
     browserId === null ? undefined : await countAttemptOfBrowser(tx, { browserId, email, mostAttempts, now });
@@ -214,7 +214,7 @@ async function countForAddress(
   return {
     type: 'counted',
     by: 'address',
-    // Even without an attempt left, so that enter() completes no other challenge for a code already entered here.
+    // The verified one even without an attempt left: if another request uses the code meanwhile, enter() still finds the lead.
     challenge: open ?? verified,
     mayCompare,
     countedOnVerified,
@@ -262,14 +262,15 @@ async function enter(
   const listedAddress = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
   const attemptsToGiveBack = by === 'challenge' ? 1 : 0;
   const completed = await completeChallenge(tx, { id: idToComplete, attemptsToGiveBack, listedAddress }, now);
+  // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
-  const afterMs = now - code.created_at;
+  const sinceFormMs = now - code.created_at;
   // Another tab completed the challenge a moment ago, with another of its codes.
-  if (completed === undefined) return enterAgain(tx, code.email, idToComplete, by, afterMs);
+  if (completed === undefined) return enterAgain(tx, code.email, idToComplete, by, sinceFormMs);
   if (completed.is_suppressed) await liftSuppressions(tx, listedAddress);
-  return { ...(await openLead(tx, completed, isForBrowser, visitor, now, parts)), afterMs };
+  return { ...(await openLead(tx, completed, isForBrowser, visitor, now, parts)), sinceFormMs };
 }
 
 /** Finds the lead again, if the challenge is verified. */
@@ -278,14 +279,14 @@ async function enterAgain(
   email: string,
   challengeId: string,
   by: Counted['by'],
-  afterMs: number | null,
+  sinceFormMs: number | null,
 ): Promise<Verified | Refused> {
   const challenge = await findChallengeById(tx, challengeId);
   if (challenge === undefined || challenge.verified_at === null) return WRONG_CODE;
   const leadId = await findLeadId(tx, email);
   if (leadId === undefined) return WRONG_CODE;
   if (by === 'challenge') await giveAttemptBack(tx, challengeId);
-  return { type: 'verified', leadId, afterMs, isReadingNoted: false };
+  return { type: 'verified', leadId, sinceFormMs, isReadingNoted: false };
 }
 
 async function openLead(
@@ -295,7 +296,7 @@ async function openLead(
   { clientAddress, readsArticle }: Visitor,
   now: number,
   { campaign, config, webhooks }: VerifyParts,
-): Promise<Omit<Verified, 'afterMs'>> {
+): Promise<Omit<Verified, 'sinceFormMs'>> {
   const newId = newIdAt(now);
   // firstReadAt is stored only for a new lead. A known lead keeps the time that it has, or null.
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {

@@ -17,6 +17,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/fixed-limits.ts';
 
+/** The breaker is open while this window has a count. */
 const OPEN_KEY = 'breaker is open';
 
 export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
@@ -102,8 +103,9 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     const codes = await readCodes(span.from, span.to);
     const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
     const counts = countBy(codes, networkOfCode);
-    const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
-    return spread >= codes.length / 2;
+    // In codes.
+    const cappedCount = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
+    return cappedCount >= codes.length / 2;
   }
 
   /**

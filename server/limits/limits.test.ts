@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
       const [one, other] = [limitsWith({ leadsPerIpPerHour: 3 }), limitsWith({ leadsPerIpPerHour: 3 })];
       const outcomes = [];
       for (const limits of [one, other, one, other, one])
-        outcomes.push((await limits.askFromNetwork(db, '192.0.2.1', NOON)).type);
+        outcomes.push((await limits.countFormOfNetwork(db, '192.0.2.1', NOON)).type);
       assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
     }));
 
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
       const now = NOON;
-      const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
+      const ask = (at: number) => limits.countFormOfNetwork(db, '203.0.113.7', at);
       for (let i = 0; i < 3; i += 1) await ask(now + 24 * HOUR_MS);
       assert.equal((await ask(now + 24 * HOUR_MS)).type, 'exceeded');
       assert.equal((await ask(now + 24 * HOUR_MS - 1_000)).type, 'exceeded', 'clocks differ a little');

@@ -24,15 +24,18 @@ import {
 const ALLOWED: LimitOutcome = { type: 'allowed' };
 
 export type CountedLimits = {
-  readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  /** Counts a form. */
+  readonly countFormOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /** Returns the newest codes first, including codes from before an erasure. */
   readonly readCodesSent: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * A code counts until 24 hours after its expiry, so at most a day's number of codes is live in any 24 hours.
+   * For the hour, a code counts from its creation; for the day, until 24 hours after its expiry, so at most a day's number
+   * of codes is live in any 24 hours.
    * @param codes from {@link readCodesSent}
    */
   readonly checkCodesSent: (codes: readonly Code[], now: number) => LimitOutcome;
-  readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  /** Counts an entry of digits. */
+  readonly countEntryOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
    * Counts an attempt of a browser that has no challenge itself. All such browsers share the attempts for an e-mail address:
    * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under lockNames, and commit before comparing.
@@ -46,7 +49,7 @@ export type CountedLimits = {
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
   /** Returns true if some of a code's shared attempts, or all of a day's, are used up, so only a new code surely helps. */
-  readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
+  readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
    * Gives back a successful attempt.
    * @param mayCompare from {@link countSharedAttempt}
@@ -94,7 +97,7 @@ export function createCountedLimits(
   };
 
   return {
-    askFromNetwork: (db, clientAddress, now) =>
+    countFormOfNetwork: (db, clientAddress, now) =>
       countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
 
     readCodesSent: (db, email, now) =>
@@ -108,8 +111,8 @@ export function createCountedLimits(
     checkCodesSent: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const sent = codes.filter((code) => !isFromFuture(code, now)).slice(0, leadsPerEmailPerDay);
-      const lastOfHour = sent[leadsPerEmailPerHour - 1];
-      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + HOUR_MS;
+      const oldestInHourLimit = sent[leadsPerEmailPerHour - 1];
+      const hourEndsAt = oldestInHourLimit === undefined ? 0 : oldestInHourLimit.created_at + HOUR_MS;
       const dayEndsAt =
         sent.length < leadsPerEmailPerDay
           ? 0
@@ -118,7 +121,7 @@ export function createCountedLimits(
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
-    verifyFromNetwork: (db, clientAddress, now) =>
+    countEntryOfNetwork: (db, clientAddress, now) =>
       countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
 
     countSharedAttempt: async (tx, email, { atLiveCodes }, now) => {
@@ -137,7 +140,7 @@ export function createCountedLimits(
       return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
     },
 
-    isSharedBudgetTouched: async (db, email, now) => {
+    mayLackSharedAttempts: async (db, email, now) => {
       if (codeAttempts === 0) return false;
       const [triedNow, triedInADay] = await readSlidingWindows(db, sharedAttempts(email).tried, now);
       return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;

@@ -325,6 +325,7 @@ export async function cacheIfOneFamilyIsSilent(
   const addresses: string[] = [];
   const families = [resolver.resolve4(host), resolver.resolve6(host)].map(async (answer) => {
     addresses.push(...(await answer));
+    // Without an address, the time to wait for the other family must not begin.
     if (addresses.length === 0) throw new Error('No address.');
   });
   const bothAnswered = Promise.allSettled(families).then(() => 'both' as const);

@@ -158,7 +158,11 @@ async function openParts(
   const dataFolder = path.join(folder, 'data');
   // The default folder is ours; a folder in DATABASE_URL is the operator's.
   makePrivate(dataFolder);
-  const { database, newer } = await openMigrated(config.database, { ...replacements, clock, opened });
+  const { database, newerMigrations } = await openMigrated(config.database, {
+    ...replacements,
+    clock,
+    opened,
+  });
   const { db } = database;
   for (const { consent } of [campaign, ...campaign.variants]) {
     await keepConsentWording(db, { ...consent, purpose: 'guide', now: clock() });
@@ -240,8 +244,8 @@ async function openParts(
     warnings: [
       ...warnings,
       ...(warning === null ? [] : [warning]),
-      ...(newer.length === 0 ? [] : [NEWER_DATABASE]),
-      ...openFilesOf(config, secretFolder).map(describeOpenToOthers),
+      ...(newerMigrations.length === 0 ? [] : [NEWER_DATABASE]),
+      ...filesOpenToOthers(config, secretFolder).map(describeOpenToOthers),
     ],
     startSending: () => {
       mail.start();
@@ -262,7 +266,7 @@ async function openMigrated(
     clock: () => number;
     opened: AsyncDisposableStack;
   },
-): Promise<{ database: OpenDatabase; newer: readonly string[] }> {
+): Promise<{ database: OpenDatabase; newerMigrations: readonly string[] }> {
   const { database: given, mayBeNewer = false, clock, logger, opened } = parts;
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
@@ -274,15 +278,15 @@ async function openMigrated(
     );
   const database = given ?? (await orRefuse(open, explain));
   if (given === undefined) opened.defer(() => database.close());
-  const newer = await orRefuse(() => migrate(database, { mayBeNewer }), explain);
-  return { database, newer };
+  const newerMigrations = await orRefuse(() => migrate(database, { mayBeNewer }), explain);
+  return { database, newerMigrations };
 }
 
 /** With PostgreSQL, APP_SECRET is required, so no secret file exists. */
 export const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
   database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
 
-export function openFilesOf({ database, mail }: Config, secretFolder: string): string[] {
+export function filesOpenToOthers({ database, mail }: Config, secretFolder: string): string[] {
   const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
   if (database.engine === 'sqlite' && database.file !== ':memory:') {
     names.push(secretFolder, database.file, secretFileIn(secretFolder));

@@ -40,7 +40,7 @@ export type WebhookSender = {
   readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
 };
 
-/** @param options secrets: `whsec_…`, newest first; all of them sign, so a receiver needs to know only one */
+/** @param parts secrets: `whsec_…`, newest first; all of them sign, so a receiver needs to know only one */
 export function createWebhookSender(parts: {
   secrets: readonly string[];
   allowPrivate: boolean;

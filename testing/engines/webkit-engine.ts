@@ -31,7 +31,7 @@ const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 const BROWSER_START_MS = 15_000;
 const TRIES_MAX = 2;
 
-const orNot =
+const falseOnError =
   (name: string) =>
   (error: unknown): boolean => {
     if (error instanceof Error && error.name === name) return false;
@@ -115,7 +115,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           return driver.executeScript<boolean>(`return (${wasHit.toString()})()`);
         };
         // During a fade between stages, a person's press works, but the driver's press reaches the picture of the old stage.
-        await until(() => press().catch(orNot('ElementNotInteractableError')));
+        await until(() => press().catch(falseOnError('ElementNotInteractableError')));
       },
       box: async (role, name) =>
         driver.executeScript(

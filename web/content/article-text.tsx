@@ -5,7 +5,7 @@ import { article as articleWords, content as words } from '#campaign/interface.y
 import * as site from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
-import { ARTICLE_KEY, failedWith, isGuideFileThere, noteReading, parseArticle } from '#web/api-client.ts';
+import { ARTICLE_KEY, failedWith, checkGuideFile, noteReading, parseArticle } from '#web/api-client.ts';
 import { followLinkWithin, goTo, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
@@ -157,7 +157,7 @@ function GuideFileButton({
   const toasts = useToasts();
   const download = async () => {
     try {
-      await isGuideFileThere();
+      await checkGuideFile();
       location.assign(SITE_PATH + API.guideFile);
     } catch (error) {
       if (failedWith(error, 'no-session')) onAccessEnded();

@@ -43,7 +43,7 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
     (field ?? sendButton.current)?.focus();
   }, [refusal]);
 
-  // Written like this, the bundle of a campaign without own questions contains no code for them.
+  // Written like this, the bundle of a campaign without own questions and box for news contains no code for them.
   const check = checkDraft(asksMore || news ? ownLead : LeadForm, draft, validation);
   const errors: LeadErrors = attempted
     ? {

@@ -12,7 +12,7 @@ import type { Service } from '#server/startup/service.ts';
 export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
 
 /**
- * Counts an attempt in its own transaction.
+ * Counts an attempt, unless a limit is reached.
  * @param lock serialises parallel attempts; defaults to `key`
  * @returns null if no limit is exceeded
  */

@@ -95,6 +95,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
     );
+    // Only unsent asks can be too many, so a refusal would reveal a stranger.
     if (tooManyAsks !== null) return asked;
     await insertSignIn(tx, {
       id: newIdAt(now),

@@ -64,7 +64,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
   /** Of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
   let failure: { readonly cause: unknown } | null = null;
   let waiting: Request[] = [];
-  /** Set while another process has locked the file: by startWaiting, and cleared by the timer itself. */
+  /** Set while another process has locked the file: by startRequests, and cleared by the timer itself. */
   let retry: NodeJS.Timeout | null = null;
   let onIdle: (() => void) | null = null;
 
@@ -76,11 +76,11 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     new Promise((resolve, reject) => {
       const request: Request = { connection, purpose, query, resolve, reject };
       waiting.push(request);
-      startWaiting();
+      startRequests();
       if (waiting.includes(request)) request.timer = setTimeout(timeOut, patienceMs, request);
     });
 
-  function startWaiting(): void {
+  function startRequests(): void {
     while (owner === null) {
       // While another process has locked the file, only reads run.
       const request = retry === null ? waiting[0] : waiting.find(({ purpose }) => purpose === 'read');
@@ -91,8 +91,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
         waiting.unshift(request);
         retry ??= setTimeout(() => {
           retry = null;
-          startWaiting();
+          startRequests();
         }, untilNextTry());
+        // Otherwise the same read would be tried again at once.
         if (request.purpose === 'read') break;
       }
     }
@@ -141,13 +142,13 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     if (request.purpose !== 'read' && retry !== null) writes.failed(error);
     waiting = waiting.filter((other) => other !== request);
     request.reject(error);
-    startWaiting();
+    startRequests();
   }
 
   function endTransaction(): void {
     owner = null;
     failure = null;
-    startWaiting();
+    startRequests();
   }
 
   const rollBack = async (connection: DatabaseConnection): Promise<void> => {
@@ -211,7 +212,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     destroy: async () => {
       await new Promise<void>((resolve) => {
         onIdle = resolve;
-        startWaiting();
+        startRequests();
       });
       // A failure was told to those who wrote.
       await Promise.allSettled([flush()]);
