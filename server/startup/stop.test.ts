@@ -90,15 +90,16 @@ for (const engine of MATRIX_ENGINES) {
         assert.doesNotMatch(site.output(), /late|Chrome/);
       }));
 
-    it('closing the terminal stops the server, which releases an unfinished mail for the next process', () =>
-      withBusySite(engine, async (site) => {
-        assert.equal(await site.stop('SIGHUP'), 0);
-        assert.match(site.output(), /"msg":"Stopped\."/);
-        const row = await outboxRow(site);
-        assert.equal(row.state, 'queued');
-        assert.equal(row.lease_id, null);
-        assert.ok(row.due_at <= Date.now());
-      }));
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+      it(`${signal} stops the server, which releases an unfinished mail for the next process`, () =>
+        withBusySite(engine, async (site) => {
+          assert.equal(await site.stop(signal), 0);
+          assert.match(site.output(), /"msg":"Stopped\."/);
+          const row = await outboxRow(site);
+          assert.equal(row.state, 'queued');
+          assert.equal(row.lease_id, null);
+          assert.ok(row.due_at <= Date.now());
+        }));
   });
 }
 
