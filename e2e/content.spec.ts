@@ -245,6 +245,7 @@ test('the right code opens the article without a further request', async ({ page
   await visitor.openArticle();
   await expect(visitor.article).toContainText('The full guide goes on from here');
   await expect(visitor.toast).toContainText('Verified!');
+  await visitor.keepToast();
   const { y: top } = await boxAtRest(visitor.toast);
   for (const part of [page.getByRole('heading', { level: 1 }), visitor.article.locator('p').first()]) {
     const { y, height } = await boxAtRest(part);

@@ -46,6 +46,8 @@ export type Visitor = {
   readonly box: (number: number) => Locator;
   readonly boxValues: () => Promise<string>;
   readonly toast: Locator;
+  /** Its timer stops, as in an inactive window: on a slow machine, a toast would close before a test has looked at it. */
+  readonly keepToast: () => Promise<void>;
   readonly closeToast: () => Promise<void>;
 };
 
@@ -140,6 +142,10 @@ export function createVisitor(page: Page, site: Site): Visitor {
     boxValues: () =>
       boxes.evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value || '_').join('')),
     toast: page.getByRole('region', { name: /^Notifications/ }).getByRole('listitem'),
+    keepToast: async () => {
+      await expect(visitor.toast).toBeVisible();
+      await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+    },
     closeToast: async () => {
       await visitor.toast.getByRole('button', { name: 'Close notification' }).click();
       await expect(visitor.toast).toHaveCount(0);

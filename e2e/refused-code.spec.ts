@@ -32,6 +32,7 @@ test('the error about a refused code covers nothing and disappears with typing',
   await resize(page, { width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
+  await visitor.keepToast();
   const toast = await boxAtRest(visitor.toast);
   for (const part of [
     page.getByRole('heading', { level: 1 }),
@@ -124,7 +125,7 @@ const overlap = (one: Box, other: Box): boolean =>
 
 async function expectNothingCovered(visitor: Visitor, what: Locator, where: string): Promise<void> {
   const { page } = visitor;
-  await expect(visitor.toast, where).toBeVisible();
+  await visitor.keepToast();
   await expect(what, where).toBeFocused();
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
   await expect(async () => {
@@ -198,8 +199,7 @@ test('no toast covers the code boxes or the focused element at any size', async 
   }
   await visitor.openArticle();
   await expect(visitor.toast).toContainText('Verified!');
-  // The toast's timer stops while the window is inactive.
-  await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+  await visitor.keepToast();
   const back = page.getByRole('button', { name: 'Back' });
   for (const [width, height] of SIZES) {
     await resize(page, { width, height });
