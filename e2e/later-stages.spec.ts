@@ -31,7 +31,7 @@ for (const [what, answer] of [
     await expect(visitor.toast).toContainText('Please check your email');
     await expect(page.getByRole('main')).toBeFocused();
     const again = page.getByRole('button', { name: 'Try again' });
-    await expect(again).toBeVisible({ timeout: 15_000 });
+    await expect(again).toBeVisible();
     await expect(
       page.getByRole('status').filter({ hasText: 'The next step could not be loaded' }),
     ).toBeVisible();

@@ -35,7 +35,7 @@ const GUIDES = Object.entries({ '/guide': campaignUnderPath(), '/other': matomoC
 function testPath(name: ProxyName, campaigns: typeof GUIDES, testMore: (guides: () => Guides) => void): void {
   test.describe(`page under a path behind ${name}`, () => {
     // A second worker would start more sites.
-    test.describe.configure({ mode: 'default', timeout: 60_000 });
+    test.describe.configure({ mode: 'default' });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 

@@ -17,8 +17,9 @@ export default defineConfig({
   forbidOnly: true,
   // A retry would hide a bug.
   retries: 0,
-  timeout: 30_000,
-  expect: { timeout: 7_000 },
+  // On a slow machine, everything takes four times as long.
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   use: {
     browserName: 'chromium',

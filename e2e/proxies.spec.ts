@@ -17,7 +17,7 @@ const postForm = (origin: string, email: string, headers: Readonly<Record<string
 for (const name of ['nginx', 'caddy'] as const) {
   test.describe(`page behind ${name}`, () => {
     // A second worker would start another site.
-    test.describe.configure({ mode: 'default', timeout: 60_000 });
+    test.describe.configure({ mode: 'default' });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** Polls less often over time, so that polling does not slow the awaited work. */
 const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
 
