@@ -97,10 +97,14 @@ export function composeDigestEmail(
   },
 ): Letter {
   const { figures, leads, count, ...about } = facts;
-  const { language } = about;
+  const { title, host, language } = about;
   const { day } = words;
+  // The server refuses to start without words for the weekly mail (server/startup/service.ts).
+  const head = figures.days > 1 && words.week !== undefined ? words.week : day;
+  const { from, to } = figures;
+  const period = { title, host, day: dayIn(about, from), week: daysIn(about, from, to) };
   const before = figures.before.toLocaleString(language);
-  const { subject, text } = headOf(words, about, { ...figures, count, before });
+  const text = fill(head.text, { ...period, before });
   const share = shareOfViews(day.share, figures, { count, language });
   const names: Readonly<Record<string, string>> = { ...day.steps, 'three-quarters': day.steps.threeQuarters };
   const steps = figures.steps.flatMap(({ step, count: value }) => {
@@ -112,7 +116,7 @@ export function composeDigestEmail(
     value,
   }));
   return composeLetter(about, {
-    subject,
+    subject: counted(head.subject, count, language, period),
     preview: share ?? text,
     headline: counted(day.title, count, language),
     blocks: [
@@ -142,33 +146,6 @@ function shareOfViews(
   if (views < count) return null;
   const share = (count / views).toLocaleString(language, { style: 'percent', maximumFractionDigits: 1 });
   return fill(text, { share, views: views.toLocaleString(language) });
-}
-
-function headOf(
-  words: NewLeadEmail,
-  about: AboutPage,
-  {
-    from,
-    to,
-    days,
-    count,
-    before,
-  }: Pick<PeriodFigures, 'from' | 'to' | 'days'> & { count: number; before: string },
-): { subject: string; text: string } {
-  const { title, host, language } = about;
-  // The server refuses to start without words for the weekly mail (server/startup/service.ts).
-  if (days > 1 && words.week !== undefined) {
-    const given = { title, host, week: daysIn(about, from, to) };
-    return {
-      subject: counted(words.week.subject, count, language, given),
-      text: fill(words.week.text, { ...given, before }),
-    };
-  }
-  const given = { title, host, day: dayIn(about, from) };
-  return {
-    subject: counted(words.day.subject, count, language, given),
-    text: fill(words.day.text, { ...given, before }),
-  };
 }
 
 type Bar = { readonly name: string; readonly value: number };
