@@ -1,4 +1,7 @@
 // The outbox row contains the stats, which are counted only once. Leads are read when the mail is composed.
+import { createHash } from 'node:crypto';
+
+import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -10,7 +13,6 @@ import {
   counted,
   dayIn,
   daysIn,
-  idOfPeriod,
   listOf,
   namedLeads,
   sourceNamed,
@@ -52,8 +54,16 @@ export type DigestPeriod = {
   readonly days: 1 | 7;
 };
 
+/** Deterministic, so each recipient's mail is queued only once. */
 export const digestId = ({ day, days }: DigestPeriod, recipient: string): string =>
-  idOfPeriod(days === 1 ? 'day' : 'week', day * DAY_MS, recipient);
+  uuid({
+    msecs: day * DAY_MS,
+    seq: 0,
+    random: createHash('sha256')
+      .update((days === 1 ? 'day' : 'week') + recipient)
+      .digest()
+      .subarray(0, 16),
+  });
 
 export async function queueDigest(
   db: Db,

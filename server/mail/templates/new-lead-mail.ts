@@ -1,7 +1,4 @@
 // The outbox row contains only the lead's ID. Leads are read when the mail is composed, so erased leads aren't reported.
-import { createHash } from 'node:crypto';
-
-import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
 import {
@@ -51,17 +48,6 @@ export async function queueNewLeadMail(
 ): Promise<void> {
   await addMails(tx, recipients, { now, kind: 'new-lead', payload: { leadId } });
 }
-
-/** Deterministic, so each recipient's mail is queued only once. */
-export const idOfPeriod = (kind: 'day' | 'week', from: number, recipient: string): string =>
-  uuid({
-    msecs: from,
-    seq: 0,
-    random: createHash('sha256')
-      .update(kind + recipient)
-      .digest()
-      .subarray(0, 16),
-  });
 
 export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
