@@ -6,9 +6,7 @@ import { addMail } from '#server/jobs/mail-jobs.ts';
 import {
   composeLetter,
   largeDigits,
-  type Letter,
   type LetterKind,
-  type Look,
   lookOf,
   paragraph,
   smallPrint,
@@ -43,34 +41,24 @@ export const deskCodeKind: LetterKind = {
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
-    return composeDeskCodeEmail({ ...lookOf(campaign), digits, host, minutes });
+    const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+    const { title, accent } = lookOf(campaign);
+    return composeLetter(
+      { language: 'en', accent },
+      {
+        // Without the digits, because a locked phone shows subject and preview.
+        subject: `Your code for the desk of ${title}`,
+        preview: `Valid for ${lifetime}, in the browser that requested it.`,
+        headline: `Desk of ${title}`,
+        blocks: [
+          largeDigits(digits),
+          paragraph(`Enter the code at ${host}, in the same browser that requested it.`),
+          smallPrint(`The code is valid for ${lifetime} and works only once. Do not share it with anyone.`),
+          smallPrint(
+            'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
+          ),
+        ],
+      },
+    );
   },
 };
-
-function composeDeskCodeEmail(facts: {
-  digits: string;
-  host: string;
-  title: string;
-  accent: Look['accent'];
-  minutes: number;
-}): Letter {
-  const { digits, host, title, accent, minutes } = facts;
-  const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-  return composeLetter(
-    { language: 'en', accent },
-    {
-      // Without the digits, because a locked phone shows subject and preview.
-      subject: `Your code for the desk of ${title}`,
-      preview: `Valid for ${lifetime}, in the browser that requested it.`,
-      headline: `Desk of ${title}`,
-      blocks: [
-        largeDigits(digits),
-        paragraph(`Enter the code at ${host}, in the same browser that requested it.`),
-        smallPrint(`The code is valid for ${lifetime} and works only once. Do not share it with anyone.`),
-        smallPrint(
-          'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
-        ),
-      ],
-    },
-  );
-}
