@@ -17,7 +17,6 @@ import {
   namedLeads,
   sourceNamed,
   why,
-  WORTH_SENDING_MS,
 } from '#server/mail/templates/new-lead-mail.ts';
 import {
   type Block,
@@ -85,7 +84,7 @@ export async function queueDigest(
 }
 
 export const digestKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
+  mayWaitMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async (parts, row) => {

@@ -4,10 +4,8 @@ import * as z from 'zod/mini';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
 import { composeLetter, type LetterKind, lookOf, paragraph } from '#server/mail/templates/letter.ts';
-import { HOUR_MS } from '#server/platform/time.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { asciiAddress } from '#shared/lead.ts';
-
-const WORTH_SENDING_MS = 24 * HOUR_MS;
 
 const Payload = z.object({
   subject: z.string(),
@@ -25,7 +23,7 @@ export async function queueReportMail(
 }
 
 export const reportKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
+  mayWaitMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async ({ campaign }, row) => {

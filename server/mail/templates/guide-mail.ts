@@ -26,14 +26,13 @@ import {
   paragraph,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
+import { DAY_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
-const WORTH_SENDING_MS = 24 * 3_600_000;
-
 /** Lets codes go first, because visitors wait for them. */
-const GIVES_WAY_MS = 10 * 60_000;
+const GIVES_WAY_MS = 10 * MINUTE_MS;
 
 const KIND = 'guide';
 const Payload = z.object({ leadId: z.string() });
@@ -76,7 +75,7 @@ export async function sendGuideAgain(
 }
 
 export const guideKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
+  mayWaitMs: () => DAY_MS,
   respectsSuppression: true,
 
   compose: async ({ db, secrets, config, campaign }, row, now) => {

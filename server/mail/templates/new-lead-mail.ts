@@ -29,14 +29,13 @@ import {
   startOf,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
-import { HOUR_MS } from '#server/platform/time.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
 const NAMED_MAX = 50;
-export const WORTH_SENDING_MS = 24 * HOUR_MS;
 const OfLead = z.object({ leadId: z.string() });
 
 /** Width of the label column in characters. The answer to a longer question is placed below the question. */
@@ -50,7 +49,7 @@ export async function queueNewLeadMail(
 }
 
 export const newLeadKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
+  mayWaitMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async (parts, row) => {

@@ -11,10 +11,9 @@ import {
   lookOf,
   paragraph,
 } from '#server/mail/templates/letter.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
-
-const WORTH_SENDING_MS = 3_600_000;
 
 const Payload = z.object({ subject: z.string(), text: z.string() });
 
@@ -42,7 +41,7 @@ export async function queueNotice(
 }
 
 export const noticeKind: LetterKind = {
-  mayWaitMs: () => WORTH_SENDING_MS,
+  mayWaitMs: () => HOUR_MS,
   respectsSuppression: false,
 
   compose: async ({ campaign }, row) =>
