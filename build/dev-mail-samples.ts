@@ -1,3 +1,4 @@
+import type { ShownMail } from '#build/dev-inbox-page.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
@@ -6,19 +7,13 @@ import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
+import { lookOf } from '#server/mail/templates/letter.ts';
 import { composeNewLeadEmail } from '#server/mail/templates/new-lead-mail.ts';
-import { ACCENT } from '#shared/colours.ts';
 import { storedAnswers, sampleAnswers } from '#shared/own-fields.ts';
-
-export type SampleMail = {
-  readonly kind: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-};
 
 const NOON = Date.UTC(2026, 3, 14, 12);
 const HOST = 'guide.example.com';
+const CODE = { digits: '482913', reference: 'QFX', validForMs: 600_000 };
 const DESK_URL = 'https://desk.example.com';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 
@@ -55,29 +50,25 @@ const FIGURES = {
   ],
 };
 
-export function sampleMails(campaign: Campaign): SampleMail[] {
+export function sampleMails(campaign: Campaign): Pick<ShownMail, 'kind' | 'subject' | 'text' | 'html'>[] {
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
   const ada = { ...ADA, answers: storedAnswers(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
-  const { title, language, colors, postalAddress } = site;
-  const accent = colors?.accent ?? ACCENT;
-  const about = { title, language, timeZone: 'UTC', accent, host: HOST, deskUrl: DESK_URL };
-  const guide = { ...about, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
+  const about = { ...lookOf(campaign), timeZone: 'UTC', host: HOST, deskUrl: DESK_URL };
+  const { title } = about;
+  const guide = {
+    ...about,
+    postalAddress: site.postalAddress,
+    days: GUIDE_LINK_DAYS,
+    unsubscribe: UNSUBSCRIBE,
+  };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   const digest = (kind: string, days: number) => {
     const figures = { ...FIGURES, to: FIGURES.from + days * DAY_MS, days };
     return { kind, ...composeDigestEmail(newLeadEmail, { ...about, leads, count: leads.length, figures }) };
   };
   return [
-    {
-      kind: 'code',
-      ...composeCodeEmail(codeEmail, {
-        digits: '482913',
-        reference: 'QFX',
-        validForMs: 600_000,
-        ...about,
-      }),
-    },
+    { kind: 'code', ...composeCodeEmail(codeEmail, { ...about, ...CODE }) },
     {
       kind: 'guide as a link',
       ...composeGuideEmail(guideEmail, { ...guide, link: `https://${HOST}/api/guide?t=sample` }),
