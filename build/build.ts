@@ -1,5 +1,4 @@
 // Builds the site and moves it into dist/ (server/http/releases.ts). Running servers keep the old one until they restart.
-import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -16,6 +15,7 @@ import {
   type ReleaseFacts,
   type Sources,
 } from '#server/http/releases.ts';
+import { hashOf } from '#server/http/security-headers.ts';
 import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
@@ -91,8 +91,8 @@ async function writeRelease(
     builtFrom,
     sitePath: SITE_PATH,
     inlineHashes: {
-      scripts: inlineScripts.map(hash),
-      styles: [...new Set(inlineStyles.map(hash))],
+      scripts: inlineScripts.map(hashOf),
+      styles: [...new Set(inlineStyles.map(hashOf))],
     },
   };
   writeFileSync(path.join(release, 'release.json'), JSON.stringify(facts));
@@ -123,8 +123,6 @@ function compressFiles(folder: string): void {
     writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
   }
 }
-
-const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 endWithSentence();
 await main();
