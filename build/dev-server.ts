@@ -7,15 +7,15 @@ import { createServer, type Connect, type Plugin, type ViteDevServer } from 'vit
 import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
 import { mistakesPage } from '#build/dev-mistakes-page.ts';
+import type { Prerenderer } from '#build/vite-bundles.ts';
 import { MODULE_FOLDER, readPageWords } from '#build/vite-campaign.ts';
-import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, viteConfig, WEB } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { asSeenFromHere } from '#server/startup/service.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { languageAttributes } from '#shared/words.ts';
 
-const WEB = path.join(PROJECT_FOLDER, 'web');
 const STATIC = path.join(WEB, 'landing') + path.sep;
 const STYLES = ['critical.ts', ...OPTIONAL_STYLES, 'critical-not-found.ts'];
 const WORDS = CAMPAIGN_FOLDER + path.sep;
@@ -27,8 +27,6 @@ const SETTLE_MS = 60;
 /** Requests that are still open after this time are abandoned. */
 const END_WITHIN_MS = 4_000;
 const LOOK_MS = 500;
-
-type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
 function page(markup: string): string {
   const { site } = readPageWords(CAMPAIGN_FOLDER);

@@ -13,7 +13,7 @@ import {
   type AppUrls,
 } from '#build/vite-bundles.ts';
 import { readPageWords, type PageWords } from '#build/vite-campaign.ts';
-import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, SITE_PATH } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, SITE_PATH, WEB } from '#build/vite-config.ts';
 import { copyFiles, OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { variantPage } from '#server/http/releases.ts';
 import type { Site } from '#shared/campaign-schema.ts';
@@ -149,7 +149,7 @@ function isUsedIn(markup: string, styles: string): boolean {
 
 /** Newsreader at the optical size for 64 px and more, in weight 500, with proportional digits. */
 const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
-const READING_CUT = readFileSync(path.join(PROJECT_FOLDER, 'web', 'public', 'fonts', 'newsreader.woff2'));
+const READING_CUT = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
 
 /** Built into the page, so the first paint has the right typeface and nothing moves once the complete font has loaded. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {

@@ -5,9 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 
-import { DESK_WEB, deskViteConfig, PROJECT_FOLDER, SITE_PATH, viteConfigOf } from '#build/vite-config.ts';
-
-const WEB = path.join(PROJECT_FOLDER, 'web');
+import { DESK_WEB, deskViteConfig, SITE_PATH, viteConfigOf, WEB } from '#build/vite-config.ts';
 
 type Output = Rolldown.RolldownOutput['output'];
 

@@ -12,7 +12,7 @@ export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
 export const SITE_PATH = readSitePath();
 
-const WEB = path.join(PROJECT_FOLDER, 'web');
+export const WEB = path.join(PROJECT_FOLDER, 'web');
 export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
 
 /** Lists in web/styles/ of parts that a campaign may lack. */
@@ -90,8 +90,8 @@ export const deskViteConfig: InlineConfig = {
 /** @param variant null for the campaign itself */
 export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): InlineConfig => ({
   configFile: false,
-  root: path.join(PROJECT_FOLDER, 'web'),
-  publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
+  root: WEB,
+  publicDir: path.join(WEB, 'public'),
   base: `${sitePath}/`,
   define: { __SITE_PATH__: JSON.stringify(sitePath) },
   plugins: [campaignPlugin(CAMPAIGN_FOLDER, { variant, sitePath }), react()],
