@@ -120,9 +120,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
   const challenge = exhausted === undefined ? open : undefined;
   const codes = await limits.readCodesSent(tx, email, now);
   const recent =
-    exhausted === undefined
-      ? await findRecentCode(tx, { codes, challenge, email, clientAddress }, limits, now)
-      : null;
+    exhausted === undefined ? await findRecentCode(tx, codes, challenge, form, visitor, limits, now) : null;
   if (recent !== null) {
     const stored = { codesMailed: 0, expiresAt: recent.code.expires_at } as const;
     const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
@@ -161,17 +159,10 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
 /** Finds the visitor's code if it waits or was mailed within the quiet time, so asking again mails nothing. */
 async function findRecentCode(
   tx: Db,
-  {
-    codes,
-    challenge,
-    email,
-    clientAddress,
-  }: {
-    readonly codes: readonly Code[];
-    readonly challenge: Challenge | undefined;
-    readonly email: string;
-    readonly clientAddress: string;
-  },
+  codes: readonly Code[],
+  challenge: Challenge | undefined,
+  { email }: Form,
+  { clientAddress }: Visitor,
   limits: Limits,
   now: number,
 ): Promise<{ readonly code: Code; readonly mail: MailOfCode } | null> {
