@@ -48,13 +48,7 @@ export type ProofOfWork = {
   readonly accepts: (header: string | undefined) => Promise<boolean>;
 };
 
-type ProofOfWorkParts = {
-  readonly db: Db;
-  readonly secrets: Secrets;
-  readonly clock: () => number;
-};
-
-export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): ProofOfWork {
+export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number): ProofOfWork {
   const signing = ({ keys }: Secrets[0]) => {
     const secret = keys['proof of work'].export().toString('base64url');
     return {

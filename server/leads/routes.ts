@@ -42,7 +42,8 @@ export async function addVisitorRoutes(
   service: VisitorService,
   http: VisitorHttp,
 ): Promise<void> {
-  const proofOfWork = createProofOfWork({ ...service, db: service.database.db });
+  const { database, secrets, clock } = service;
+  const proofOfWork = createProofOfWork(database.db, secrets, clock);
   addFormRoute(app, service, http, proofOfWork);
   addVerifyRoute(app, service, http);
   addChallengeRoute(app, service, http);
