@@ -2,15 +2,12 @@
 // offset strangers at another (decision 0009).
 import { getDomain } from 'tldts';
 
+import type { Code } from '#server/codes/codes.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
 import { WEIGHTS } from '#server/settings/fixed-limits.ts';
 
-export type MailedCode = {
-  readonly email: string;
-  readonly client_address: string;
-  readonly used_at: number | null;
-};
+export type MailedCode = Pick<Code, 'email' | 'client_address' | 'used_at'>;
 
 type NetworkOfCode = (code: MailedCode) => string;
 
