@@ -5,7 +5,6 @@ import path from 'node:path';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 
-import { createChooseVariant } from '#server/http/choose-variant.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
+import { variantAskedFor } from '#shared/funnel.ts';
 import { orNull } from '#shared/or-null.ts';
 
 /** Replaced by PUBLIC_URL, whose host may have changed since the build. */
@@ -186,6 +186,24 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
     choosePage:
       ownPage === undefined ? null : createChooseVariant(new Map([[ownPage, home], ...pages]), random),
     always,
+  };
+}
+
+/**
+ * Chooses a variant at random. The browser keeps its variant without a cookie: the entity tag in its cache begins with the
+ * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
+ * @param pages at least two, by variant name
+ */
+function createChooseVariant(
+  pages: Files,
+  random: () => number,
+): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
+  const all = [...pages.values()];
+  return ({ url = '', headers }) => {
+    const tags = (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g);
+    const names = [variantAskedFor(url) ?? '', ...Array.from(tags, ([, name = '']) => name)];
+    const name = names.find((one) => pages.has(one));
+    return name === undefined ? all[Math.floor(random() * all.length)]! : pages.get(name)!;
   };
 }
 
