@@ -102,6 +102,8 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   refuseOddRequests(app, sendError);
   refuseOtherOrigins(app, { publicUrl: config.publicUrl, urlSetting }, sendError);
   await app.register(fastifyCookie);
+  addLiveRoute(app);
+  limitConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
 
   return {
     app,
@@ -110,7 +112,6 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     letterPage: createLetterPage(campaign.site, config.secure, basePath),
     sendError,
     complete: (otherUrls) => {
-      addLiveRoute(app);
       const hasOtherName = createHasOtherName(config.publicUrl);
       addHealthRoute(app, { ...service, sendError, isLeaving: isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
@@ -136,13 +137,10 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           ? sendError(reply, 'not-found')
           : site.answer(request, reply);
       });
-      limitConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
     completeWithoutPage: (urls) => {
-      addLiveRoute(app);
       refuseOtherMethods(app, sendError, urls);
       app.setNotFoundHandler((_request, reply) => sendError(reply, 'not-found'));
-      limitConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
   };
 }
