@@ -4,13 +4,7 @@ import { it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
 
-import {
-  createMailer,
-  createSmtpMailer,
-  cacheIfOneFamilyIsSilent,
-  type Mail,
-  type Mailer,
-} from '#server/mail/mailer.ts';
+import { createMailer, cacheIfOneFamilyIsSilent, type Mail, type Mailer } from '#server/mail/mailer.ts';
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -47,14 +41,14 @@ const startRawServer = (answer: (said: string) => string | null, greeting = '220
   );
 
 const MAIL = { id: 'id', to: 'ada@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>' };
-const mailerFor = (url: string, changes: Partial<Parameters<typeof createSmtpMailer>[0]> = {}) => {
-  const mailer = createSmtpMailer({
-    url,
+const mailerFor = (url: string, changes: Partial<Parameters<typeof createMailer>[0]> = {}) => {
+  const config = {
+    mail: { kind: 'smtp', url, dkim: null },
     publicUrl: 'http://localhost:3000',
-    dkim: null,
-    from: { name: 'Guide', address: 'guide@example.com' },
+    mailFrom: { name: 'Guide', address: 'guide@example.com' },
     ...changes,
-  });
+  } as const;
+  const mailer = createMailer(config, { title: '', folder: '', announce: () => {} });
   return { ...mailer, [Symbol.dispose]: mailer.close };
 };
 const send = (mailer: Mailer, changes: Partial<Mail> = {}, signal = new AbortController().signal) =>
@@ -165,7 +159,7 @@ it('mail is sent between ASCII e-mail addresses, whatever letters the domain and
   });
   using mailer = mailerFor(`smtp://127.0.0.1:${server.port}`, {
     publicUrl: 'https://guide.example.com/x',
-    from: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },
+    mailFrom: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },
   });
   assert.equal((await send(mailer, { to: 'leads&co@münchen' })).type, 'sent');
   assert.match(said, /^MAIL FROM:<info&guide@xn--exmple-cua\.com>\r\n/m);
@@ -187,9 +181,8 @@ it('mail is sent from the sender in MAIL_FROM', async () => {
   ]) {
     const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` });
     assert(read.type === 'config', name);
-    const mailer = createMailer(read.config, { title: '', folder: '', announce: () => {} });
-    await mailer.send(MAIL, new AbortController().signal);
-    mailer.close();
+    using mailer = mailerFor(inbox.url, read.config);
+    await send(mailer);
     assert.deepEqual(inbox.mails.at(-1)?.parsed.from, { name, address: 'guide@example.com' });
   }
 });

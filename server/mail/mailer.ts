@@ -18,7 +18,7 @@ import { domainOf } from '#server/platform/text.ts';
 import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
-import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
+import type { Config, Mailbox } from '#server/settings/settings.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so duplicate deliveries are shown as one. */
@@ -69,19 +69,14 @@ export function createMailer(
     title: string;
     folder: string;
     announce: (mail: Mail, file: string) => void;
+    /** By default, returns the sender's address. */
     returnPathOf?: ReturnPathOf | undefined;
   },
 ): Mailer {
   const { title, folder, announce, returnPathOf } = options;
   const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
-    ? createSmtpMailer({
-        url: config.mail.url,
-        publicUrl: config.publicUrl,
-        dkim: config.mail.dkim,
-        from,
-        returnPathOf,
-      })
+    ? createSmtpMailer(config.mail, config.publicUrl, from, returnPathOf)
     : createFileMailer(folder, from, announce);
 }
 
@@ -112,15 +107,12 @@ function greetingName(publicUrl: string): { name?: string } {
   return hostname.includes('.') && isIP(hostname) === 0 ? { name: hostname } : {};
 }
 
-/** @param parts returnPathOf: by default, returns the sender's address */
-export function createSmtpMailer(parts: {
-  url: string;
-  publicUrl: string;
-  dkim: DkimConfig | null;
-  from: Mailbox;
-  returnPathOf?: ReturnPathOf | undefined;
-}): Mailer {
-  const { url, publicUrl, dkim, from, returnPathOf } = parts;
+function createSmtpMailer(
+  { url, dkim }: Extract<Config['mail'], { kind: 'smtp' }>,
+  publicUrl: string,
+  from: Mailbox,
+  returnPathOf: ReturnPathOf | undefined,
+): Mailer {
   const transport = createTransport({
     pool: true,
     ...connectionOptions(url, publicUrl),
