@@ -1,5 +1,5 @@
 // Names and labels must stay the same, because dashboards depend on them. Labels must not contain personal data.
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -219,7 +219,6 @@ type MetricsServerOptions = {
 
 export type MetricsServer = {
   readonly port: number;
-  readonly server: Server;
   readonly close: () => Promise<void>;
 };
 
@@ -264,7 +263,6 @@ async function startMetricsServer(
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    server,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
