@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod/mini';
 
 import type { MailReport, Once } from '#server/bounces/accept-report.ts';
-import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
+import { createSns, IsoTime, SnsMessage, type Failure, type Fetch } from '#server/bounces/sns.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -52,7 +52,6 @@ export const providersOf = (
 const NOT_PROVEN: Verdict = { type: 'not proven' };
 const UNREADABLE: Verdict = { type: 'unreadable' };
 const NOTHING: Verdict = { type: 'reports', reports: [] };
-const LATER: Verdict = { type: 'later' };
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -115,6 +114,8 @@ const SesNotification = z.object({
   ),
 });
 
+const FAILED: Readonly<Record<Failure, Verdict>> = { refused: NOT_PROVEN, later: { type: 'later' } };
+
 const SesType = z.enum(['Bounce', 'Complaint']);
 const SesReport = z.union([z.object({ notificationType: SesType }), z.object({ eventType: SesType })]);
 
@@ -129,10 +130,10 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
       // Checked first, so old messages don't cause certificate downloads.
       if (!isFresh(Date.parse(message.Timestamp), now)) return NOT_PROVEN;
       const judged = await sns.judge(message, now);
-      if (judged !== 'genuine') return judged === 'later' ? LATER : NOT_PROVEN;
+      if (judged !== 'genuine') return FAILED[judged];
       if (message.Type === 'SubscriptionConfirmation') {
         const answer = await sns.confirm(message);
-        return answer === 'confirmed' ? NOTHING : answer === 'later' ? LATER : NOT_PROVEN;
+        return answer === 'confirmed' ? NOTHING : FAILED[answer];
       }
       if (message.Type !== 'Notification') return NOTHING;
       const notification = readJson(SesNotification, message.Message);

@@ -56,29 +56,32 @@ function canonical(message: SnsMessage): string {
     .join('');
 }
 
+/** `later`: Amazon doesn't respond at the moment. */
+export type Failure = 'refused' | 'later';
+
 type Sns = {
-  readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
-  readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
+  readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | Failure>;
+  readonly confirm: (message: SnsMessage) => Promise<'confirmed' | Failure>;
 };
 
 /** @param topic an ARN; messages for other topics are refused */
 export function createSns(topic: string, fetchIt: Fetch): Sns {
   const origin = originOf(topic);
   const certificates = new Map<string, X509Certificate>();
-  const underWay = new Map<string, Promise<X509Certificate | 'forged' | 'later'>>();
+  const underWay = new Map<string, Promise<X509Certificate | Failure>>();
 
-  const fetchCertificate = async (url: string): Promise<X509Certificate | 'forged' | 'later'> => {
+  const fetchCertificate = async (url: string): Promise<X509Certificate | Failure> => {
     const answer = await fetchText(fetchIt, url);
-    if (answer.type !== 'text') return answer.type === 'refused' ? 'forged' : 'later';
+    if (typeof answer === 'string') return answer;
     const certificate = orNull(() => new X509Certificate(answer.text));
-    if (certificate === null) return 'forged';
+    if (certificate === null) return 'refused';
     const [oldest] = certificates.keys();
     if (certificates.size >= CERTIFICATES_KEPT && oldest !== undefined) certificates.delete(oldest);
     certificates.set(url, certificate);
     return certificate;
   };
 
-  const certificateAt = async (url: string): Promise<X509Certificate | 'forged' | 'later'> => {
+  const certificateAt = async (url: string): Promise<X509Certificate | Failure> => {
     const kept = certificates.get(url) ?? underWay.get(url);
     if (kept !== undefined) return kept;
     if (underWay.size >= FETCHES_AT_ONCE) return 'later';
@@ -98,13 +101,13 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
         address.href !== `${origin}${address.pathname}` ||
         !CERTIFICATE_PATH.test(address.pathname)
       )
-        return 'forged';
+        return 'refused';
       const certificate = await certificateAt(address.href);
       if (!(certificate instanceof X509Certificate)) return certificate;
-      if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'forged';
+      if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'refused';
       const signature = Buffer.from(message.Signature, 'base64');
       const isGenuine = verify(hash, Buffer.from(canonical(message)), certificate.publicKey, signature);
-      return isGenuine ? 'genuine' : 'forged';
+      return isGenuine ? 'genuine' : 'refused';
     },
     confirm: async ({ SubscribeURL }) => {
       const address = URL.parse(SubscribeURL ?? '');
@@ -116,33 +119,28 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
       )
         return 'refused';
       const answer = await fetchText(fetchIt, address.href);
-      return answer.type === 'text' ? 'confirmed' : answer.type;
+      return typeof answer === 'string' ? answer : 'confirmed';
     },
   };
 }
 
-type Fetched =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'refused' }
-  | { readonly type: 'later' };
-
-async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
+async function fetchText(fetchIt: Fetch, url: string): Promise<{ readonly text: string } | Failure> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
     if (!response.ok) {
       await response.body?.cancel();
-      return { type: response.status >= 500 || response.status === 429 ? 'later' : 'refused' };
+      return response.status >= 500 || response.status === 429 ? 'later' : 'refused';
     }
     const body: AsyncIterable<Uint8Array> | null = response.body;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > ANSWER_MAX_BYTES) return { type: 'refused' };
+      if (bytes > ANSWER_MAX_BYTES) return 'refused';
       chunks.push(chunk);
     }
-    return { type: 'text', text: Buffer.concat(chunks).toString('utf8') };
+    return { text: Buffer.concat(chunks).toString('utf8') };
   } catch {
-    return { type: 'later' };
+    return 'later';
   }
 }
