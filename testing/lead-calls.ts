@@ -41,8 +41,16 @@ export async function enterNewest(server: ServerUnderTest, visitor: Visitor, cou
 
 export async function askForCode(server: ServerUnderTest, address?: string) {
   const visitor = createVisitor(server, address);
+  const mails = server.inbox.mailsTo(EMAIL).length;
   const asked = await ask(visitor);
-  return { visitor, asked, code: await newestCode(server) };
+  return { visitor, asked, code: await newestCode(server, mails + 1) };
+}
+
+/** A visitor with the same cookies. */
+export function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string): Visitor {
+  const tab = createVisitor(server, address);
+  for (const [name, value] of cookies) tab.cookies.set(name, value);
+  return tab;
 }
 
 export const referenceOf = (response: LightMyRequestResponse): string =>

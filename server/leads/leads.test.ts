@@ -11,6 +11,7 @@ import {
   enter,
   enterWrong,
   newestCode,
+  newTab,
   referenceOf,
   wrongFor,
   refusalOf,
@@ -217,14 +218,9 @@ onEachEngine('leads', ({ test, both }) => {
         const rider = createVisitor(server, '203.0.113.1');
         await ask(rider, { email });
         const who = [rider, owner, createVisitor(server, '203.0.113.1')][round % 3] ?? rider;
-        const cookies = new Map(who.cookies);
-        const statuses = await Promise.all(
-          [first, second].map(async (code) => {
-            const tab = createVisitor(server, '203.0.113.1');
-            for (const [name, value] of cookies) tab.cookies.set(name, value);
-            return (await enter(tab, code, email)).statusCode;
-          }),
-        );
+        const tabs = [newTab(server, who, '203.0.113.1'), newTab(server, who, '203.0.113.1')] as const;
+        const answers = await Promise.all([enter(tabs[0], first, email), enter(tabs[1], second, email)]);
+        const statuses = answers.map(({ statusCode }) => statusCode);
         // Entering one code invalidates the other, unless the other was already being compared.
         assert.ok(
           statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),

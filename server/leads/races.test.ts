@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 
 import { inTurn } from '#testing/address-lock.ts';
-import { EMAIL, ask, askForCode, enter, newestCode, wrongFor, refusalOf } from '#testing/lead-calls.ts';
-import { createVisitor, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import {
+  EMAIL,
+  ask,
+  askForCode,
+  enter,
+  newestCode,
+  newTab,
+  wrongFor,
+  refusalOf,
+} from '#testing/lead-calls.ts';
+import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-
-function newTab(server: ServerUnderTest, { cookies }: Visitor, address?: string): Visitor {
-  const tab = createVisitor(server, address);
-  for (const [name, value] of cookies) tab.cookies.set(name, value);
-  return tab;
-}
 
 const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();

@@ -13,15 +13,10 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
+import { newTab } from '#testing/lead-calls.ts';
 import { postJson } from '#testing/post-json.ts';
 import { copyProject } from '#testing/project-copy.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { tryStart } from '#testing/try-start.ts';
@@ -173,11 +168,6 @@ it('sessions, pending codes and unsubscribe links stay valid while the old secre
         },
         test,
       );
-    const comeBack = (server: ServerUnderTest, { cookies }: Visitor): Visitor => {
-      const visitor = createVisitor(server);
-      for (const [name, value] of cookies) visitor.cookies.set(name, value);
-      return visitor;
-    };
     const { reader, waiter, code, link } = await withSecret(old, async (server) => {
       const lead = await becomeLead(server, 'reader@example.com');
       const asked = createVisitor(server);
@@ -190,16 +180,16 @@ it('sessions, pending codes and unsubscribe links stay valid while the old secre
       };
     });
     const verified = await withSecret(`${fresh},${old}`, async (server) => {
-      assert.equal((await comeBack(server, reader).get(API.article)).statusCode, 200);
+      assert.equal((await newTab(server, reader).get(API.article)).statusCode, 200);
       assert.equal((await server.app.inject(link)).statusCode, 200);
-      const visitor = comeBack(server, waiter);
+      const visitor = newTab(server, waiter);
       const entered = await visitor.post(API.verify, { email: 'waiter@example.com', code });
       assert.equal(entered.statusCode, 200, entered.body);
       return visitor;
     });
     await withSecret(fresh, async (server) => {
-      assert.equal((await comeBack(server, verified).get(API.article)).statusCode, 200);
-      assert.equal((await comeBack(server, reader).get(API.article)).statusCode, 401);
+      assert.equal((await newTab(server, verified).get(API.article)).statusCode, 200);
+      assert.equal((await newTab(server, reader).get(API.article)).statusCode, 401);
       assert.equal((await server.app.inject(link)).statusCode, 404);
     });
   }));
