@@ -4,27 +4,24 @@ import { guideUrl } from '#server/secrets/mail-links.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { adding } from '#testing/campaign-copy.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { EMAIL } from '#testing/webhook-leads.ts';
+import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { refuseWrites } from '#testing/refuse-writes.ts';
-import { refusalOf } from '#testing/lead-calls.ts';
+import { askForCode, EMAIL, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const AFTER_CODE = { campaign: { 'site.yaml': adding('afterCode: https://example.com/thanks\n') } };
-const withArticle = { headers: { prefer: WITH_ARTICLE } };
 
-async function askForCode(server: ServerUnderTest, email = EMAIL) {
-  const visitor = createVisitor(server);
-  const before = server.inbox.mailsTo(email).length;
-  await visitor.post(API.leads, filledForm({ email }));
-  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
-  return { visitor, entry: { email, code } };
+/** Enters another code, whose response has the article. */
+async function verify(server: ServerUnderTest) {
+  const { visitor, code } = await askForCode(server);
+  const headers = { prefer: WITH_ARTICLE };
+  const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
+  assert.equal(answer.statusCode, 200);
+  return { visitor, answer };
 }
 
-async function firstReadAt({ database: { db } }: ServerUnderTest, email = EMAIL): Promise<number | null> {
-  const query = db.selectFrom('leads').select('first_read_at').where('email', '=', email);
-  return (await query.executeTakeFirstOrThrow()).first_read_at;
+async function firstReadAt({ database: { db } }: ServerUnderTest): Promise<number | null> {
+  return (await db.selectFrom('leads').select('first_read_at').executeTakeFirstOrThrow()).first_read_at;
 }
 
 onEachEngine('first reading without webhooks', ({ test, both }) => {
@@ -32,8 +29,7 @@ onEachEngine('first reading without webhooks', ({ test, both }) => {
     'an article counts as read only once it is opened if another page comes first (afterCode)',
     AFTER_CODE,
     async (server) => {
-      const { visitor, entry } = await askForCode(server);
-      assert.equal((await visitor.post(API.verify, entry, withArticle)).statusCode, 200);
+      const { visitor } = await verify(server);
       assert.equal(await firstReadAt(server), null);
       await visitor.get(API.article);
       assert.equal(await firstReadAt(server), server.now());
@@ -72,8 +68,7 @@ onEachEngine('first reading without webhooks', ({ test, both }) => {
         assert.equal((await visitor.get(API.article)).statusCode, 200);
         await server.advance(61);
       }
-      const again = await askForCode(server);
-      assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+      await verify(server);
       assert.equal(await firstReadAt(server), first);
     },
   );
@@ -81,8 +76,7 @@ onEachEngine('first reading without webhooks', ({ test, both }) => {
   test('a first reading is stored for an existing lead who reads with a new code', async (server) => {
     await becomeLead(server, EMAIL);
     await server.advance(61);
-    const again = await askForCode(server);
-    assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+    await verify(server);
     assert.equal(await firstReadAt(server), server.now());
   });
 
@@ -95,8 +89,7 @@ onEachEngine('first reading without webhooks', ({ test, both }) => {
       /The time of a lead’s first visit to the article could not be stored/,
     );
     await server.advance(61);
-    const again = await askForCode(server);
-    const answer = await again.visitor.post(API.verify, again.entry, withArticle);
+    const { answer } = await verify(server);
     assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
     assert.equal(await firstReadAt(server), null);
     await allow();
