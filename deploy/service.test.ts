@@ -11,6 +11,9 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
 const SOCKET = readUnit('lead-page.socket');
+const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly desk: string; readonly start: string };
+};
 /** In tenths of a point; an unrestricted service has 100. */
 const MOST_EXPOSED = 15;
 
@@ -19,21 +22,17 @@ const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec
 const analyze = findProgram('systemd-analyze');
 const skip = analyze === undefined && notTested('systemd-analyze');
 
-async function analyzed(name: string, unit: string, ...parameters: readonly string[]) {
-  const socket = name.replace('.service', '.socket');
-  let answer = { status: null as number | null, said: '' };
-  await inFolder((folder) => {
+const analyzed = (name: string, unit: string, ...parameters: readonly string[]) =>
+  inFolder((folder) => {
     const file = path.join(folder, name);
     // Links to the checkout from a path without spaces, because systemd would split the path at spaces.
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));
-    writeFileSync(path.join(folder, socket), SOCKET);
+    writeFileSync(path.join(folder, name.replace('.service', '.socket')), SOCKET);
     const { status, stdout, stderr } = spawnSync(analyze ?? '', [...parameters, file], { encoding: 'utf8' });
-    answer = { status, said: stdout + stderr };
+    return { status, said: stdout + stderr };
   });
-  return answer;
-}
 
 for (const [name, unit] of [
   ['lead-page.service', UNIT],
@@ -75,9 +74,6 @@ describe('systemd units', () => {
   });
 
   it('docs/install.md installs the same desk command as npm run desk', () => {
-    const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
-      scripts: { desk: string };
-    };
     const command = scripts.desk
       .replace(/^node/, 'node_modules/.bin/node')
       .replace(/(?<= )desk\//, '/opt/lead-page/desk/');
@@ -86,9 +82,6 @@ describe('systemd units', () => {
   });
 
   it('the unit runs the npm start command with enough stop time and file descriptors', () => {
-    const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
-      scripts: { start: string };
-    };
     const bin = '/opt/lead-page/node_modules/.bin/';
     assert.equal(valueOf('ExecStart'), scripts.start.replace(/^exec /, bin));
     assert.equal(valueOf('Requires'), 'lead-page.socket');
