@@ -186,14 +186,13 @@ it('a release is served only while its sources are unchanged', () =>
   }));
 
 it('a release lists every file of the build as a source', () => {
-  const project = path.resolve(import.meta.dirname, '..', '..');
-  const known = readSources(project, path.join(project, 'campaign'));
+  const known = readSources(PROJECT, path.join(PROJECT, 'campaign'));
   const seen = new Set<string>();
   const notInThePage = /(?:article|campaign-warnings|sample)\.ts$/;
   const follow = (name: string) => {
     if (seen.has(name) || notInThePage.test(name)) return;
     seen.add(name);
-    const code = readFileSync(path.join(project, name), 'utf8');
+    const code = readFileSync(path.join(PROJECT, name), 'utf8');
     for (const [, imported = ''] of code.matchAll(/from '#((?:build|server\/campaign)\/[^']+)'/g))
       follow(imported);
   };
