@@ -23,10 +23,10 @@ import type { Release } from '#server/http/releases.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { serveSite, type Site } from '#server/http/static-files.ts';
 import {
-  createForgottenProxyWarning,
   createIsProxy,
   createVisitorAddress,
   type VisitorAddress,
+  warnOfForgottenProxy,
 } from '#server/http/visitor-address.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -94,11 +94,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     done();
   });
   await addLoadShedding(app, sendError, options.loadLimits);
-  const noteForgottenProxy = createForgottenProxyWarning(config.trustProxy, logger);
-  app.addHook('onRequest', (request, _reply, done) => {
-    noteForgottenProxy(request.headers);
-    done();
-  });
+  warnOfForgottenProxy(app, config.trustProxy, logger);
   refuseOddRequests(app, sendError);
   refuseOtherOrigins(app, { publicUrl: config.publicUrl, urlSetting }, sendError);
   await app.register(fastifyCookie);

@@ -1,9 +1,9 @@
 // The only file that reads a visitor's IP address from a connection and X-Forwarded-For.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 
@@ -35,19 +35,22 @@ export function createIsProxy(trust: Config['trustProxy']): IsProxy {
 }
 
 /** Logs the first request that came through an untrusted proxy, because all its visitors would share one limit. */
-export function createForgottenProxyWarning(
+export function warnOfForgottenProxy(
+  app: FastifyInstance,
   trust: Config['trustProxy'],
   logger: Pick<FastifyBaseLogger, 'warn'>,
-): (headers: IncomingHttpHeaders) => void {
+): void {
   let isDone = trust !== false;
-  return (headers) => {
-    if (isDone || headers['x-forwarded-for'] === undefined) return;
-    isDone = true;
-    logger.warn(
-      'REQUESTS CONTAIN X-FORWARDED-FOR, BUT TRUST_PROXY IS OFF, so all visitors are counted as one. Set TRUST_PROXY to the number ' +
-        'of proxies in front of this server, or to their networks.',
-    );
-  };
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    if (!isDone && headers['x-forwarded-for'] !== undefined) {
+      isDone = true;
+      logger.warn(
+        'REQUESTS CONTAIN X-FORWARDED-FOR, BUT TRUST_PROXY IS OFF, so all visitors are counted as one. Set TRUST_PROXY to the number ' +
+          'of proxies in front of this server, or to their networks.',
+      );
+    }
+    done();
+  });
 }
 
 /**
