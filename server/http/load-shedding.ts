@@ -4,12 +4,11 @@ import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
 import underPressure, { TYPE_EVENT_LOOP_DELAY, TYPE_RSS_BYTES } from '@fastify/under-pressure';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
-const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 const LOOK_INTERVAL_MS = 1_000;
 const START_IS_OVER_AFTER_MS = 5 * LOOK_INTERVAL_MS;
 const MAX_HEAP_SHARE = 0.85;
@@ -17,7 +16,6 @@ const MAX_HEAP_SHARE = 0.85;
 const MAX_RESIDENT_SHARE = 0.8;
 /** Code, connection buffers, SQLite and TLS use 100 MB, and twice that under attack. */
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
-const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 const TOO_MUCH_MEMORY = 'This process uses too much memory. Restart the server.';
 
@@ -28,7 +26,7 @@ export type LoadLimits = {
   readonly maxResidentBytes?: number;
 };
 
-const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
+const USUAL_LIMITS: LoadLimits = { maxInHand: 1_000, maxEventLoopDelayMs: 1_000 };
 
 /**
  * Probes are answered during overload, too: health reports only memory that needs a restart. Compares the route, because a
@@ -60,6 +58,8 @@ export async function addLoadShedding(
   sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
+  const shed = (reply: FastifyReply, details = {}): FastifyReply =>
+    sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, ...details });
   // The start itself may block the loop, so the first samples don't count.
   let startIsOver = false;
   app.addHook('onReady', async () => {
@@ -76,13 +76,10 @@ export async function addLoadShedding(
     // Unless it sends a response, the request continues.
     pressureHandler: (request, reply, type) => {
       if (type === TYPE_EVENT_LOOP_DELAY && !startIsOver) return;
-      if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      if (!isProbe(request)) shed(reply);
       // The event loop recovers from a delay, but only a restart frees memory outside the heap, so health must report it.
       else if (type === TYPE_RSS_BYTES && request.routeOptions.url === API.health)
-        sendError(reply, 'unavailable', {
-          sentence: TOO_MUCH_MEMORY,
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
+        shed(reply, { sentence: TOO_MUCH_MEMORY });
     },
   });
 
@@ -93,9 +90,7 @@ export async function addLoadShedding(
     if (!request.url.startsWith('/api/') || isProbe(request)) return;
     inHand.add(request);
     reply.raw.once('close', () => inHand.delete(request));
-    if (inHand.size > maxInHand) {
-      return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
+    if (inHand.size > maxInHand) return shed(reply);
   });
   app.addHook('onSend', async (request) => {
     inHand.delete(request);
