@@ -104,11 +104,6 @@ async function deliverMail(
 
   const finish = (state: Exclude<OutboxState, 'queued'>, reply: string, tx = db): Promise<boolean> =>
     endLease(tx, 'outbox', { id, leaseId }, { state, reply: keptReply(reply), finished_at: clock() });
-  const retry = (reason: string, errorClass: string, dueAt: number): Promise<boolean> => {
-    const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
-    const changes = { ...times, reply: keptReply(reason), error_class: errorClass };
-    return endLease(db, 'outbox', { id, leaseId }, changes);
-  };
 
   const kind = KINDS[mail.kind];
   // Its lease ends later, so it waits for the release that knows it.
@@ -149,7 +144,9 @@ async function deliverMail(
       return;
     case 'failed for now': {
       const dueAt = cutOff.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
-      await retry(outcome.reason, outcome.errorClass, dueAt);
+      const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
+      const why = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
+      await endLease(db, 'outbox', { id, leaseId }, { ...times, ...why });
       onEvent({ ...outcome, attempts: mail.attempts });
     }
   }
