@@ -6,8 +6,7 @@ import * as z from 'zod/mini';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import type { Campaign, Variant } from '#server/campaign/campaign.ts';
-import { findChallenge, hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { addFunnelRoute } from '#server/funnel/funnel.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
@@ -74,7 +73,11 @@ function addFormRoute(
     // Time-ordered, so rows are stored close together. Such IDs can be guessed, but the cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    const findOpen = () => findOpenChallenge(database.db, knownBrowserId, email, clock());
+    const findOpen = async () => {
+      if (knownBrowserId === null) return undefined;
+      const ofBrowser = { browserId: knownBrowserId, email: normaliseEmail(email), now: clock() };
+      return findChallenge(database.db, 'open', ofBrowser);
+    };
     const wordings = await findShownWordings(
       database.db,
       campaign,
@@ -112,16 +115,6 @@ function addFormRoute(
     return sendJson(reply.code(202), outcome.requested);
   });
 }
-
-const findOpenChallenge = async (
-  db: Db,
-  browserId: string | null,
-  email: string,
-  now: number,
-): Promise<Challenge | undefined> =>
-  browserId === null
-    ? undefined
-    : findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now });
 
 const proofIn = ({ headers }: FastifyRequest): string | undefined => {
   const proof = headers[PROOF_OF_WORK_HEADER];
