@@ -75,12 +75,10 @@ export function addHealthRoute(
 }
 
 export function describeWriteFault(engine: OpenDatabase['engine'], fault: WriteFault): string {
-  const what = engine === 'sqlite' ? 'The database file' : 'PostgreSQL';
+  const isSqlite = engine === 'sqlite';
   if (fault === 'full')
-    return `${engine === 'sqlite' ? 'The disk of the database' : 'The disk of PostgreSQL'} is full, so forms are refused. Free some space. You do not need to restart.`;
-  const cure =
-    engine === 'sqlite'
-      ? 'Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).'
-      : 'Check its log, its disk, its locks (pg_stat_activity), and whether DATABASE_URL names the primary server.';
-  return `${what} cannot be written (${fault}), so forms are refused. ${cure}`;
+    return `The disk of ${isSqlite ? 'the database' : 'PostgreSQL'} is full, so forms are refused. Free some space. You do not need to restart.`;
+  return isSqlite
+    ? `The database file cannot be written (${fault}), so forms are refused. Check the disk and its file system (dmesg), and other programs that use the file (fuser FILE).`
+    : `PostgreSQL cannot be written (${fault}), so forms are refused. Check its log, its disk, its locks (pg_stat_activity), and whether DATABASE_URL names the primary server.`;
 }
