@@ -53,7 +53,6 @@ export type HttpOptions = {
   readonly release: Release | null;
   readonly urlSetting?: UrlSetting | null;
   readonly isStopping: () => boolean;
-  readonly random?: () => number;
   readonly loadLimits?: LoadLimits;
   readonly connectionLimits?: ConnectionLimits;
 };
@@ -75,8 +74,7 @@ export type Http = {
 
 export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
-  const { release, isStopping, random = () => Math.random() } = options;
-  const { urlSetting = 'PUBLIC_URL' } = options;
+  const { release, isStopping, urlSetting = 'PUBLIC_URL' } = options;
   const { basePath } = config;
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
@@ -117,7 +115,6 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           release,
           words: campaign.site,
           variants: campaign.variants.map(({ name }) => name),
-          random,
           sendError,
         });
       const noteOutside = createStrippedPathWarning(basePath, fileAt);

@@ -110,7 +110,6 @@ export type SiteParts = {
   readonly release: Release;
   readonly words: Pick<SiteWords, 'noindex' | 'analytics'>;
   readonly variants: readonly string[];
-  readonly random: () => number;
   readonly publicUrl: string;
   readonly secure: boolean;
   readonly sendError: SendError;
@@ -144,7 +143,7 @@ export function serveSite(parts: SiteParts): Site {
 
 const HTML = 'text/html; charset=utf-8';
 
-function readSite({ release, words, variants, random, publicUrl, secure }: SiteParts) {
+function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   const pagesFolder = path.join(release.folder, 'pages');
   const unlisted = words.noindex && { 'x-robots-tag': 'noindex' };
   const always = { ...securityHeaders(secure), ...unlisted };
@@ -183,8 +182,7 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
   return {
     files,
     notFound: page('404.html', HTML),
-    choosePage:
-      ownPage === undefined ? null : createChooseVariant(new Map([[ownPage, home], ...pages]), random),
+    choosePage: ownPage === undefined ? null : createChooseVariant(new Map([[ownPage, home], ...pages])),
     always,
   };
 }
@@ -194,16 +192,13 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
  * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
  * @param pages at least two, by variant name
  */
-function createChooseVariant(
-  pages: Files,
-  random: () => number,
-): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
+function createChooseVariant(pages: Files): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
   const all = [...pages.values()];
   return ({ url = '', headers }) => {
     const tags = (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g);
     const names = [variantAskedFor(url) ?? '', ...Array.from(tags, ([, name = '']) => name)];
     const name = names.find((one) => pages.has(one));
-    return name === undefined ? all[Math.floor(random() * all.length)]! : pages.get(name)!;
+    return name === undefined ? all[Math.floor(Math.random() * all.length)]! : pages.get(name)!;
   };
 }
 
