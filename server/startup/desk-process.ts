@@ -16,7 +16,7 @@ const END_WITHIN_MS = 5_000;
 
 export type DeskProcess = { readonly stop: () => Promise<void> };
 
-export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = FILE): DeskProcess {
+export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
   let isStopping = false;
   let child: ChildProcess | null = null;
   let pauseMs: number = PAUSE_MS.first;
@@ -28,7 +28,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
     // Standard error passes through this process. Otherwise a program that waits for the end of standard error would wait
     // for the desk too.
-    const started = spawn(process.execPath, [SMALLER_HEAP, file], {
+    const started = spawn(process.execPath, [SMALLER_HEAP, FILE], {
       env,
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
