@@ -12,11 +12,6 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 
-type CountedMail =
-  | { readonly type: 'sent'; readonly queuedForMs: number }
-  | { readonly type: 'dropped' }
-  | { readonly type: 'failed for now' | 'refused'; readonly errorClass: string };
-
 export type Metrics = {
   readonly requestAnswered: (request: {
     readonly method: string;
@@ -26,7 +21,7 @@ export type Metrics = {
   }) => void;
   readonly limitHit: (limit: string) => void;
   readonly codeEntered: (afterMs: number) => void;
-  readonly mail: (event: CountedMail) => void;
+  readonly mail: (event: { type: string; queuedForMs?: number; errorClass?: string }) => void;
   readonly webhook: (outcome: { readonly type: string }) => void;
   readonly breakerOpened: (reason: string) => void;
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
@@ -132,10 +127,10 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
     requestAnswered: ({ ms, ...labels }) => requests.observe(labels, ms / 1000),
     limitHit: (limit) => limits.inc({ limit }),
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
-    mail: (event) => {
-      mails.inc({ outcome: event.type });
-      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
-      if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
+    mail: ({ type, queuedForMs, errorClass }) => {
+      mails.inc({ outcome: type });
+      if (queuedForMs !== undefined) queued.observe(Math.max(0, queuedForMs) / 1000);
+      if (errorClass !== undefined) smtpErrors.inc({ class: errorClass });
     },
     webhook: ({ type }) => webhooks.inc({ outcome: type }),
     breakerOpened: (reason) => breaker.inc({ reason }),
