@@ -1,5 +1,5 @@
 // Reads reports of failed deliveries (RFC 3464) and complaints (RFC 5965); accept-report.ts decides whether to believe them.
-import PostalMime, { type Attachment, type Email } from 'postal-mime';
+import PostalMime, { type Email } from 'postal-mime';
 
 type RecipientStatus = {
   readonly address: string;
@@ -8,12 +8,11 @@ type RecipientStatus = {
   readonly answers: readonly string[];
 };
 
+/** As claimed by the message. */
 type Named = {
-  /** As claimed by the message. */
   readonly messageIds: readonly string[];
-  /** As claimed by the message. One may be our signed return path. */
+  /** One may be our signed return path. */
   readonly cameTo: readonly string[];
-  /** As claimed by the message. */
   readonly writtenAt: number | null;
 };
 
@@ -120,12 +119,10 @@ function withoutMboxLine(raw: Uint8Array): Uint8Array {
   return isThere ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
 }
 
-const textOf = ({ content }: Attachment): string =>
-  typeof content === 'string' ? content : Buffer.from(new Uint8Array(content)).toString('utf8');
-
 function partOf({ attachments }: Email, types: readonly string[]): string | null {
   const part = attachments.find(({ mimeType }) => types.includes(mimeType));
-  return part === undefined ? null : textOf(part);
+  // PARSING asks for text.
+  return part === undefined ? null : (part.content as string);
 }
 
 /** An empty line ends a group; a line that begins with a space continues the previous one. */
