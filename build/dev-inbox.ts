@@ -5,7 +5,6 @@ import path from 'node:path';
 import PostalMime from 'postal-mime';
 import type { Plugin } from 'vite';
 
-import type { Api } from '#build/dev-api-process.ts';
 import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
 import { sampleMails } from '#build/dev-mail-samples.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
@@ -21,8 +20,7 @@ type Inbox = {
   readonly close: () => Promise<void>;
 };
 
-export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; campaign: string }): Inbox {
-  const { mailFolder } = api;
+export function createInbox(mailFolder: string, campaign: string): Inbox {
   const listeners = new Set<ServerResponse>();
   let watcher: FSWatcher | undefined;
   const tell = () => {

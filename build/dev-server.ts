@@ -165,7 +165,7 @@ function printWarnings(): void {
 }
 
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
-  const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
+  const inbox = createInbox(api.mailFolder, CAMPAIGN_FOLDER);
   const server = await createServer({
     ...viteConfig,
     appType: 'custom',
