@@ -25,11 +25,9 @@ import { normaliseEmail } from '#shared/lead.ts';
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 5_000;
 
-export type MailWorkerParts = DeliveryParts & {
-  readonly onError: (error: unknown) => void;
-};
-
-export function startMailWorker(parts: MailWorkerParts): JobWorker {
+export function startMailWorker(
+  parts: DeliveryParts & { readonly onError: (error: unknown) => void },
+): JobWorker {
   const { database, clock, onError } = parts;
   const shares = createConnectionShares(SMTP_CONNECTIONS, clock);
   return startJobWorker({
