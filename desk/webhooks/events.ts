@@ -50,4 +50,4 @@ export const tryAgain = (
 ): Promise<number> => reviveEvents(db, { ids, now: clock() });
 
 const hostOf = ({ webhooks }: Pick<Service, 'webhooks'>, id: string): string =>
-  webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;
+  webhooks.endpoints.find((endpoint) => endpoint.id === id)?.url.host ?? `${id} (not in WEBHOOK_URLS)`;

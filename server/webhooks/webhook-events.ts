@@ -88,7 +88,6 @@ export function testEvent(
 export type Endpoint = {
   readonly id: string;
   readonly url: URL;
-  readonly host: string;
   readonly takes: 'events' | 'messages';
 };
 
@@ -101,7 +100,6 @@ export const endpointsOf = (urls: readonly string[]): readonly Endpoint[] =>
     return {
       id: createHash('sha256').update(url.href).digest('hex').slice(0, ID_LENGTH),
       url,
-      host: url.host,
       takes: url.hostname === SLACK ? 'messages' : 'events',
     };
   });

@@ -58,7 +58,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
         : // Personal data is not kept once it is sent.
           { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
     await endLease(database.db, 'webhook_events', lease, result);
-    onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer: reply });
+    onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.url.host, answer: reply });
   };
 
   return startJobWorker({

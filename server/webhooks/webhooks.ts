@@ -78,7 +78,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
             }),
           );
           const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
-          return { to: endpoint.host, ok: type === 'sent', answer };
+          return { to: endpoint.url.host, ok: type === 'sent', answer };
         }),
       );
     },
