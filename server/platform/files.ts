@@ -18,7 +18,7 @@ export function makePrivate(name: string): void {
   try {
     chmodSync(name, mode & ~FOR_OTHERS);
   } catch (error) {
-    if (!isPermission(error)) throw error;
+    if (!['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '')) throw error;
   }
 }
 
@@ -64,6 +64,3 @@ const modeOf = (name: string): number | null => {
   const stats = statSync(name, { throwIfNoEntry: false });
   return stats ? stats.mode & 0o7777 : null;
 };
-
-const isPermission = (error: unknown): boolean =>
-  ['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '');
