@@ -158,11 +158,7 @@ async function openParts(
   const dataFolder = path.join(folder, 'data');
   // The default folder is ours; a folder in DATABASE_URL is the operator's.
   makePrivate(dataFolder);
-  const { database, newerMigrations } = await openMigrated(config.database, {
-    ...replacements,
-    clock,
-    opened,
-  });
+  const { database, newerMigrations } = await openMigrated(config.database, replacements, clock, opened);
   const { db } = database;
   for (const { consent } of [campaign, ...campaign.variants]) {
     await keepConsentWording(db, { ...consent, purpose: 'guide', now: clock() });
@@ -262,12 +258,10 @@ async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
 
 async function openMigrated(
   config: Config['database'],
-  parts: Pick<ServiceReplacements, 'database' | 'mayBeNewer' | 'logger'> & {
-    clock: () => number;
-    opened: AsyncDisposableStack;
-  },
+  { database: given, mayBeNewer = false, logger }: ServiceReplacements,
+  clock: () => number,
+  opened: AsyncDisposableStack,
 ): Promise<{ database: OpenDatabase; newerMigrations: readonly string[] }> {
-  const { database: given, mayBeNewer = false, clock, logger, opened } = parts;
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
     openDatabase(
