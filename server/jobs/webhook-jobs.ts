@@ -21,7 +21,6 @@ export async function addLeadEvent(
   },
 ): Promise<void> {
   const { type, leadId, payload, endpoints, notBefore, now } = event;
-  if (endpoints.length === 0) return;
   const before =
     type === 'lead.verified'
       ? []
