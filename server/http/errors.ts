@@ -47,7 +47,6 @@ export function createWaitInWords(language: string): (seconds: number) => string
 }
 
 const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
-  400: 'malformed-body',
   408: 'request-timeout',
   413: 'body-too-large',
   414: 'uri-too-long',
