@@ -42,23 +42,20 @@ export const deskCodeKind: LetterKind = {
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
     const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-    const { title, accent } = lookOf(campaign);
-    return composeLetter(
-      { language: 'en', accent },
-      {
-        // Without the digits, because a locked phone shows subject and preview.
-        subject: `Your code for the desk of ${title}`,
-        preview: `Valid for ${lifetime}, in the browser that requested it.`,
-        headline: `Desk of ${title}`,
-        blocks: [
-          largeDigits(digits),
-          paragraph(`Enter the code at ${host}, in the same browser that requested it.`),
-          smallPrint(`The code is valid for ${lifetime} and works only once. Do not share it with anyone.`),
-          smallPrint(
-            'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
-          ),
-        ],
-      },
-    );
+    const look = { ...lookOf(campaign), language: 'en' };
+    return composeLetter(look, {
+      // Without the digits, because a locked phone shows subject and preview.
+      subject: `Your code for the desk of ${look.title}`,
+      preview: `Valid for ${lifetime}, in the browser that requested it.`,
+      headline: `Desk of ${look.title}`,
+      blocks: [
+        largeDigits(digits),
+        paragraph(`Enter the code at ${host}, in the same browser that requested it.`),
+        smallPrint(`The code is valid for ${lifetime} and works only once. Do not share it with anyone.`),
+        smallPrint(
+          'If you did not request a code, somebody else entered your address. They cannot sign in without this code.',
+        ),
+      ],
+    });
   },
 };

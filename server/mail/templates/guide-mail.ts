@@ -108,24 +108,21 @@ type Facts = Look & {
 };
 
 export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
-  const { title, language, accent, postalAddress, host, link, days, unsubscribe } = facts;
+  const { title, accent, postalAddress, host, link, days, unsubscribe } = facts;
   const filled = (text: string) => fill(text, { title, host, days: String(days) });
   const greeting = filled(words.greeting);
-  return composeLetter(
-    { language, accent },
-    {
-      subject: filled(words.subject),
-      preview: greeting,
-      headline: title,
-      blocks: [
-        paragraph(greeting),
-        ...(words.inside === undefined ? [] : [paragraph(filled(words.inside))]),
-        ...(link === null ? [] : [button(filled(words.link), link, accent)]),
-        paragraph(filled(link === null ? words.attached : words.linkNote)),
-      ],
-      footnote: whyAndWayOut(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
-    },
-  );
+  return composeLetter(facts, {
+    subject: filled(words.subject),
+    preview: greeting,
+    headline: title,
+    blocks: [
+      paragraph(greeting),
+      ...(words.inside === undefined ? [] : [paragraph(filled(words.inside))]),
+      ...(link === null ? [] : [button(filled(words.link), link, accent)]),
+      paragraph(filled(link === null ? words.attached : words.linkNote)),
+    ],
+    footnote: whyAndWayOut(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
+  });
 }
 
 const whyAndWayOut = (why: string, way: string, unsubscribe: string, postalAddress = ''): Block => ({
