@@ -33,8 +33,6 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
-/** The nil UUID (RFC 9562, section 5.9), used by no row. */
-const NO_CHALLENGE = NIL;
 
 export async function addVisitorRoutes(
   app: FastifyInstance,
@@ -170,8 +168,8 @@ function addChallengeRoute(
     const now = clock();
     const browserId = cookies.readBrowserId(request);
     const asked = [request.query.id].flat()[0];
-    // Malformed IDs are replaced, because PostgreSQL rejects NUL.
-    const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
+    // Malformed IDs are replaced by the nil UUID, used by no row, because PostgreSQL rejects NUL.
+    const id = typeof asked === 'string' && !isUuid(asked) ? NIL : asked;
     const screen =
       browserId === null
         ? null
