@@ -73,7 +73,7 @@ process.on('SIGINT', (signal) => {
 });
 process.on('SIGHUP', () => stop('SIGINT'));
 
-const { metricsServer } = await listen().catch(async (error: unknown) => {
+const metricsServer = await listen().catch(async (error: unknown) => {
   // Another program may have taken a port meanwhile.
   await refuseTakenPorts(error);
   throw error;
@@ -119,11 +119,11 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
   if (mistakes.length > 0) refuse(mistakes);
 }
 
-async function listen(): Promise<{ metricsServer: MetricsServer | null }> {
+async function listen(): Promise<MetricsServer | null> {
   const started =
     config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
   await app.listen({ port: config.port, host: config.host, ...socket });
-  return { metricsServer: started };
+  return started;
 }
 
 function refuse(mistakes: readonly string[]): never {
