@@ -13,8 +13,8 @@ const opening =
   instance.type === 'mistakes'
     ? instance
     : await openService(instance, { say: () => {}, logger: createLogger('warn', process.stdout) });
-if (instance.type === 'mistakes' || opening.type === 'mistakes') {
-  const { mistakes } = opening as { mistakes: readonly string[] };
+if (opening.type === 'mistakes') {
+  const { mistakes } = opening;
   process.stderr.write(`The API cannot start:\n${mistakes.map((sentence) => `  - ${sentence}\n`).join('')}`);
   process.exit(1);
 }
