@@ -20,34 +20,26 @@ export function Chips({
   readonly onChoose: (value: string | undefined) => void;
 }) {
   const id = useId();
+  const chip = (value: string | undefined, name: string, count?: number) => (
+    <button
+      key={value}
+      type="button"
+      className={styles.chip}
+      aria-pressed={chosen === value}
+      onClick={() => onChoose(value)}
+    >
+      {name}
+      {count !== undefined && <span className={`quiet ${styles.count}`}> {number(count)}</span>}
+    </button>
+  );
   return (
     <div className={styles.group} role="group" aria-labelledby={id}>
       <span className="quiet small" id={id}>
         {label}
       </span>
       <div className={`row ${styles.chips}`}>
-        {all !== undefined && (
-          <button
-            type="button"
-            className={styles.chip}
-            aria-pressed={chosen === undefined}
-            onClick={() => onChoose(undefined)}
-          >
-            {all}
-          </button>
-        )}
-        {options.map(({ value, name = value, count }) => (
-          <button
-            key={value}
-            type="button"
-            className={styles.chip}
-            aria-pressed={chosen === value}
-            onClick={() => onChoose(value)}
-          >
-            {name}
-            {count !== undefined && <span className={`quiet ${styles.count}`}> {number(count)}</span>}
-          </button>
-        ))}
+        {all !== undefined && chip(undefined, all)}
+        {options.map(({ value, name = value, count }) => chip(value, name, count))}
       </div>
     </div>
   );
