@@ -6,8 +6,9 @@ import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import { shownEvents } from '#desk/webhooks/events.ts';
 import { counted } from '#desk/printable.ts';
+import { reviveEvents } from '#server/db/tables/webhook-events.ts';
 
 const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
 const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
@@ -65,7 +66,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
       const revived = await changeAndNote(service, commandLine(), async (tx, note) => {
-        const count = await tryAgain(tx, service, all ? null : ids);
+        const count = await reviveEvents(tx, { ids: all ? null : ids, now: service.clock() });
         if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
         return count;
       });

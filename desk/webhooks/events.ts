@@ -1,28 +1,11 @@
-import type { Db } from '#server/db/engine/connect.ts';
-import { countEvents, listEvents, reviveEvents, type ListedEvent } from '#server/db/tables/webhook-events.ts';
+import { countEvents, listEvents } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
 const MOST_LISTED = 200;
 
-export type ShownEvent = Omit<
-  ListedEvent,
-  'endpoint' | 'created_at' | 'queued_at' | 'finished_at' | 'due_at'
-> & {
-  /** Omits the path, because the URL is a secret. */
-  readonly to: string;
-  readonly created_at: string;
-  readonly queued_at: string;
-  readonly finished_at: string | null;
-  /** Null if the event is not retried automatically. */
-  readonly due_at: string | null;
-};
-
-export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'>): Promise<{
-  readonly queued: number;
-  readonly dead: number;
-  readonly events: readonly ShownEvent[];
-}> {
+/** Replaces each endpoint with its host, because the URL is a secret. */
+export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'>) {
   const { db } = service.database;
   const counts = await countEvents(db);
   const events = await listEvents(db, MOST_LISTED);
@@ -38,16 +21,6 @@ export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'
     })),
   };
 }
-
-/**
- * @param ids null for all
- * @returns the number of events
- */
-export const tryAgain = (
-  db: Db,
-  { clock }: Pick<Service, 'clock'>,
-  ids: readonly string[] | null,
-): Promise<number> => reviveEvents(db, { ids, now: clock() });
 
 const hostOf = ({ webhooks }: Pick<Service, 'webhooks'>, id: string): string =>
   webhooks.endpoints.find((endpoint) => endpoint.id === id)?.url.host ?? `${id} (not in WEBHOOK_URLS)`;

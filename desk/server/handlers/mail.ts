@@ -3,12 +3,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type * as calls from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import { shownEvents } from '#desk/webhooks/events.ts';
 import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { idsOfPeople } from '#server/db/contacts/people.ts';
 import type { createWriteCheck } from '#server/db/health.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
+import { reviveEvents } from '#server/db/tables/webhook-events.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const REFUSED_DAYS = 30;
@@ -97,7 +98,7 @@ export const webhooks: Handler<typeof calls.webhooks> = ({ service }) => shownEv
 
 export const retryWebhooks: Handler<typeof calls.retryWebhooks> = ({ service, actor }, { ids }) =>
   changeAndNote(service, actor, async (tx, note) => {
-    const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
+    const revived = ids?.length === 0 ? 0 : await reviveEvents(tx, { ids, now: service.clock() });
     if (revived > 0) await note('retried-webhooks', null, counted(revived, 'event'));
     return { revived };
   });

@@ -14,7 +14,7 @@ export async function countEvents(db: Db): Promise<{ readonly queued: number; re
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
 
-export type ListedEvent = Omit<
+type ListedEvent = Omit<
   Selectable<Schema['webhook_events']>,
   'payload' | 'lease_id' | 'leased_until' | 'position' | 'reply'
 > & { readonly answer: string | null };
