@@ -47,34 +47,23 @@ const ABOUT_DESK_USERS: ReadonlySet<DeskAction> = new Set(['signed-out', 'sent-r
 
 type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
-async function addLine(
-  tx: Db,
-  { clock, secrets }: RecordParts,
-  { who, deed, about, details = '', from }: Line,
-): Promise<void> {
-  const at = clock();
+async function addLine(tx: Db, { clock, secrets }: RecordParts, line: Line): Promise<void> {
+  const { deed, about } = line;
   await addToDeskLog(tx, {
-    row: {
-      id: uuid({ msecs: at, seq: microseconds() }),
-      at,
-      who,
-      deed,
-      about,
-      details,
-      client_address: from,
-    },
+    row: rowOf(line, clock()),
     pseudonym: about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0],
   });
 }
 
-type NoteChange = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
+/** @param details must not contain personal data */
+export type Note = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
 /** @param change throws to roll back */
 export async function changeAndNote<Done>(
   service: ChangeParts,
   actor: Actor,
-  change: (tx: Db, note: NoteChange) => Promise<Done>,
+  change: (tx: Db, note: Note) => Promise<Done>,
 ): Promise<Done> {
   const done = await service.database.db
     .transaction()
@@ -94,7 +83,7 @@ export const changePerson = <Done>(
   service: ChangeParts,
   actor: Actor,
   person: { readonly id: string } | { readonly email: string },
-  change: (tx: Db, email: string, note: NoteChange) => Promise<Done>,
+  change: (tx: Db, email: string, note: Note) => Promise<Done>,
 ): Promise<Done | null> =>
   changeAndNote(service, actor, async (tx, note) => {
     const find = async () => ('email' in person ? person.email : addressOfPerson(tx, person.id));
@@ -112,15 +101,17 @@ export const noteRefused = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
 ): Promise<void> =>
-  insertIntoDeskLog(tx, {
-    id: uuid({ msecs: at, seq: microseconds() }),
-    at,
-    who: email ?? STRANGER,
-    deed: 'refused',
-    about: null,
-    details,
-    client_address: from,
-  });
+  insertIntoDeskLog(tx, rowOf({ who: email ?? STRANGER, deed: 'refused', about: null, details, from }, at));
+
+const rowOf = ({ who, deed, about, details = '', from }: Line, at: number): DeskLogRow => ({
+  id: uuid({ msecs: at, seq: microseconds() }),
+  at,
+  who,
+  deed,
+  about,
+  details,
+  client_address: from,
+});
 
 const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
 

@@ -1,6 +1,5 @@
 import type { Answer, Asked, Role } from '#desk/endpoints/endpoint.ts';
-import type { DeskAction } from '#desk/endpoints/auth.ts';
-import type { Actor } from '#desk/audit-log/audit-log.ts';
+import type { Actor, Note } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
 type SignedIn = {
@@ -9,16 +8,11 @@ type SignedIn = {
   readonly role: Role;
 };
 
-type Note = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
-
 export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
   readonly actor: Actor;
-  /**
-   * Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response.
-   * @param details must not contain personal data
-   */
+  /** Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response. */
   readonly note: Note;
   /** Like `note`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
   readonly noteDone: Note;
