@@ -87,23 +87,20 @@ export const asTyped = (text: string): string =>
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
 const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
 
-const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
-  attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
-
-const campaignOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string | null =>
-  attribution === null ? null : (campaignOf(readAttribution(attribution)) ?? null);
-
-export const shownPerson = (record: LeadRecord): Person => ({
-  id: record.id,
-  email: record.email,
-  name: record.name,
-  company: record.company,
-  state: record.state,
-  since: isoTime(record.state_since),
-  firstReadAt: record.first_read_at === null ? null : isoTime(record.first_read_at),
-  source: sourceOfPerson(record),
-  campaign: campaignOfPerson(record),
-  flags: record.flags.split(' ').filter((flag) => flag !== ''),
-  variant: record.variant,
-  answers: readAnswers(record.answers),
-});
+export function shownPerson(record: LeadRecord): Person {
+  const touches = record.attribution === null ? null : readAttribution(record.attribution);
+  return {
+    id: record.id,
+    email: record.email,
+    name: record.name,
+    company: record.company,
+    state: record.state,
+    since: isoTime(record.state_since),
+    firstReadAt: record.first_read_at === null ? null : isoTime(record.first_read_at),
+    source: touches === null ? IMPORTED : sourceOf(touches),
+    campaign: touches === null ? null : (campaignOf(touches) ?? null),
+    flags: record.flags.split(' ').filter((flag) => flag !== ''),
+    variant: record.variant,
+    answers: readAnswers(record.answers),
+  };
+}
