@@ -4,11 +4,11 @@ import { get, post, type Nothing } from '#desk/endpoints/endpoint.ts';
 
 export type Span = 'day' | 'week' | 'month';
 
-/** The last 1, 7 or 30 days and the same span before; null if no longer stored. */
+/** The last 1, 7 or 30 days and the same span before. */
 export type SpanFigures = {
   readonly span: Span;
   readonly now: Steps;
-  readonly before: Steps | null;
+  readonly before: Steps;
 };
 /**
  * Page views, opened forms, requests for codes (once per browser and e-mail address), leads, reads of a quarter of the article. Views,

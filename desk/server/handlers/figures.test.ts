@@ -54,7 +54,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     await becomeLead(server, 'zoe@example.com');
     const { spans, byDay, newest } = (await ask('today'))!;
     assert.deepEqual(
-      spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
+      spans.map(({ span, now, before }) => [span, now.leads, now.asked, before.leads, before.asked]),
       [
         ['day', 2, 4, 0, 0],
         ['week', 3, 6, 0, 0],

@@ -132,7 +132,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
       <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
         <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
-        <Compared now={now.leads} before={before?.leads} to={SPANS[span].before} />
+        <Compared now={now.leads} before={before.leads} to={SPANS[span].before} />
       </p>
       {conversion !== null && (
         <p className={`quiet small ${styles.conversion}`}>
@@ -144,7 +144,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
           const value = now[step];
           const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
           // Without a previous value, a change would only repeat the value.
-          const change = changeOf(value, before?.[step] || null);
+          const change = changeOf(value, before[step] || null);
           return (
             <div key={step}>
               <dt>{name}</dt>
@@ -172,19 +172,18 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
 
 type ComparedProps = {
   readonly now: number;
-  readonly before: number | undefined;
+  readonly before: number;
   /** Names the previous period. */
   readonly to: string;
 };
 
 function Compared({ now, before, to }: ComparedProps) {
-  if (before === undefined)
-    return <span className={`quiet small ${styles.compared}`}>nothing to compare with yet</span>;
-  if (before === 0) return <span className={`quiet small ${styles.compared}`}>none in {to}</span>;
-  if (before === now) return <span className={`quiet small ${styles.compared}`}>as many as in {to}</span>;
+  const className = `quiet small ${styles.compared}`;
+  if (before === 0) return <span className={className}>none in {to}</span>;
+  if (before === now) return <span className={className}>as many as in {to}</span>;
   const isMore = now > before;
   return (
-    <span className={`quiet small ${styles.compared}`}>
+    <span className={className}>
       {isMore ? <UpIcon size={14} /> : <DownIcon size={14} />}
       {`${number(Math.abs(now - before))} ${isMore ? 'more' : 'fewer'} than in ${to}`}
     </span>
