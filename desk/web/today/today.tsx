@@ -4,7 +4,6 @@ import { PersonBlock } from '#desk/web/leads/person-columns.tsx';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
 import { useAsk, useTimeZone } from '#desk/web/queries.ts';
-import { changeOf, shareOf } from '#desk/web/today/change.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
 import {
@@ -143,16 +142,15 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
         {STEPS.map(([step, name], index) => {
           const value = now[step];
           const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
+          const valueBefore = before[step];
           // Without a previous value, a change would only repeat the value.
-          const change = changeOf(value, before[step] || null);
+          const change = value === null || !valueBefore ? 0 : value - valueBefore;
           return (
             <div key={step}>
               <dt>{name}</dt>
               <dd>{value === null ? <span title="Unknown for this period">{NONE}</span> : number(value)}</dd>
               <dd className={styles.change} title={`Compared with ${SPANS[span].before}`}>
-                {change !== null &&
-                  change !== 0 &&
-                  `${change > 0 ? '+' : '−'}${shortNumber(Math.abs(change))}`}
+                {change !== 0 && `${change > 0 ? '+' : '−'}${shortNumber(Math.abs(change))}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (
@@ -168,6 +166,12 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
       </dl>
     </section>
   );
+}
+
+/** From 0 to 1; null if unknown or above 1, because visitors may have seen the page before the period. */
+function shareOf(step: number | null, of: number | null): number | null {
+  if (step === null || of === null || of === 0 || step > of) return null;
+  return step / of;
 }
 
 type ComparedProps = {
