@@ -1,5 +1,4 @@
 import { addAbortListener } from 'node:events';
-import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
@@ -40,7 +39,6 @@ process.exitCode = await runDesk(
     service: (database, instance) =>
       (service ??= openDeskService(
         { logger: createLogger('warn', process.stderr), say: note, database },
-        (file) => file === ':memory:' || existsSync(file),
         instance,
       )),
     print: async (text) => {

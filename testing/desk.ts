@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
 import { runDesk } from '#desk/commands/all-commands.ts';
@@ -66,7 +65,7 @@ export async function deskIn(
       const logger = createLogger('warn', { write: note });
       return {
         service: (database, instance) =>
-          (service ??= openDeskService({ logger, say: note, database }, existsSync, instance)),
+          (service ??= openDeskService({ logger, say: note, database }, instance)),
         ...replacements,
       };
     }, args);

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
@@ -45,11 +47,12 @@ export function readDeskInstance(): Instance {
 /** @throws {CommandFailure} listing all errors in settings and words */
 export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
-  doesFileExist: (file: string) => boolean,
   instance = readDeskInstance(),
 ): Promise<Service> {
   const { database } = instance.config;
-  if (database.engine === 'sqlite' && !replacements?.database && !doesFileExist(database.file)) {
+  const isMissing =
+    database.engine === 'sqlite' && database.file !== ':memory:' && !existsSync(database.file);
+  if (isMissing && !replacements?.database) {
     throw new CommandFailure(
       `There is no database at ${database.file} yet. Start the site once (npm start), or set INSTANCE_FOLDER to the folder that contains .env and data/.`,
     );
