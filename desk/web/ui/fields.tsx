@@ -4,40 +4,34 @@ import styles from '#desk/web/ui/fields.module.css';
 import { errorAttributes, FieldError } from '#web/ui/field.tsx';
 
 type LabelledProps = {
-  readonly id: string;
   readonly label: string;
   readonly error?: string | undefined;
   readonly className?: string | undefined;
-  readonly children: ReactNode;
+  readonly children: (id: string) => ReactNode;
 };
 
-const Labelled = ({ id, label, error, className, children }: LabelledProps) => (
-  <div className={['stack', styles.field, className].filter(Boolean).join(' ')}>
-    <label htmlFor={id}>{label}</label>
-    {children}
-    <FieldError id={id} error={error} />
-  </div>
-);
+function Labelled({ label, error, className, children }: LabelledProps) {
+  const id = useId();
+  return (
+    <div className={['stack', styles.field, className].filter(Boolean).join(' ')}>
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
 
 type FieldProps = Pick<LabelledProps, 'label' | 'error'> & ComponentProps<'input'>;
 
-export function Field({ label, error, className, ...props }: FieldProps) {
-  const id = useId();
-  return (
-    <Labelled id={id} label={label} error={error} className={className}>
-      <input id={id} type="text" {...errorAttributes(id, error)} {...props} />
-    </Labelled>
-  );
-}
+export const Field = ({ label, error, className, ...props }: FieldProps) => (
+  <Labelled label={label} error={error} className={className}>
+    {(id) => <input id={id} type="text" {...errorAttributes(id, error)} {...props} />}
+  </Labelled>
+);
 
-export function AreaField({ label, ...props }: { readonly label: string } & ComponentProps<'textarea'>) {
-  const id = useId();
-  return (
-    <Labelled id={id} label={label}>
-      <textarea id={id} rows={3} {...props} />
-    </Labelled>
-  );
-}
+export const AreaField = ({ label, ...props }: { readonly label: string } & ComponentProps<'textarea'>) => (
+  <Labelled label={label}>{(id) => <textarea id={id} rows={3} {...props} />}</Labelled>
+);
 
 /** Named by its value, unless it has another name. */
 export type Option = { readonly value: string; readonly name?: string };
@@ -79,10 +73,9 @@ export const ChoicesField = ({ label, options, chosen, onChange }: ChoicesProps)
 
 type SelectProps = { readonly label: string; readonly options: readonly Option[] } & ComponentProps<'select'>;
 
-export function SelectField({ label, options, ...props }: SelectProps) {
-  const id = useId();
-  return (
-    <Labelled id={id} label={label}>
+export const SelectField = ({ label, options, ...props }: SelectProps) => (
+  <Labelled label={label}>
+    {(id) => (
       <select id={id} {...props}>
         {options.map(({ value, name = value }) => (
           <option key={value} value={value}>
@@ -90,6 +83,6 @@ export function SelectField({ label, options, ...props }: SelectProps) {
           </option>
         ))}
       </select>
-    </Labelled>
-  );
-}
+    )}
+  </Labelled>
+);
