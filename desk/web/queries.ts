@@ -8,6 +8,7 @@ import {
   useQueryClient,
   type UseMutationResult,
   type UseQueryResult,
+  infiniteQueryOptions,
   useInfiniteQuery,
   type UseInfiniteQueryResult,
   type keepPreviousData,
@@ -115,19 +116,25 @@ export function useSend<What extends object, Answered>(
 
 type Paged = { readonly next: string | null };
 
-export function usePagesOf<What extends { readonly after?: string | undefined }, Answered extends Paged>(
+type After = { readonly after?: string | undefined };
+
+export const pagesQuery = <What extends After, Answered extends Paged>(
   call: Call<What, Answered>,
   asked: Omit<What, 'after'>,
-): UseInfiniteQueryResult<readonly Answered[]> {
-  return useInfiniteQuery({
+) =>
+  infiniteQueryOptions({
     queryKey: keyOf(call, asked),
     queryFn: ({ pageParam, signal }) =>
       ask(call, { ...asked, ...(pageParam !== null && { after: pageParam }) } as What, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }: Answered) => next,
-    select: ({ pages }) => pages,
   });
-}
+
+export const usePagesOf = <What extends After, Answered extends Paged>(
+  call: Call<What, Answered>,
+  asked: Omit<What, 'after'>,
+): UseInfiniteQueryResult<readonly Answered[]> =>
+  useInfiniteQuery({ ...pagesQuery(call, asked), select: ({ pages }) => pages });
 
 /** Requests one page after another while `isDue`. */
 export function useReadOn(

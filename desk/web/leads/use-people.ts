@@ -1,13 +1,7 @@
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  useInfiniteQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
 import { people, type Filter, type PeoplePage } from '#desk/endpoints/people.ts';
-import { ask } from '#desk/web/ask.ts';
 import { lastFilter, listAddress } from '#desk/web/leads/filter.ts';
 import {
   goesOn,
@@ -17,7 +11,7 @@ import {
   type Listed,
   type Neighbours,
 } from '#desk/web/leads/paging.ts';
-import { keyOf, retry, useReadOn } from '#desk/web/queries.ts';
+import { pagesQuery, retry, useReadOn } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
   readonly wanted: number;
@@ -36,17 +30,12 @@ export type PeopleList = Listed & {
 const listedOf = ({ pages }: { readonly pages: readonly PeoplePage[] }): Listed => listedIn(pages);
 const NOTHING = listedIn([]);
 
-const listQuery = (filter: Filter) =>
-  infiniteQueryOptions({
-    queryKey: keyOf(people, filter),
-    queryFn: ({ pageParam, signal }) =>
-      ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-    select: listedOf,
-    // Never stale, because long lists are reloaded only by a button.
-    staleTime: Infinity,
-  });
+// Never stale, because long lists are reloaded only by a button.
+const listQuery = (filter: Filter) => ({
+  ...pagesQuery(people, filter),
+  select: listedOf,
+  staleTime: Infinity,
+});
 
 /** @returns null unless the person is in the latest list */
 export function useNeighbours(id: string): Neighbours | null {
