@@ -61,8 +61,9 @@ export function usePeople(filter: Filter): PeopleList {
   const of = listAddress(filter);
   const client = useQueryClient();
   const { queryKey } = listQuery(filter);
-  const [kept, setWish] = useState<Wish>({ of, count: STEP, isStopped: false });
-  const wish: Wish = kept.of === of ? kept : { of, count: STEP, isStopped: false };
+  const first: Wish = { of, count: STEP, isStopped: false };
+  const [kept, setWish] = useState(first);
+  const wish = kept.of === of ? kept : first;
   const asked = useInfiniteQuery({ ...listQuery(filter), placeholderData: keepPreviousData });
   const { data: listed = NOTHING, error, isPending, isPlaceholderData, isFetching } = asked;
   const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);
@@ -79,7 +80,7 @@ export function usePeople(filter: Filter): PeopleList {
     wantMore: () => setWish({ ...wish, count: listed.people.length + STEP, isStopped: false }),
     retry: () => retry(asked),
     refresh: () => {
-      setWish({ of, count: STEP, isStopped: false });
+      setWish(first);
       void client.resetQueries({ queryKey });
     },
   };
