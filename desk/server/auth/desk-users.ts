@@ -21,6 +21,7 @@ export type Access =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link };
 
+type SignedIn = { readonly session: OpenSession; readonly role: Role };
 type AuthContext = DeskContext & { readonly session: OpenSession; readonly sessions: Sessions };
 
 export type DeskUsers = {
@@ -56,11 +57,9 @@ export function createDeskUsers(
   const { database, secrets, clock } = service;
   const sessions =
     access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.link.sessions;
-  const signedIn = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
+  const signedIn = new WeakMap<FastifyRequest, SignedIn>();
 
-  const findSignedIn = async (
-    request: FastifyRequest,
-  ): Promise<{ session: OpenSession; role: Role } | null> => {
+  const findSignedIn = async (request: FastifyRequest): Promise<SignedIn | null> => {
     const token = cookies.session.read(request);
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
