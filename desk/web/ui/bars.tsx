@@ -1,21 +1,21 @@
 import { number } from '#desk/web/format.ts';
 import styles from '#desk/web/ui/bars.module.css';
 
-export type Bar = {
+type Bar = {
   readonly name: string;
   readonly value: number;
   readonly words: string;
-  readonly isLabelled?: boolean;
+  readonly isLabelled: boolean;
 };
 
 const WIDTH = 10;
 const GAP = 2;
 const HEIGHT = 60;
 
+/** @param bars at least one, and not all 0 */
 export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly about: string }) {
-  const most = Math.max(1, ...bars.map(({ value }) => value));
-  const first = bars[0];
-  const last = bars.at(-1);
+  const most = Math.max(...bars.map(({ value }) => value));
+  const width = bars.length * WIDTH - GAP;
   return (
     <figure className={styles.figure}>
       <div className={styles.plot}>
@@ -27,7 +27,7 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
                 aria-hidden
                 className={styles.label}
                 style={{
-                  left: `${((index * WIDTH + (WIDTH - GAP) / 2) / (bars.length * WIDTH - GAP)) * 100}%`,
+                  left: `${((index * WIDTH + (WIDTH - GAP) / 2) / width) * 100}%`,
                   bottom: `${(value / most) * 100}%`,
                 }}
               >
@@ -39,7 +39,7 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
           className={styles.bars}
           role="img"
           aria-label={about}
-          viewBox={`0 0 ${Math.max(1, bars.length) * WIDTH - GAP} ${HEIGHT}`}
+          viewBox={`0 0 ${width} ${HEIGHT}`}
           preserveAspectRatio="none"
         >
           {bars.map(({ name, value, words }, index) => {
@@ -60,12 +60,10 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
           })}
         </svg>
       </div>
-      {first && last && (
-        <figcaption className={styles.ends} aria-hidden>
-          <span>{first.name}</span>
-          <span>{last.name}</span>
-        </figcaption>
-      )}
+      <figcaption className={styles.ends} aria-hidden>
+        <span>{bars[0]?.name}</span>
+        <span>{bars.at(-1)?.name}</span>
+      </figcaption>
     </figure>
   );
 }
@@ -75,7 +73,7 @@ export function ShareBar({ share }: { readonly share: number }) {
   return (
     <svg className={styles.share} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden>
       <rect className={styles.track} width={100} height={4} />
-      <rect className={styles.some} width={Math.min(1, Math.max(0, share)) * 100} height={4} />
+      <rect className={styles.some} width={share * 100} height={4} />
     </svg>
   );
 }
