@@ -48,7 +48,7 @@ export function createHandlers(service: Service): {
   readonly warmUp: () => Promise<void>;
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);
-  const dayCounts = createDayCounts(service);
+  const countEach = createDayCounts(service);
   const findSample = createFindSample(service);
   const findOrigins = createFindOrigins(service);
   const gather = createGather(service);
@@ -66,7 +66,7 @@ export function createHandlers(service: Service): {
     sendGuide,
     lost,
     today: createToday({
-      dayCounts,
+      countEach,
       findSample,
       findWriteFault,
       findings: () => last()?.findings,
@@ -89,7 +89,7 @@ export function createHandlers(service: Service): {
     })),
     files: [exported, createProof(), createReportFile(gather)],
     warmUp: async () => {
-      await figuresOf(service, dayCounts);
+      await figuresOf(service, countEach);
       await findSample();
     },
   };

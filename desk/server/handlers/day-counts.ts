@@ -6,10 +6,7 @@ import { dayOf, startOfDay } from '#shared/days.ts';
 
 type Table = Parameters<typeof countsBetween>[1];
 export type Between = { readonly from: number; readonly to: number };
-
-export type DayCounts = {
-  readonly countEach: (table: Table, spans: readonly Between[]) => Promise<readonly number[]>;
-};
+export type CountEach = (table: Table, spans: readonly Between[]) => Promise<readonly number[]>;
 
 /** A row may be committed shortly after its time, so a day counts as past only after this delay. */
 const SETTLED_MS = 5 * MINUTE_MS;
@@ -20,28 +17,26 @@ export function createDayCounts({
   database,
   clock,
   config: { timeZone },
-}: Pick<Service, 'database' | 'clock' | 'config'>): DayCounts {
+}: Pick<Service, 'database' | 'clock' | 'config'>): CountEach {
   const known = new Map<string, { readonly count: number; readonly until: number }>();
-  return {
-    countEach: async (table, spans) => {
-      const now = clock();
-      for (const [key, { until }] of known) if (until <= now) known.delete(key);
-      const keyOf = ({ from, to }: Between) => `${table} ${from} ${to}`;
-      const pieces = new Map(
-        spans.flatMap((span) => piecesOf(span, timeZone)).map((piece) => [keyOf(piece), piece]),
-      );
-      const missing = [...pieces.values()].filter((piece) => !known.has(keyOf(piece)));
-      const found = await countsBetween(database.db, table, missing);
-      const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
-      for (const piece of missing) {
-        const isPast = piece.isWhole && piece.to + SETTLED_MS <= now;
-        // Staggered, so no single response has to count all days again.
-        const until = now + HOUR_MS + (piece.day % 60) * MINUTE_MS;
-        if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
-      }
-      const countOf = (piece: Between) => counts.get(keyOf(piece)) ?? known.get(keyOf(piece))?.count ?? 0;
-      return spans.map((span) => piecesOf(span, timeZone).reduce((sum, piece) => sum + countOf(piece), 0));
-    },
+  return async (table, spans) => {
+    const now = clock();
+    for (const [key, { until }] of known) if (until <= now) known.delete(key);
+    const keyOf = ({ from, to }: Between) => `${table} ${from} ${to}`;
+    const pieces = new Map(
+      spans.flatMap((span) => piecesOf(span, timeZone)).map((piece) => [keyOf(piece), piece]),
+    );
+    const missing = [...pieces.values()].filter((piece) => !known.has(keyOf(piece)));
+    const found = await countsBetween(database.db, table, missing);
+    const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
+    for (const piece of missing) {
+      const isPast = piece.isWhole && piece.to + SETTLED_MS <= now;
+      // Staggered, so no single response has to count all days again.
+      const until = now + HOUR_MS + (piece.day % 60) * MINUTE_MS;
+      if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
+    }
+    const countOf = (piece: Between) => counts.get(keyOf(piece)) ?? known.get(keyOf(piece))?.count ?? 0;
+    return spans.map((span) => piecesOf(span, timeZone).reduce((sum, piece) => sum + countOf(piece), 0));
   };
 }
 

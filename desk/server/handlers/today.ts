@@ -1,7 +1,7 @@
 // All counts use indexes, so that they stay fast with a million leads.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { Span, SpanFigures, today as todayCall } from '#desk/endpoints/figures.ts';
-import type { Between, DayCounts } from '#desk/server/handlers/day-counts.ts';
+import type { Between, CountEach } from '#desk/server/handlers/day-counts.ts';
 import { toDoOf, type ToDoParts } from '#desk/server/handlers/to-do.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
@@ -19,7 +19,7 @@ const NEWEST_SHOWN = 8;
 const NEWEST_LOOK_MS = 50;
 
 export const createToday =
-  (parts: ToDoParts & { readonly dayCounts: DayCounts }): Handler<typeof todayCall> =>
+  (parts: ToDoParts & { readonly countEach: CountEach }): Handler<typeof todayCall> =>
   async ({ service }) => {
     const { db } = service.database;
     const { people } = await lookForPeople(
@@ -29,7 +29,7 @@ export const createToday =
       { from: null, most: NEWEST_SHOWN, forMs: NEWEST_LOOK_MS },
     );
     return {
-      ...(await figuresOf(service, parts.dayCounts)),
+      ...(await figuresOf(service, parts.countEach)),
       newest: people.map(shownPerson).map(({ id, name, company, since, source }) => ({
         id,
         name,
@@ -43,7 +43,7 @@ export const createToday =
 
 export async function figuresOf(
   { database: { db }, config, clock }: Pick<Service, 'database' | 'config' | 'clock'>,
-  { countEach }: DayCounts,
+  countEach: CountEach,
 ): Promise<Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>> {
   const now = clock();
   const { timeZone } = config;
