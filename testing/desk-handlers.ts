@@ -27,10 +27,8 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     logAction(service, { ...actor, deed, about, details });
   const context: DeskContext = {
     service,
-    person: { email: null, role: 'all' },
     actor,
     note,
-    noteDone: note,
     signal: new AbortController().signal,
     // Nothing listens here, because no test looks up real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],

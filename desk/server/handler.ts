@@ -1,21 +1,12 @@
-import type { Answer, Asked, Role } from '#desk/endpoints/endpoint.ts';
+import type { Answer, Asked } from '#desk/endpoints/endpoint.ts';
 import type { Actor, Note } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
-type SignedIn = {
-  /** Null for the person at the machine. */
-  readonly email: string | null;
-  readonly role: Role;
-};
-
 export type DeskContext = {
   readonly service: Service;
-  readonly person: SignedIn;
   readonly actor: Actor;
   /** Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response. */
   readonly note: Note;
-  /** Like `note`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
-  readonly noteDone: Note;
   readonly signal: AbortSignal;
   readonly dnsServers?: readonly string[] | undefined;
 };

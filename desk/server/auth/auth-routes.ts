@@ -105,10 +105,11 @@ export function addAuthRoutes({
   });
 
   route(calls.me, async (request, reply) => {
-    const { person, session } = contextOf(request, reply);
+    const { session, role } = contextOf(request, reply);
     const { campaign, config, webhooks } = service;
     return {
-      ...person,
+      email: session.email,
+      role,
       title: campaign.site.title,
       publicUrl: config.publicUrl,
       sessionEndsAt: isoTime(session.endsAt),
@@ -126,8 +127,8 @@ export function addAuthRoutes({
   });
 
   route(calls.sessions, async (request, reply) => {
-    const { person, session, sessions } = contextOf(request, reply);
-    const open = await sessions.of(person.email, service.clock());
+    const { session, sessions } = contextOf(request, reply);
+    const open = await sessions.of(session.email, service.clock());
     return {
       sessions: open.map(({ id, begunAt, endsAt, from, browser }) => ({
         id,
@@ -141,8 +142,8 @@ export function addAuthRoutes({
   });
 
   route(calls.endSession, async (request, reply, { id }) => {
-    const { person, sessions, noteDone } = contextOf(request, reply);
-    if (!(await sessions.end({ id, email: person.email }))) return null;
+    const { session, sessions, noteDone } = contextOf(request, reply);
+    if (!(await sessions.end({ id, email: session.email }))) return null;
     await noteDone('signed-out', null);
     return {};
   });
@@ -162,12 +163,12 @@ export function addAuthRoutes({
   });
 
   route(passkeyCalls.passkeys, async (request, reply) => {
-    const { email } = contextOf(request, reply).person;
+    const { email } = contextOf(request, reply).session;
     return { passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) };
   });
 
   route(passkeyCalls.newPasskey, async (request, reply) => {
-    const { email } = contextOf(request, reply).person;
+    const { email } = contextOf(request, reply).session;
     if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const { options, signed } = await passkeys.beginAdding(email);
     cookies.challenge.set(reply, signed);
@@ -175,11 +176,11 @@ export function addAuthRoutes({
   });
 
   route(passkeyCalls.addPasskey, async (request, reply, asked) => {
-    const { person, noteDone } = contextOf(request, reply);
-    if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { session, noteDone } = contextOf(request, reply);
+    if (passkeys === null || session.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const given = { ...asked, signed: cookies.challenge.read(request) };
     cookies.challenge.clear(reply);
-    if (!(await passkeys.add(person.email, given)))
+    if (!(await passkeys.add(session.email, given)))
       return refuse(
         reply,
         'wrong-passkey',
@@ -190,9 +191,9 @@ export function addAuthRoutes({
   });
 
   route(passkeyCalls.removePasskey, async (request, reply, { id }) => {
-    const { person, noteDone } = contextOf(request, reply);
-    if (passkeys === null || person.email === null) return null;
-    if (!(await passkeys.remove(person.email, id))) return null;
+    const { session, noteDone } = contextOf(request, reply);
+    if (passkeys === null || session.email === null) return null;
+    if (!(await passkeys.remove(session.email, id))) return null;
     await noteDone('removed-passkey', null);
     return {};
   });

@@ -1,7 +1,7 @@
 // Finds out who sends a request, whether they may, and writes their actions to the audit log.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 
-import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction, type Actor, type Note } from '#desk/audit-log/audit-log.ts';
 import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
@@ -22,7 +22,12 @@ export type Access =
   | { readonly kind: 'link'; readonly url: string; readonly link: Link };
 
 type SignedIn = { readonly session: OpenSession; readonly role: Role };
-type AuthContext = DeskContext & { readonly session: OpenSession; readonly sessions: Sessions };
+type AuthContext = DeskContext &
+  SignedIn & {
+    /** Like `note`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
+    readonly noteDone: Note;
+    readonly sessions: Sessions;
+  };
 
 export type DeskUsers = {
   /** Checks the person before the body is read. */
@@ -73,9 +78,8 @@ export function createDeskUsers(
 
   const noteBy: DeskUsers['noteBy'] = (request, email) => {
     const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
-    const note: AuthContext['note'] = (deed, about, details) =>
-      logAction(service, { ...actor, deed, about, details });
-    const noteDone: AuthContext['note'] = (deed, ...more) =>
+    const note: Note = (deed, about, details) => logAction(service, { ...actor, deed, about, details });
+    const noteDone: Note = (deed, ...more) =>
       note(deed, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, deed },
@@ -98,18 +102,16 @@ export function createDeskUsers(
       const person = signedIn.get(request);
       // If the browser disconnects during a refusal, Fastify may still call the handler, which must not act.
       if (person === undefined) throw new Error('The browser disconnected before the response.');
-      const { session, role } = person;
       const gone = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) gone.abort();
       });
       return {
         service,
-        person: { email: session.email, role },
-        ...noteBy(request, session.email),
+        ...person,
+        ...noteBy(request, person.session.email),
         signal: gone.signal,
         dnsServers,
-        session,
         sessions,
       };
     },
