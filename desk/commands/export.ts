@@ -50,7 +50,7 @@ repeat its leads.
 ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date +%F).csv', 'export --format jsonl --since 7d | jq .email')}`,
     )
     .action(async ({ out, sinceLast, again, list, json, bom, conversionName, ...rest }) => {
-      if (list) return printExports(desk, json === true);
+      if (list) return printExports(desk, json);
       if (json) throw new CommandFailure('--json requires --list. For leads as JSON, use --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
         throw new CommandFailure('Use either --since-last for new leads or --again for the last export.', 2);
@@ -149,9 +149,7 @@ async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   );
 }
 
-const WIDTHS = [24, 16, 10] as const;
-
-async function printExports(desk: Desk, json: boolean): Promise<void> {
+async function printExports(desk: Desk, json: true | undefined): Promise<void> {
   const { database, config } = await desk.service();
   const exports = await listExports(database.db);
   const rows = exports.map(({ name, last, leads }) => ({
@@ -162,13 +160,11 @@ async function printExports(desk: Desk, json: boolean): Promise<void> {
   }));
   const count = await printList(desk, [rows], {
     json,
-    headings: ['name', 'last export', 'with leads', 'leads in all'],
-    widths: WIDTHS,
-    cells: ({ name, last_at: at, last_leads: inLast, leads }) => [
-      name,
-      minuteOf(at, config.timeZone),
-      String(inLast),
-      String(leads),
+    columns: [
+      ['name', 24, ({ name }) => name],
+      ['last export', 16, (row) => minuteOf(row.last_at, config.timeZone)],
+      ['with leads', 10, (row) => String(row.last_leads)],
+      ['leads in all', 0, ({ leads }) => String(leads)],
     ],
   });
   desk.note(`${counted(count, 'name')}.`);

@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Service } from '#server/startup/service.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { printList } from '#desk/commands/answer.ts';
+import { printList, type ListColumn } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { minuteOf } from '#desk/shown-time.ts';
@@ -20,13 +20,6 @@ import { complainOfSelection } from '#desk/export/known-sources.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 import type { LeadSelection } from '#desk/people/selection.ts';
 import { displayedAnswer } from '#shared/own-fields.ts';
-
-const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
-const WIDTHS = [16, 32, 22, 24, 14] as const;
-const READ_WIDTH = 16;
-
-const FURTHER_WIDTHS = [9];
-const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
   withState(withFilters(program.command('leads').description('list leads, oldest first')), desk)
@@ -52,36 +45,26 @@ export function addLeads(program: Command, desk: Desk): void {
       if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const mayRead = state === 'verified' || state === 'suppressed';
-      const [sinceWidth, ...otherWidths] = WIDTHS;
-      const widths = [sinceWidth, ...(mayRead ? [READ_WIDTH] : []), ...otherWidths];
+      const firstRead: ListColumn<PersonAsJson> = [
+        'first read',
+        16,
+        ({ first_read_at: at }) => (at === null ? '' : minuteOf(at, timeZone)),
+      ];
       const count = await printList(desk, leadsOf(service, selection), {
-        json: json === true,
-        headings: [
-          STATE_WORDS[state].since,
-          ...(mayRead ? ['first read'] : []),
-          ...HEADINGS,
-          ...fields.map(({ id }) => id),
-        ],
-        widths:
-          fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({
-          state_since: at,
-          first_read_at: readAt,
-          email,
-          name,
-          company,
-          source: cameFrom,
-          flags,
-          answers,
-        }) => [
-          minuteOf(at, timeZone),
-          ...(mayRead ? [readAt === null ? '' : minuteOf(readAt, timeZone)] : []),
-          email,
-          name,
-          company,
-          cameFrom,
-          flags.join(' '),
-          ...fields.map(({ id }) => displayedAnswer(answers?.[id]?.answer).replaceAll('\n', ' ')),
+        json,
+        columns: [
+          [STATE_WORDS[state].since, 16, (lead) => minuteOf(lead.state_since, timeZone)],
+          ...(mayRead ? [firstRead] : []),
+          ['email', 32, ({ email }) => email],
+          ['name', 22, ({ name }) => name],
+          ['company', 24, ({ company }) => company],
+          ['source', 14, ({ source }) => source],
+          ['flags', 9, ({ flags }) => flags.join(' ')],
+          ...fields.map(({ id }): ListColumn<PersonAsJson> => [
+            id,
+            20,
+            ({ answers }) => displayedAnswer(answers?.[id]?.answer).replaceAll('\n', ' '),
+          ]),
         ],
       });
       desk.note(`${describePeople(count, state)}.`);

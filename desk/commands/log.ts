@@ -10,9 +10,6 @@ import { counted } from '#desk/printable.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { deskLogPages } from '#server/db/tables/desk-log.ts';
 
-const HEADINGS = ['when', 'who', 'did', 'about', 'details', 'from'];
-const WIDTHS = [16, 28, 16, 32, 24] as const;
-
 export function addLog(program: Command, desk: Desk): void {
   program
     .command('log')
@@ -23,16 +20,14 @@ export function addLog(program: Command, desk: Desk): void {
     .action(async ({ newest, json }) => {
       const { database, config } = await desk.service();
       const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {
-        json: json === true,
-        headings: HEADINGS,
-        widths: WIDTHS,
-        cells: ({ at, who, deed, about, details, from }) => [
-          minuteOf(at, config.timeZone),
-          who,
-          deed,
-          about ?? '',
-          details,
-          from,
+        json,
+        columns: [
+          ['when', 16, ({ at }) => minuteOf(at, config.timeZone)],
+          ['who', 28, ({ who }) => who],
+          ['did', 16, ({ deed }) => deed],
+          ['about', 32, ({ about }) => about ?? ''],
+          ['details', 24, ({ details }) => details],
+          ['from', 0, ({ from }) => from],
         ],
       });
       desk.note(`${counted(count, 'line')}.`);

@@ -10,9 +10,6 @@ import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 import { counted } from '#desk/printable.ts';
 
-const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];
-const WIDTHS = [16, 32, 22, 16] as const;
-
 export function addLost(program: Command, desk: Desk): void {
   const when = whenOption(desk);
   program
@@ -47,15 +44,13 @@ ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"
         }
       }
       const count = await printList(desk, lostLeads(), {
-        json: json === true,
-        headings: HEADINGS,
-        widths: WIDTHS,
-        cells: (row) => [
-          minuteOf(row.asked_at, config.timeZone),
-          row.email,
-          row.name,
-          row.platform,
-          `${row.why}${detailOf(row)}`,
+        json,
+        columns: [
+          ['asked', 16, (row) => minuteOf(row.asked_at, config.timeZone)],
+          ['email', 32, ({ email }) => email],
+          ['name', 22, ({ name }) => name],
+          ['mail', 16, ({ platform }) => platform],
+          ['why', 0, (row) => `${row.why}${detailOf(row)}`],
         ],
       });
       desk.note(`${counted(count, 'lost lead')}.`);

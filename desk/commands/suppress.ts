@@ -33,7 +33,6 @@ import { readTable } from '#desk/import/read-people.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-const WIDTHS = [16, 32, 14] as const;
 const SHOWN = 20;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 
@@ -143,10 +142,13 @@ function addList(list: Command, desk: Desk): void {
     .action(async ({ json }) => {
       const { database, config } = await desk.service();
       const count = await printList(desk, shownPages(database.db), {
-        json: json === true,
-        headings: ['since', 'email', 'reason', 'note'],
-        widths: WIDTHS,
-        cells: ({ since, email, reason, note }) => [minuteOf(since, config.timeZone), email, reason, note],
+        json,
+        columns: [
+          ['since', 16, ({ since }) => minuteOf(since, config.timeZone)],
+          ['email', 32, ({ email }) => email],
+          ['reason', 14, ({ reason }) => reason],
+          ['note', 0, ({ note }) => note],
+        ],
       });
       desk.note(`${describeEntries(count)}.`);
     });

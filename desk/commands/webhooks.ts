@@ -10,9 +10,6 @@ import { shownEvents } from '#desk/webhooks/events.ts';
 import { counted } from '#desk/printable.ts';
 import { reviveEvents } from '#server/db/tables/webhook-events.ts';
 
-const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
-const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
-
 export function addWebhooks(program: Command, desk: Desk): void {
   const webhooks = program
     .command('webhooks')
@@ -36,18 +33,15 @@ function addList(webhooks: Command, desk: Desk): void {
       if (json) await desk.print(jsonText({ ...counts, events }));
       else
         await printList(desk, [events], {
-          json: false,
-          headings: HEADINGS,
-          widths: WIDTHS,
-          cells: ({ id, type, state, attempts, created_at: made, due_at: due, to, answer }) => [
-            minuteOf(made, timeZone),
-            type,
-            state,
-            String(attempts),
-            due === null ? '' : minuteOf(due, timeZone),
-            to,
-            answer ?? '',
-            id,
+          columns: [
+            ['made', 16, (event) => minuteOf(event.created_at, timeZone)],
+            ['event', 17, ({ type }) => type],
+            ['state', 6, ({ state }) => state],
+            ['tries', 5, ({ attempts }) => String(attempts)],
+            ['next try', 16, ({ due_at: due }) => (due === null ? '' : minuteOf(due, timeZone))],
+            ['to', 28, ({ to }) => to],
+            ['answer', 24, ({ answer }) => answer ?? ''],
+            ['id', 0, ({ id }) => id],
           ],
         });
       desk.note(`${counts.queued} waiting, ${counts.dead} dead.`);
