@@ -72,25 +72,23 @@ export type Session = {
 export const sessions = get<{ readonly sessions: readonly Session[] }>()('/api/sessions', 'read');
 export const endSession = post<Nothing>()('/api/sessions/end', 'read', z.object({ id: z.string() }));
 
-export const DESK_ACTIONS = [
-  'signed-in',
-  'signed-out',
-  'refused',
-  'added-passkey',
-  'removed-passkey',
-  'looked',
-  'exported',
-  'imported',
-  'corrected',
-  'erased',
-  'suppressed',
-  'unsuppressed',
-  'sent-guide',
-  'retried-webhooks',
-  'downloaded-report',
-  'sent-report',
-] as const;
-export type DeskAction = (typeof DESK_ACTIONS)[number];
+export type DeskAction =
+  | 'signed-in'
+  | 'signed-out'
+  | 'refused'
+  | 'added-passkey'
+  | 'removed-passkey'
+  | 'looked'
+  | 'exported'
+  | 'imported'
+  | 'corrected'
+  | 'erased'
+  | 'suppressed'
+  | 'unsuppressed'
+  | 'sent-guide'
+  | 'retried-webhooks'
+  | 'downloaded-report'
+  | 'sent-report';
 
 export type LogEntry = {
   readonly id: string;
