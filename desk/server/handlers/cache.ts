@@ -1,14 +1,5 @@
 // Caches slow results for a limited time. Parallel callers share one computation.
 
-export type Cache<Value> = {
-  readonly get: (
-    name: string,
-    make: () => Promise<Value>,
-    options?: { readonly again?: boolean },
-  ) => Promise<Value>;
-  readonly newest: (name: string) => Value | undefined;
-};
-
 export function createCache<Value>({
   maxAgeMs,
   most,
@@ -17,7 +8,7 @@ export function createCache<Value>({
   readonly maxAgeMs: number;
   readonly most: number;
   readonly clock: () => number;
-}): Cache<Value> {
+}) {
   const entries = new Map<string, { readonly value: Value; readonly at: number }>();
   const making = new Map<string, Promise<Value>>();
 
@@ -37,7 +28,7 @@ export function createCache<Value>({
   }
 
   return {
-    get: async (name, make, { again = false } = {}) => {
+    get: async (name: string, make: () => Promise<Value>, { again = false } = {}): Promise<Value> => {
       const found = entries.get(name);
       // The absolute difference limits the age even if the clock is set back.
       if (!again && found !== undefined && Math.abs(clock() - found.at) < maxAgeMs) return found.value;
@@ -45,6 +36,6 @@ export function createCache<Value>({
       making.set(name, running);
       return running;
     },
-    newest: (name) => entries.get(name)?.value,
+    newest: (name: string) => entries.get(name)?.value,
   };
 }
