@@ -8,7 +8,7 @@ import { Frame } from '#desk/web/frame/frame.tsx';
 import { pagesFor } from '#desk/web/pages.tsx';
 import { PersonContext, createQueryClient, forgetPerson, useWhoIsIn } from '#desk/web/queries.ts';
 import { usePlace, Link } from '#desk/web/router.tsx';
-import { FailedState, Skeleton, EmptyState } from '#desk/web/ui/states.tsx';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { NoticeProvider } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/frame/frame.module.css';
 import { Page } from '#desk/web/ui/page.tsx';
@@ -26,7 +26,8 @@ export function App() {
 
 function Desk() {
   const { path } = usePlace();
-  const { data: person, error, refetch } = useWhoIsIn();
+  const asked = useWhoIsIn();
+  const person = asked.data;
   const [wasIn, setWasIn] = useState(false);
   if (person && !wasIn) setWasIn(true);
   useEndOfSession(person);
@@ -36,11 +37,9 @@ function Desk() {
   if (person === undefined)
     return (
       <main className={styles.alone}>
-        {error === null ? (
-          <Skeleton lines={6} />
-        ) : (
-          <FailedState error={error} onRetry={() => void refetch()} />
-        )}
+        <Answered of={asked} lines={6}>
+          {() => null}
+        </Answered>
       </main>
     );
   const page = pagesFor(person.role).find((one) => one.path === path);
