@@ -5,13 +5,7 @@ export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
 type Stream = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | 'cursorTo' | 'clearLine'>>;
 
-export type Terminal = {
-  readonly note: (line: string) => void;
-  readonly progress: (line: string) => void;
-  readonly endProgress: () => void;
-};
-
-export function createTerminal(stream: Stream): Terminal {
+export function createTerminal(stream: Stream) {
   let isShown = false;
   const endProgress = () => {
     if (!isShown) return;
@@ -20,11 +14,11 @@ export function createTerminal(stream: Stream): Terminal {
     stream.clearLine?.(1);
   };
   return {
-    note: (line) => {
+    note: (line: string) => {
       endProgress();
       stream.write(`${line}\n`);
     },
-    progress: (line) => {
+    progress: (line: string) => {
       if (stream.isTTY !== true) return;
       endProgress();
       stream.write(line);
