@@ -28,7 +28,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <a className={styles.skip} href={`#${CONTENT}`}>
         Skip to content
       </a>
-      <header className={styles.bar}>
+      <header className={`apart ${styles.bar}`}>
         <Brand />
         <Menu />
       </header>
@@ -138,7 +138,7 @@ function Menu() {
       <RadixDialog.Portal>
         <Backdrop />
         <RadixDialog.Content className={styles.sheet} aria-modal aria-describedby={undefined}>
-          <div className={styles.sheetHead}>
+          <div className="apart">
             <RadixDialog.Title className={styles.sheetTitle}>Menu</RadixDialog.Title>
             <RadixDialog.Close asChild>
               <Button look="icon" aria-label="Close">

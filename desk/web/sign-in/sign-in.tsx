@@ -58,7 +58,7 @@ export function Doorstep({
   return (
     <>
       <title>{`${title} – Desk`}</title>
-      <header className={styles.head}>
+      <header className={`apart ${styles.head}`}>
         <span className="brand">
           <Mark />
           <span className={styles.name}>Desk</span>

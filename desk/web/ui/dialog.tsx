@@ -43,7 +43,7 @@ export function Dialog({ onClose, title, text, isQuestion = false, children }: D
               if (to instanceof HTMLElement) to.focus({ preventScroll: true });
             }}
           >
-            <div className={styles.head}>
+            <div className={`apart ${styles.head}`}>
               <RadixDialog.Title>{title}</RadixDialog.Title>
               {!isQuestion && (
                 <RadixDialog.Close asChild>
