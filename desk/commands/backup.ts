@@ -19,7 +19,7 @@ import {
   type Contents,
   type Inspection,
 } from '#server/db/backup/backup.ts';
-import { moveRows } from '#server/db/backup/move.ts';
+import { moveRows, type Moved } from '#server/db/backup/move.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { describeHost } from '#server/platform/database-url.ts';
@@ -119,21 +119,28 @@ async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promi
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute((db) =>
-        moveRows(
-          { ...database, db },
-          copy,
-          () => {},
-          (table, rows) => {
-            desk.signal.throwIfAborted();
-            desk.progress(`${table}: ${rows} rows …`);
-          },
-        ),
-      );
+      .execute((db) => copyRows(desk, { source: { ...database, db }, target: copy, reports: false }));
   } finally {
     await copy.close();
   }
 }
+
+export const copyRows = (
+  desk: Desk,
+  { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
+): Promise<readonly Moved[]> =>
+  moveRows(
+    source,
+    target,
+    ({ table, rows, source: checksum }) => {
+      desk.signal.throwIfAborted();
+      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} in both databases`);
+    },
+    (table, rows) => {
+      desk.signal.throwIfAborted();
+      desk.progress(`${table}: ${rows} rows …`);
+    },
+  );
 
 /** Returns the rest of a sentence that begins with the database's name. */
 export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { describeUnfit } from '#desk/commands/backup.ts';
+import { copyRows, describeUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
@@ -13,14 +13,7 @@ import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-fi
 import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import {
-  filledTables,
-  foreignTables,
-  moveRows,
-  otherConnections,
-  RowsDiffer,
-  type Moved,
-} from '#server/db/backup/move.ts';
+import { filledTables, foreignTables, otherConnections, RowsDiffer } from '#server/db/backup/move.ts';
 import { databaseFiles, inspectDatabase } from '#server/db/backup/backup.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
@@ -113,23 +106,6 @@ export async function mustHaveNoOtherClients(database: AddressOf<'postgres'>): P
     await alone.close();
   }
 }
-
-export const copyRows = (
-  desk: Desk,
-  { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
-): Promise<readonly Moved[]> =>
-  moveRows(
-    source,
-    target,
-    ({ table, rows, source: checksum }) => {
-      desk.signal.throwIfAborted();
-      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} in both databases`);
-    },
-    (table, rows) => {
-      desk.signal.throwIfAborted();
-      desk.progress(`${table}: ${rows} rows …`);
-    },
-  );
 
 export async function toPostgres<Result>(
   address: AddressOf<'postgres'>,

@@ -15,7 +15,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { Option, type Command } from '@commander-js/extra-typings';
 
-import { describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
+import { copyRows, describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
@@ -29,7 +29,7 @@ import {
   type Part,
   type PlaceToRestore,
 } from '#desk/commands/instance-files.ts';
-import { copyRows, mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
+import { mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
 import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
