@@ -11,23 +11,14 @@ import { createPostgresDatabase } from '#testing/databases.ts';
 import { deskIn, refused } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };
 const move = (folder: string, to: string) => deskIn(folder, settings, ['move', '--to', to]);
 
-async function withClient<Result>(url: string, act: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await act(client);
-  } finally {
-    await client.end();
-  }
-}
-
 const tablesIn = (url: string): Promise<string[]> =>
-  withClient(url, async (client) => {
+  onPostgres(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
     );
@@ -70,7 +61,7 @@ describe('moving the database', () => {
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();
-      await withClient(to, (client) =>
+      await onPostgres(to, (client) =>
         client.query('create table leads (id int); create table other (id int)'),
       );
       await refused(
