@@ -10,7 +10,7 @@ import { Field, optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { FilterIcon } from '#desk/web/ui/icons.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 import { PEOPLE_IN_STATE } from '#desk/web/format.ts';
-import { areNamedDays, NAMED_DAYS } from '#shared/days.ts';
+import { NAMED_DAYS } from '#shared/days.ts';
 
 const TYPED_MS = 300;
 
@@ -93,8 +93,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
               onChoose={(name) =>
                 onChange((current) => {
                   const { from: _from, to: _to, ...rest } = current;
-                  const isNamed = name !== undefined && areNamedDays(name);
-                  return { ...rest, ...(isNamed && spanNamed(name, openedAt, timeZone)) };
+                  return { ...rest, ...(name && spanNamed(name, openedAt, timeZone)) };
                 }, false)
               }
             />

@@ -194,7 +194,7 @@ const DaysChoice = ({
         value,
         name: areNamedDays(value) ? DAYS_NAMES[value] : `Last ${value} days`,
       }))}
-      onChoose={(value) => onChange(readLostDays(new URLSearchParams({ days: value ?? '' })))}
+      onChoose={(value) => value && onChange(value)}
     />
     <span className="quiet small">Days in {useTimeZone()}.</span>
   </div>

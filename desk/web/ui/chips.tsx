@@ -4,9 +4,9 @@ import styles from '#desk/web/ui/chips.module.css';
 import type { Option } from '#desk/web/ui/fields.tsx';
 import { number } from '#desk/web/format.ts';
 
-type ChipOption = Option & { readonly count?: number };
+type ChipOption<Value> = Option & { readonly value: Value; readonly count?: number };
 
-export function Chips({
+export function Chips<Value extends string>({
   label,
   all,
   options,
@@ -15,12 +15,12 @@ export function Chips({
 }: {
   readonly label: string;
   readonly all?: string;
-  readonly options: readonly ChipOption[];
+  readonly options: readonly ChipOption<Value>[];
   readonly chosen: string | undefined;
-  readonly onChoose: (value: string | undefined) => void;
+  readonly onChoose: (value: Value | undefined) => void;
 }) {
   const id = useId();
-  const chip = (value: string | undefined, name: string, count?: number) => (
+  const chip = (value: Value | undefined, name: string, count?: number) => (
     <button
       key={value}
       type="button"
