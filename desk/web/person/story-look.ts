@@ -2,25 +2,19 @@ import type { Happening } from '#desk/endpoints/people.ts';
 
 export type Tone = 'good' | 'bad' | 'quiet';
 
-const TONES: Readonly<Record<Happening['kind'], Tone>> = {
-  form: 'quiet',
-  mail: 'quiet',
+const TONES: Readonly<Partial<Record<Happening['kind'], Tone>>> = {
   code: 'good',
   lead: 'good',
   read: 'good',
   consent: 'good',
   withdrawal: 'bad',
-  correction: 'quiet',
-  export: 'quiet',
-  webhook: 'quiet',
-  other: 'quiet',
 };
 
 /** Endings of `what` that mark failures (desk/people/timeline.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', 'was suppressed'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
-  BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : TONES[kind];
+  BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : (TONES[kind] ?? 'quiet');
 
 const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> = {
   form: ['source'],
