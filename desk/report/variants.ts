@@ -44,9 +44,17 @@ export async function compareVariants(
   const firstDay = firstWholeDay(days, variants);
   const from = firstDay === null ? null : startOfDay(firstDay, timeZone);
   const counted = days.filter(({ day }) => firstDay !== null && day >= firstDay);
+  const leads = await countLeads(db, from === null ? null : { from, to }, onCounted);
+  const figures = variants.map((variant) => ({
+    ...variant,
+    views: counted.reduce((sum, day) => (day.variant === variant.name ? sum + day.count : sum), 0),
+    leads: leads.get(variant.name) ?? 0,
+  }));
+  const [own, ...others] = figures;
   return {
     since: from === null ? null : isoTime(from),
-    ...compare(variants, counted, await countLeads(db, from === null ? null : { from, to }, onCounted)),
+    variants: figures.map((one) => ({ ...one, share: shareOf(one) })),
+    verdicts: others.map((other) => ({ variant: other.name, ...compareTwo(own!, other, others.length) })),
   };
 }
 
@@ -79,22 +87,4 @@ async function countLeads(
       leads.set(variant, (leads.get(variant) ?? 0) + people);
     }
   return leads;
-}
-
-function compare(
-  variants: readonly Named[],
-  days: readonly VariantDay[],
-  leads: ReadonlyMap<string, number>,
-): Pick<Comparison, 'variants' | 'verdicts'> {
-  const figures = variants.map((variant) => ({
-    ...variant,
-    views: days.reduce((sum, day) => (day.variant === variant.name ? sum + day.count : sum), 0),
-    leads: leads.get(variant.name) ?? 0,
-  }));
-  const [own, ...others] = figures;
-  const comparisons = others.length;
-  return {
-    variants: figures.map((one) => ({ ...one, share: shareOf(one) })),
-    verdicts: others.map((other) => ({ variant: other.name, ...compareTwo(own!, other, comparisons) })),
-  };
 }
