@@ -115,7 +115,7 @@ const consentPage = (
     about: `Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
     body: [
       errorSection(errors, isProved),
-      ...entries.map((entry) => sectionOf(entry, isProved)),
+      ...entries.map((entry) => `${whatHappened(entry)}\n${placeInChain(entry, isProved)}`),
       HOW_TO_CHECK,
     ].join('\n'),
   });
@@ -138,9 +138,6 @@ function errorSection(errors: readonly string[], isProved: boolean): string {
 <p>${about}</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 }
-
-const sectionOf = (entry: ProvedEntry, isProved: boolean): string =>
-  `${whatHappened(entry)}\n${placeInChain(entry, isProved)}`;
 
 function whatHappened(entry: ProvedEntry): string {
   switch (entry.kind) {
