@@ -97,12 +97,7 @@ export const longDay = (iso: string, timeZone: string): string =>
 export const shortDay = (day: string): string =>
   new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-type Scope = {
-  readonly period: { readonly from: string; readonly to: string };
-  readonly timeZone: string;
-};
-
-function spanInWords({ period: { from, to }, timeZone }: Scope): string {
+function spanInWords({ period: { from, to }, timeZone }: Pick<Report, 'period' | 'timeZone'>): string {
   const first = longDay(from, timeZone);
   const last = longDay(isoTime(Date.parse(to) - 1), timeZone);
   if (first === last) return first;
