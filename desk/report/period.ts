@@ -18,11 +18,9 @@ export function readPeriod(text: string, now: number, timeZone: string): Period 
   const days = readDays(text, dayOf(now, timeZone));
   if (days === null) return null;
   const { first, end, firstBefore, beforeName } = days;
-  const [from, to, fromBefore] = [first, end, firstBefore].map((day) => startOfDay(day, timeZone)) as [
-    number,
-    number,
-    number,
-  ];
+  const from = startOfDay(first, timeZone);
+  const to = startOfDay(end, timeZone);
+  const fromBefore = startOfDay(firstBefore, timeZone);
   if (from > now) return null;
   // A period that goes on is compared with the same part of the previous one.
   const until = to <= now ? { to, before: from } : { to: now + 1, before: fromBefore + now + 1 - from };
@@ -31,14 +29,7 @@ export function readPeriod(text: string, now: number, timeZone: string): Period 
 }
 
 /** `end` is the day after the last one. */
-type Days = {
-  readonly first: number;
-  readonly end: number;
-  readonly firstBefore: number;
-  readonly beforeName: string;
-};
-
-function readDays(text: string, today: number): Days | null {
+function readDays(text: string, today: number) {
   if (areNamedDays(text)) {
     const { first, last } = namedDays(text, today);
     const firstBefore = 2 * first - last - 1;
