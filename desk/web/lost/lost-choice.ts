@@ -26,7 +26,6 @@ export type LostFacet = (typeof LOST_FACETS)[number];
 export type LostChoice = { readonly [Facet in LostFacet]?: string };
 
 type Grouped = Pick<Lost, LostFacet>;
-export type LostGroup = { readonly value: string; readonly count: number };
 
 export const readLostChoice = (query: URLSearchParams): LostChoice => valuesIn(query, LOST_FACETS);
 
@@ -42,11 +41,7 @@ export const chosenLost = <One extends Grouped>(lost: readonly One[], choice: Lo
  * Counts each value among the people who match all other filters. A selected value is always listed, so it can be
  * deselected.
  */
-export function lostGroups(
-  lost: readonly Grouped[],
-  choice: LostChoice,
-  facet: LostFacet,
-): readonly LostGroup[] {
+export function lostGroups(lost: readonly Grouped[], choice: LostChoice, facet: LostFacet) {
   const people = new Map<string, number>();
   const chosen = choice[facet];
   if (chosen !== undefined) people.set(chosen, 0);

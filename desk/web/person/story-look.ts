@@ -53,12 +53,10 @@ export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'
 
 export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
-export type StoryDay<Entry> = { readonly day: string; readonly entries: readonly Entry[] };
-
 export function storyDays<Entry extends { readonly at: string }>(
   entries: readonly Entry[],
   dayOf: (at: string) => string,
-): readonly StoryDay<Entry>[] {
+) {
   const days: { day: string; entries: Entry[] }[] = [];
   for (const entry of entries.toReversed()) {
     const day = dayOf(entry.at);
