@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import * as Popover from '@radix-ui/react-popover';
 
 import type { Me } from '#desk/endpoints/auth.ts';
@@ -24,16 +24,13 @@ import { ColumnsIcon } from '#desk/web/ui/icons.tsx';
 export function Leads() {
   const { query } = usePlace();
   const filter = filterIn(query);
-  const { fields, variants } = usePerson();
+  const person = usePerson();
   const mayExport = useMayChange();
   const list = usePeople(filter);
   useEffect(() => rememberList(filter));
   const [isExporting, setExporting] = useState(false);
-  const columns = useMemo(
-    () => personColumns(filter.state, { fields, variants }),
-    [filter.state, fields, variants],
-  );
-  const [hidden, setHidden] = useState(() => hiddenColumns(fields));
+  const columns = personColumns(filter.state, person);
+  const [hidden, setHidden] = useState(() => hiddenColumns(person.fields));
   const change = (next: (now: Filter) => Filter, isTyped: boolean) =>
     go(listAddress(next(filterIn(new URLSearchParams(location.search)))), { replace: isTyped });
 
@@ -68,7 +65,7 @@ export function Leads() {
             columns={columns.filter(({ id }) => !hidden.has(id))}
             rows={list.people}
             rowKey={({ id }) => id}
-            renderBlock={(person) => <PersonBlock person={person} />}
+            renderBlock={(one) => <PersonBlock person={one} />}
             isStale={list.isStale}
           />
         )}
