@@ -99,7 +99,14 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write);
       // Remembered last, so that after a failure the next export repeats these leads.
-      if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
+      if (sinceLast !== undefined) {
+        // All rows share one time, which identifies the export.
+        const now = clock();
+        for (const page of exported) {
+          const leadIds = page.split(' ').filter(Boolean);
+          await rememberExported(database.db, { name: sinceLast, leadIds, now });
+        }
+      }
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
           `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing, because they are now suppressed or excluded by your options.`,
@@ -123,15 +130,6 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
           ...(source === undefined ? [] : ['of a source']),
           ...(campaignName === undefined ? [] : ['of a campaign']),
         ].join(', ');
-      }
-
-      async function rememberAll(pagesOfIds: readonly string[], name: string): Promise<void> {
-        // All rows share one time, which identifies the export.
-        const now = clock();
-        for (const page of pagesOfIds) {
-          const leadIds = page.split(' ').filter(Boolean);
-          await rememberExported(database.db, { name, leadIds, now });
-        }
       }
     });
 }
