@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { asTyped } from '#desk/people/selection.ts';
+import { asTyped, type LeadSelection } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { counted } from '#desk/printable.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
@@ -38,23 +38,8 @@ export function checkOrder(since: number | undefined, until: number | undefined)
     throw new CommandFailure('--until must be later than --since. Change one of the two.', 2);
 }
 
-export function checkSelection({
-  state,
-  flag,
-  news,
-  source,
-  campaign,
-  since,
-  until,
-}: {
-  state: LeadState;
-  flag?: string | undefined;
-  news?: true | undefined;
-  source?: string | undefined;
-  campaign?: string | undefined;
-  since?: number | undefined;
-  until?: number | undefined;
-}): void {
+export function checkSelection(selection: LeadSelection): void {
+  const { state, flag, news, source, campaign, since, until } = selection;
   checkOrder(since, until);
   const isOfForm = [flag, news, campaign].some((value) => value !== undefined);
   if (state === 'imported' && (isOfForm || (source ?? IMPORTED) !== IMPORTED))
