@@ -29,18 +29,12 @@ export function readWords<Words>(
   schema: z.ZodMiniType<Words>,
   variant: string | null = null,
 ): ReadWords<Words> {
-  const text = readText(folder, file);
-  if (text === null) return mistakesOf(missingFile(folder, file));
-  if (text.type === 'mistakes') return text;
-  const overlayFile = variant === null ? null : inVariant(variant, file);
-  const overlayText = overlayFile === null ? null : readText(folder, overlayFile);
-  if (overlayText?.type === 'mistakes') return overlayText;
+  const base = readYaml(folder, file);
+  if (base === null) return mistakesOf(missingFile(folder, file));
+  if (base.type === 'mistakes') return base;
+  const overlay = variant === null ? null : readYaml(folder, inVariant(variant, file));
+  if (overlay?.type === 'mistakes') return overlay;
 
-  const base = parseYaml(nameOf(folder, file), text.text);
-  const overlay =
-    overlayFile === null || overlayText === null
-      ? null
-      : parseYaml(nameOf(folder, overlayFile), overlayText.text);
   const files = overlay === null ? [base] : [base, overlay];
   const mistakes = files.flatMap(({ mistakes: inYaml }) => inYaml);
   if (files.some(({ document }) => isUnreadable(document))) return mistakesOf(...mistakes);
@@ -76,6 +70,7 @@ export function readWords<Words>(
 }
 
 type YamlFile = {
+  readonly type: 'yaml';
   readonly name: string;
   readonly text: string;
   readonly document: Document;
@@ -83,13 +78,17 @@ type YamlFile = {
   readonly mistakes: readonly Mistake[];
 };
 
-function parseYaml(name: string, text: string): YamlFile {
+function readYaml(folder: string, file: string): YamlFile | Mistakes | null {
+  const read = readText(folder, file);
+  if (read?.type !== 'text') return read;
+  const { text } = read;
+  const name = nameOf(folder, file);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const mistakes = yamlMistakes(document, text)
     .toSorted((one, other) => one.at - other.at)
     .map(({ at, message }) => ({ file: name, ...lineAt({ lines }, at), message }));
-  return { name, text, document, lines, mistakes };
+  return { type: 'yaml', name, text, document, lines, mistakes };
 }
 
 function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: number; column: number } {
@@ -134,8 +133,7 @@ function isFromOverlay(path: Path, base: unknown, overlay: unknown): boolean {
 }
 
 export function lineOfEntry(folder: string, file: string, path: Path): number | null {
-  const read = readText(folder, file);
-  if (read?.type !== 'text') return null;
-  const yaml = parseYaml(file, read.text);
+  const yaml = readYaml(folder, file);
+  if (yaml?.type !== 'yaml') return null;
   return yaml.document.hasIn(path) ? lineAt(yaml, placeOf(yaml.document, path).value).line : null;
 }
