@@ -8,8 +8,8 @@ import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
 import { mistakesInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
-import { readWords } from '#server/campaign/words-file.ts';
-import type { Mistake } from '#server/platform/mistakes.ts';
+import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
+import { type Mistake, mistakesOf } from '#server/platform/mistakes.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Article } from '#shared/api.ts';
 import { Interface } from '#shared/campaign-schema.ts';
@@ -17,21 +17,15 @@ import { linkMistake } from '#shared/words.ts';
 
 const FILE = 'article/article.md';
 
-type ReadArticle = {
-  readonly article: Article | null;
-  readonly mistakes: readonly Mistake[];
-};
-
-export function readArticle(folder: string): ReadArticle {
+export function readArticle(folder: string): ReadWords<Article> {
   const file = nameOf(folder, FILE);
-  const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes });
   const read = readText(folder, FILE);
-  if (read === null) return none(missingFile(folder, FILE));
-  if (read.type === 'mistakes') return none(...read.mistakes);
+  if (read === null) return mistakesOf(missingFile(folder, FILE));
+  if (read.type === 'mistakes') return read;
   const parts = partsOfArticle(read.text);
   if (parts === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
-    return none({ file, line, message: 'must begin with a title, such as "# Title".' });
+    return mistakesOf({ file, line, message: 'must begin with a title, such as "# Title".' });
   }
   const interfaceWords = readWords(folder, 'interface.yaml', Interface);
   const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
@@ -50,7 +44,10 @@ export function readArticle(folder: string): ReadArticle {
     line: line + parts.bodyLine - 1,
     message: `${phrase}.`,
   }));
-  return { article, mistakes: [...notesMistakes, ...inBody] };
+  const mistakes = [...notesMistakes, ...inBody];
+  return article === null || mistakes.length > 0
+    ? mistakesOf(...mistakes)
+    : { type: 'words', words: article };
 }
 
 type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'>;

@@ -87,7 +87,6 @@ export function readCampaign(folder: string): CampaignResult {
       mistakes: [`CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`],
     };
   const site = readWords(folder, 'site.yaml', siteSchemaOf(folder));
-  const article = readArticle(folder);
   const result = allOf({
     site,
     interface: readWords(folder, 'interface.yaml', Interface),
@@ -98,10 +97,7 @@ export function readCampaign(folder: string): CampaignResult {
     errors: readWords(folder, 'errors.yaml', Errors),
     consent: readConsent(folder),
     form: readForm(folder, site.type === 'words' ? site.words.language : 'en'),
-    article:
-      article.article === null || article.mistakes.length > 0
-        ? mistakesOf(...article.mistakes)
-        : { type: 'words', words: article.article },
+    article: readArticle(folder),
     freeMailDomains: readFreeMailDomains(folder),
     variants: readVariants(folder),
   });
