@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import path from 'node:path';
 
 import { readArticle } from '#server/campaign/article.ts';
@@ -203,8 +203,7 @@ function consentSentence(written: string): ConsentSentence {
 }
 
 /** Hashes the consent wording, so a change of wording always changes the version. */
-export const consentVersion = (text: string): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, 12);
+export const consentVersion = (text: string): string => hash('sha256', text).slice(0, 12);
 
 function readVariants(folder: string): ReadWords<readonly Variant[]> {
   const names = variantsIn(folder);

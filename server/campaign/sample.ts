@@ -1,5 +1,5 @@
 // Finds words and pictures of the shipped campaigns that are still in an operator's campaign.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -127,8 +127,7 @@ export function sentencesIn({ text, line }: Text): Text[] {
   }).filter((sentence) => sentence.text.includes(' '));
 }
 
-export const fingerprint = (content: string | Buffer): string =>
-  createHash('sha256').update(content).digest('hex').slice(0, 8);
+export const fingerprint = (content: string | Buffer): string => hash('sha256', content).slice(0, 8);
 
 type Found = { readonly part: string; readonly line: number };
 
