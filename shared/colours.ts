@@ -52,24 +52,19 @@ const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 /** Returns an error for each colour whose contrast is too low; the caller prefixes the name of the entry. */
 export function colourMistakes({ accent, plate }: Colours): { entry: string[]; message: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
-    const [paper, colour] = [PAPER[theme], accent[theme]];
-    const mistakes: { entry: string[]; message: string }[] = [];
-    const grounds = [paper, CARD[theme], tintOf(accent, theme)];
-    const onPaper = Math.min(...grounds.map((ground) => contrastOf(colour, ground)));
-    if (onPaper < LEAST_CONTRAST) {
-      mistakes.push({
-        entry: ['accent', theme],
-        message: `has a contrast of ${roundedDown(onPaper)}:1 with the page, but words need 4.5:1. Choose a ${theme === 'light' ? 'darker' : 'lighter'} colour`,
-      });
-    }
+    const grounds = [PAPER[theme], CARD[theme], tintOf(accent, theme)];
+    const onPaper = Math.min(...grounds.map((ground) => contrastOf(accent[theme], ground)));
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
-    if (onPlate < LEAST_CONTRAST) {
-      mistakes.push({
-        entry: ['plate', theme],
-        message: `has a contrast of ${roundedDown(onPlate)}:1 with the words on it, but words need 4.5:1. Choose a darker colour`,
-      });
-    }
-    return mistakes;
+    const contrasts = [
+      { entry: 'accent', contrast: onPaper, of: 'the page', cure: theme === 'light' ? 'darker' : 'lighter' },
+      { entry: 'plate', contrast: onPlate, of: 'the words on it', cure: 'darker' },
+    ];
+    return contrasts
+      .filter(({ contrast }) => contrast < LEAST_CONTRAST)
+      .map(({ entry, contrast, of, cure }) => ({
+        entry: [entry, theme],
+        message: `has a contrast of ${roundedDown(contrast)}:1 with ${of}, but words need 4.5:1. Choose a ${cure} colour`,
+      }));
   });
 }
 
