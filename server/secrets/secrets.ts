@@ -43,14 +43,10 @@ const KEY_BYTES = 32;
 const deriveBytes = (secret: string, purpose: string, bytes: number): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', `verified-lead-page ${purpose}`, bytes));
 
-const deriveKey = (secret: string, purpose: Purpose): KeyObject =>
-  createSecretKey(deriveBytes(secret, purpose, KEY_BYTES));
-
-const keysOf = (secret: string): Secret['keys'] =>
-  Object.fromEntries(PURPOSES.map((purpose) => [purpose, deriveKey(secret, purpose)])) as Record<
-    Purpose,
-    KeyObject
-  >;
+const keysOf = (secret: string): Secret['keys'] => {
+  const keyFor = (purpose: Purpose) => createSecretKey(deriveBytes(secret, purpose, KEY_BYTES));
+  return Object.fromEntries(PURPOSES.map((purpose) => [purpose, keyFor(purpose)])) as Secret['keys'];
+};
 
 /**
  * Derives keys by HKDF (RFC 5869).
