@@ -6,7 +6,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { columnsOf, descriptionOf, keyOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import { countRows } from '#server/db/engine/row-counts.ts';
+import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 
 type Table = keyof Schema;
 type Row = Readonly<Record<string, unknown>>;
@@ -43,12 +43,10 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const table of TABLE_NAMES) {
     if (descriptionOf(table).isFilledAtStart) continue;
-    const row = await anyTable(db)
+    const rows = anyTable(db)
       .selectFrom(table)
-      .select(sql`1`.as('one'))
-      .limit(1)
-      .executeTakeFirst();
-    if (row !== undefined) filled.push(table);
+      .select(sql`1`.as('one'));
+    if (await hasRow(rows)) filled.push(table);
   }
   return filled;
 }
