@@ -1,11 +1,9 @@
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
 import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
-import { findHolder } from '#server/db/contacts/people.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import {
-  addressOfLead,
   type ListedAddress,
   ownWithdrawalSince,
   removeSuppressions,
@@ -51,16 +49,15 @@ export async function withdrawIn(
   { secrets, webhooks }: WithdrawalParts,
   { leadId, way, note = null, clientAddress = null, userAgent = null, happenedAt, now }: Withdrawal,
 ): Promise<WithdrawalOutcome> {
-  const seen = await addressOfLead(tx, leadId);
+  const leads = tx.selectFrom('leads').select(['email', 'last_verified_at']).where('id', '=', leadId);
+  const seen = await leads.executeTakeFirst();
   if (seen === undefined) return 'unknown';
   // Another transaction may be accepting a code or erasing the lead.
-  await lockNames(tx, seen);
-  const email = await addressOfLead(tx, leadId);
-  if (email === undefined) return 'unknown';
-  if (happenedAt !== undefined) {
-    const holder = await findHolder(tx, email);
-    if ((holder?.lastVerifiedAt ?? 0) > happenedAt) return 'outdated';
-  }
+  await lockNames(tx, seen.email);
+  const lead = await leads.executeTakeFirst();
+  if (lead === undefined) return 'unknown';
+  const { email } = lead;
+  if (happenedAt !== undefined && lead.last_verified_at > happenedAt) return 'outdated';
   const keys = pseudonymsOf(secrets, email);
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
   const isNew = await suppress(tx, { keys, reason, email, note, now });

@@ -156,8 +156,3 @@ export async function ownWithdrawalSince(
       .where('w.withdrawn_at', '>=', since),
   );
 }
-
-export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {
-  const row = await db.selectFrom('leads').select('email').where('id', '=', leadId).executeTakeFirst();
-  return row?.email;
-}
