@@ -137,14 +137,6 @@ const platformIn = (
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
 // The limits are low, because someone is waiting for the command's result.
-type MailServerQuestions = {
-  /**
-   * Queries in order until a limit is reached.
-   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
-   */
-  readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
-  readonly whyUnreachable: () => string | null;
-};
 
 const QUESTIONS_LIMIT = 500;
 const AT_ONCE = 16;
@@ -157,7 +149,7 @@ function createMailServerQuestions(parts: {
   dnsServers: readonly string[] | undefined;
   signal: AbortSignal;
   limitMs: number;
-}): MailServerQuestions {
+}) {
   const { dnsServers, signal, limitMs } = parts;
   let questionsLeft = QUESTIONS_LIMIT;
   let msLeft = limitMs;
@@ -197,7 +189,11 @@ function createMailServerQuestions(parts: {
   }
 
   return {
-    ask: async (domains) => {
+    /**
+     * Queries in order until a limit is reached.
+     * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
+     */
+    ask: async (domains: readonly string[]): Promise<ReadonlyMap<string, string | null>> => {
       if (msLeft === 0 || unreachable !== null) return new Map();
       const begun = performance.now();
       try {
