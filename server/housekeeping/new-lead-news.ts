@@ -3,7 +3,7 @@
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
-import { countLeads, type Span } from '#server/db/queries/report-figures.ts';
+import { countLeads } from '#server/db/queries/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/daily-weekly-digest.ts';
 import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
@@ -33,13 +33,15 @@ export function createNewLeadNews({
   const queuePeriod = async (days: 1 | 7): Promise<void> => {
     const now = clock();
     const today = dayOf(now, timeZone);
+    /** The day after the last one. */
     const end = days === 1 ? today : mondayOf(today);
     const named = { day: end - days, days };
-    const period = endingAt(end, days, timeZone);
+    const from = startOfDay(end - days, timeZone);
+    const period = { from, to: startOfDay(end, timeZone) };
     const dueAt = momentAt(end * DAY_MS + newLeadEmailAtMs, timeZone);
-    if (settled === period.from || now < dueAt) return;
+    if (settled === from || now < dueAt) return;
     // Housekeeping may have deleted the row that proves that this period was mailed.
-    if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
+    if (retention.mailDays > 0 && from < now - retention.mailDays * DAY_MS) return;
     const recipients: string[] = [];
     for (const recipient of all)
       if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);
@@ -54,30 +56,21 @@ export function createNewLeadNews({
           if (shouldStop()) throw new Error('This process ends.');
         },
       });
-      const before = await countLeads(database.db, period.before);
+      const before = await countLeads(database.db, { from: startOfDay(end - 2 * days, timeZone), to: from });
       await queueDigest(database.db, {
         recipients,
         period: named,
-        figures: { from: period.from, to: period.to, days, before, ...stepsAndSources(figures) },
+        figures: { ...period, days, before, ...stepsAndSources(figures) },
         now,
       });
     }
-    settled = period.from;
+    settled = from;
   };
 
   return async () => {
     if (newLeadEmail === 'daily') await queuePeriod(1);
     if (newLeadEmail === 'weekly') await queuePeriod(7);
   };
-}
-
-type Period = Span & { readonly before: Span };
-
-/** @param end the day after the last one */
-function endingAt(end: number, days: number, timeZone: string): Period {
-  const from = startOfDay(end - days, timeZone);
-  const before = { from: startOfDay(end - 2 * days, timeZone), to: from };
-  return { from, to: startOfDay(end, timeZone), before };
 }
 
 const stepsAndSources = ({ funnel, bySource }: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
