@@ -162,10 +162,6 @@ export function mergedAnswers(
   return storedAnswers({ ...Object.fromEntries(former), ...readAnswers(after) });
 }
 
-/** Fills a new lead's unanswered questions from the import. Takes two database columns. */
-export const withImportedAnswers = (imported: string | null, answers: string | null): string | null =>
-  mergedAnswers(imported, answers, []);
-
 export const displayedAnswer = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>
   typeof answer === 'string' ? answer : (answer ?? []).join(between);
 

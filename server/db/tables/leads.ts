@@ -9,7 +9,7 @@ import { lowestIdAt, newIdAt } from '#server/db/engine/ids.ts';
 import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
-import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
+import { mergedAnswers } from '#shared/own-fields.ts';
 
 type Submission = Selectable<Schema['submissions']>;
 
@@ -89,9 +89,9 @@ async function allAnswers(
   const answersIn = (table: 'leads' | 'imported_leads') =>
     db.selectFrom(table).select('answers').where('email', '=', email).executeTakeFirst();
   const lead = await answersIn('leads');
-  return lead === undefined
-    ? withImportedAnswers((await answersIn('imported_leads'))?.answers ?? null, answers)
-    : mergedAnswers(lead.answers, answers, asked);
+  if (lead !== undefined) return mergedAnswers(lead.answers, answers, asked);
+  // An import fills the questions that a new lead left empty.
+  return mergedAnswers((await answersIn('imported_leads'))?.answers ?? null, answers, []);
 }
 
 export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
