@@ -55,14 +55,10 @@ export const sha256 = (text: string): string => hashOf('sha256', text);
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 
 /** Covers the whole entry except sealed_at, which only tells a reader of the table when the entry was appended. */
-export const hashOfEntry = ({
-  previous,
-  position,
-  kind,
-  row_id: rowId,
-  content_hash: contentHash,
-}: Pick<ChainEntry, 'previous' | 'position' | 'kind' | 'row_id' | 'content_hash'>): string =>
-  sha256([previous, position, kind, rowId, contentHash].join('\n'));
+export const hashOfEntry = (
+  entry: Pick<ChainEntry, 'previous' | 'position' | 'kind' | 'row_id' | 'content_hash'>,
+): string =>
+  sha256([entry.previous, entry.position, entry.kind, entry.row_id, entry.content_hash].join('\n'));
 
 export const BEGINNING: ChainHead = { position: 0, hash: '0'.repeat(64) };
 
