@@ -1,7 +1,6 @@
 // In a separate file, because the page's first script does not need it.
 import { CODE_LENGTH } from '#shared/limits.ts';
 
-const DIGIT = /\p{Nd}/u;
 const DIGITS = /\p{Nd}/gu;
 
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
@@ -10,7 +9,7 @@ export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 function asciiDigit(digit: string): string {
   const own = digit.codePointAt(0) ?? 0;
   let before = own;
-  while (DIGIT.test(String.fromCodePoint(before - 1))) before -= 1;
+  while (isDigit(String.fromCodePoint(before - 1))) before -= 1;
   return String((own - before) % 10);
 }
 
