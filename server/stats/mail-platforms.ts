@@ -30,7 +30,7 @@ export function createPlatformLookup(
     signal.throwIfAborted();
     const found = [...answers].map(([domain, host]) => ({
       domain,
-      platform: platformOf(host),
+      platform: platformOfMailServer(host),
       mx_host: host,
       looked_up_at: now,
     }));
@@ -51,7 +51,7 @@ export function createPlatformLookup(
       const fresh = new Set<string>();
       for (const { domain, mx_host: host, looked_up_at: lookedUpAt } of await knownMailDomains(db, unnamed)) {
         // Only the mail server is cached, because a later release may know its platform.
-        platforms.set(domain, platformOf(host));
+        platforms.set(domain, platformOfMailServer(host));
         if (now - lookedUpAt < (host === null ? NOTHING_KEPT_MS : KEPT_MS)) fresh.add(domain);
       }
       const stale = unnamed
@@ -71,9 +71,6 @@ export function createPlatformLookup(
     },
   };
 }
-
-const platformOf = (host: string | null): MailPlatform =>
-  host === null ? 'other' : platformOfMailServer(host);
 
 const DOMAINS = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
@@ -125,11 +122,11 @@ export type MailPlatform = (typeof DOMAINS | typeof MAIL_SERVERS)[number][1] | '
 export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
 
 /**
- * @param host of an MX record, in any case
+ * @param host of an MX record, in any case; null if the domain has none
  * @returns `other` if unknown
  */
-export const platformOfMailServer = (host: string): MailPlatform =>
-  platformIn(MAIL_SERVERS, host.toLowerCase().replace(/\.$/, '')) ?? 'other';
+export const platformOfMailServer = (host: string | null): MailPlatform =>
+  platformIn(MAIL_SERVERS, (host ?? '').toLowerCase().replace(/\.$/, '')) ?? 'other';
 
 const platformIn = (
   patterns: readonly (readonly [RegExp, MailPlatform])[],
