@@ -59,9 +59,8 @@ export const isNarrow = (filter: LeadFilter): boolean =>
     ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
   );
 
-/** Returns a function that checks what SQL cannot, or null if SQL checks everything. */
-export function exactCheck({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
-  if (search === undefined && answer === undefined) return null;
+/** Returns a function that checks what SQL cannot. */
+export function exactCheck({ search, answer }: LeadFilter): (person: LeadRecord) => boolean {
   const holds = search === undefined ? () => true : holdsText(search);
   const answers = answer === undefined ? () => true : hasAnswered(answer);
   return (person) => holds(person) && answers(person);

@@ -275,8 +275,7 @@ async function readPeople(
     select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
     where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
   `.execute(db);
-  const isWanted = exactCheck(filter);
-  return isWanted === null ? rows : rows.filter(isWanted);
+  return rows.filter(exactCheck(filter));
 }
 
 /** All functions use this order, so an ID found by one is found by the others. */
