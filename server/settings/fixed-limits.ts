@@ -2,8 +2,6 @@
 // pace of mail is in jobs/.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
-const SECOND_MS = 1_000;
-
 /**
  * Reports of opened forms and read articles per network (funnel/funnel.ts), about five per visitor. Counted in each process's
  * memory.
@@ -55,7 +53,7 @@ export const PROOF_OF_WORK = {
 export const BREAKER = {
   /** If the cause lasts, the breaker opens again immediately. */
   openMs: 10 * MINUTE_MS,
-  lookEveryMs: 2 * SECOND_MS,
+  lookEveryMs: 2_000,
   /** Number of newest codes read per check. */
   sample: 2_000,
   /** Number of strangers per hour at domains with too few entered codes that opens the breaker. */
