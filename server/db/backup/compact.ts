@@ -98,17 +98,16 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
 export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
-  const tables = TABLE_NAMES;
   const { rows } = await sql<{ bytes: string }>`
-    select sum(pg_total_relation_size(name::regclass)) as bytes from unnest(${tables}::text[]) as name
+    select sum(pg_total_relation_size(name::regclass)) as bytes from unnest(${TABLE_NAMES}::text[]) as name
   `.execute(db);
   if (Number(rows[0]?.bytes) > largestBytes) {
-    for (const table of tables) await sql`vacuum (analyze, skip_locked) ${sql.table(table)}`.execute(db);
+    for (const table of TABLE_NAMES) await sql`vacuum (analyze, skip_locked) ${sql.table(table)}`.execute(db);
     return { type: 'too large' };
   }
   if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
   const remaining: string[] = [];
-  for (const table of tables) {
+  for (const table of TABLE_NAMES) {
     if (!(await until(() => rewriteTable(db, table)))) remaining.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
