@@ -17,9 +17,8 @@ export function attributionOf(headers: {
     return query === null ? {} : readTouch(query);
   }
   const touches = new URLSearchParams(visit);
-  const [first, last] = (['first', 'last'] as const).map((name) =>
-    readTouch(new URLSearchParams(touches.get(name) ?? '')),
-  ) as [Touch, Touch];
+  const touchOf = (name: string) => readTouch(new URLSearchParams(touches.get(name) ?? ''));
+  const [first, last] = [touchOf('first'), touchOf('last')];
   const isAnother = Object.keys(first).length > 0 && JSON.stringify(first) !== JSON.stringify(last);
   return isAnother ? { ...last, first } : last;
 }
