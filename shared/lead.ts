@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import {
   CODE_LENGTH,
   DOMAIN_LABEL_MAX_OCTETS,
-  DOMAIN_MAX_OCTETS,
   EMAIL_LOCAL_PART_MAX_OCTETS,
   EMAIL_MAX_LENGTH,
   NAME_MAX_LENGTH,
@@ -75,7 +74,6 @@ export function asciiAddress(typed: string): string | null {
   return ASCII_ADDRESS.test(ascii) &&
     at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
     ascii.length <= EMAIL_MAX_LENGTH &&
-    domain.length <= DOMAIN_MAX_OCTETS &&
     domain.split('.').every((label) => label.length <= DOMAIN_LABEL_MAX_OCTETS)
     ? ascii
     : null;

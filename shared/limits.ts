@@ -7,9 +7,8 @@ export const NAME_MIN_LENGTH = 2;
 export const NAME_MAX_LENGTH = 200;
 /** RFC 5321, section 4.5.3.1.3: a path of 256 octets, minus its angle brackets. */
 export const EMAIL_MAX_LENGTH = 254;
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2, and RFC 1035, section 2.3.4. In UTF-8 octets. */
+/** RFC 5321, section 4.5.3.1.1, and RFC 1035, section 2.3.4. In UTF-8 octets. */
 export const EMAIL_LOCAL_PART_MAX_OCTETS = 64;
-export const DOMAIN_MAX_OCTETS = 255;
 export const DOMAIN_LABEL_MAX_OCTETS = 63;
 export const RESEND_COUNTDOWN_SECONDS = 60;
 
