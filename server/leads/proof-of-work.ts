@@ -93,7 +93,7 @@ export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number)
       // A challenge that is valid for too long was created with a wrong clock, and would outlast the record of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
-      const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());
+      const count = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());
       return count === 1;
     },
   };

@@ -85,7 +85,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     const reason = await findReasonToOpen(now);
     if (reason === null) return;
     // Only the process that counts first reports the opening.
-    const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
+    const count = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
     if (count === 1) onOpened(reason);
     open = true;
   }

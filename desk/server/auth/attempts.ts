@@ -62,7 +62,7 @@ export async function noteWrongAttempt(
       now,
     );
     if (tooMany === null) await noteRefused(tx, { email, from, details: attempt.with, at: now });
-    const { count } = await countInWindow(tx, rowOf(service, email), inARowMs, now);
+    const count = await countInWindow(tx, rowOf(service, email), inARowMs, now);
     if (email === null || count !== attemptsInARow) return;
     await queueNotice(tx, {
       recipients: config.operatorEmails,

@@ -89,7 +89,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     const now = clock();
     if (!(Number(endsAt) > now)) return null;
     const key = createHash('sha256').update(challenge).digest('base64url');
-    const { count } = await countInWindow(db, `desk passkey: ${key}`, CHALLENGE_MS, now);
+    const count = await countInWindow(db, `desk passkey: ${key}`, CHALLENGE_MS, now);
     return count === 1 ? challenge : null;
   };
   const wrong = async (email: string | null, from: string): Promise<EnterOutcome> => {

@@ -30,18 +30,13 @@ const unlessOver = (now: number, value: RawBuilder<unknown>, otherwise: RawBuild
 
 /**
  * Counts an event. The first one begins a window.
- * @returns the count including this event, and the end of the window
+ * @returns the count including this event
  */
-export async function countInWindow(
-  db: Db,
-  key: string,
-  windowMs: number,
-  now: number,
-): Promise<{ count: number; endsAt: number }> {
+export async function countInWindow(db: Db, key: string, windowMs: number, now: number): Promise<number> {
   const row = await countIn(db, [{ key, endsAt: now + windowMs }], { now })
-    .returning(['count', 'ends_at'])
+    .returning('count')
     .executeTakeFirstOrThrow();
-  return { count: row.count, endsAt: row.ends_at };
+  return row.count;
 }
 
 /**
