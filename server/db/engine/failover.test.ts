@@ -11,12 +11,8 @@ import { startForwarder, type Forwarder } from '#testing/forwarder.ts';
 import { startPostgresPair, type PostgresPair } from '#testing/postgres-pair.ts';
 import { until } from '#testing/until.ts';
 
-const open = (url: string, statementTimeoutMs?: number): OpenDatabase =>
-  openDatabase(
-    { engine: 'postgres', url },
-    () => {},
-    statementTimeoutMs === undefined ? {} : { statementTimeoutMs },
-  );
+const open = (url: string, statementTimeoutMs: number): OpenDatabase =>
+  openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs });
 
 async function portOf(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ port: number }>`select inet_server_port() as port`.execute(db);
