@@ -3,6 +3,7 @@
 import { sql, type ColumnType, type Generated, type RawBuilder } from 'kysely';
 
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
+import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
 type Fixed<Type> = ColumnType<Type, Type, never>;
 
@@ -387,8 +388,9 @@ export const TABLES = {
     key: ['day', 'step', 'source'],
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
+      /** Days since 1970, in the time zone at the time of counting. */
       day: plain<Fixed<number>>(),
-      step: plain<Fixed<string>>(),
+      step: plain<Fixed<FunnelStep>>(),
       source: plain<Fixed<string>>(),
       count: plain<number>(),
     },
@@ -398,7 +400,7 @@ export const TABLES = {
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
       day: plain<Fixed<number>>(),
-      step: plain<Fixed<string>>(),
+      step: plain<Fixed<FunnelStep | VariantStep>>(),
       variant: plain<Fixed<string>>(),
       count: plain<number>(),
     },

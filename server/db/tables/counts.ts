@@ -1,16 +1,11 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 
+import type { Schema } from '#server/db/all-tables.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
-import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
+import type { VariantStep } from '#shared/funnel.ts';
 
-export type FunnelCount = {
-  /** Days since 1970, in the time zone at the time of counting. */
-  readonly day: number;
-  readonly step: FunnelStep;
-  readonly source: string;
-  readonly count: number;
-};
+export type FunnelCount = Selectable<Schema['funnel_counts']>;
 
 const AT_ONCE = 500;
 
@@ -99,7 +94,7 @@ export async function funnelSums(
     .execute();
   const sources = await within
     .select(['source', sum.as('count')])
-    .where('step', '=', 'seen' satisfies FunnelStep)
+    .where('step', '=', 'seen')
     .groupBy('source')
     .orderBy(sum, 'desc')
     .orderBy('source')
@@ -108,13 +103,7 @@ export async function funnelSums(
   return { days, sources };
 }
 
-export type VariantCount = {
-  /** Days since 1970, in the time zone at the time of counting. */
-  readonly day: number;
-  readonly step: FunnelStep | VariantStep;
-  readonly variant: string;
-  readonly count: number;
-};
+export type VariantCount = Selectable<Schema['variant_counts']>;
 
 export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
   if (counts.length === 0) return;
