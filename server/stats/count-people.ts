@@ -79,15 +79,8 @@ function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
 const sourceName = (attribution: string | null): string =>
   attribution === null ? ERASED : shownSource(sourceOf(readAttribution(attribution)));
 
-export type Counts = {
-  readonly asked: number;
-  readonly entered: number;
-  readonly leads: number;
-};
-
-export type Sums = { -readonly [Name in keyof Counts]: Counts[Name] } & {
-  seen: number;
-};
+export type Sums = { seen: number; asked: number; entered: number; leads: number };
+export type Counts = Readonly<Omit<Sums, 'seen'>>;
 type NamedSums = Readonly<Sums> & { readonly name: string };
 
 export const noSums = (): Sums => ({ seen: 0, asked: 0, entered: 0, leads: 0 });
