@@ -311,13 +311,8 @@ async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
 const exportedProof = (server: ServerUnderTest, name: string) =>
   inFolder(async (folder) => {
     const file = path.join(folder, name);
-    const { exitCode, notes } = await desk(server.service, [
-      'consent',
-      'export',
-      `${name}@example.com`,
-      '--out',
-      file,
-    ]);
+    const command = ['consent', 'export', `${name}@example.com`, '--out', file];
+    const { exitCode, notes } = await desk(server.service, command);
     const { errors, entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
       errors: string[];
       entries: { content: { client_address: string } }[];
