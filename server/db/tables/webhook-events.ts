@@ -8,9 +8,7 @@ import { isQueued, type Schema } from '#server/db/all-tables.ts';
 const isDead = sql<boolean>`state = 'dead'`;
 
 export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
-  const count = async (which: typeof isQueued) => {
-    return countRows(db.selectFrom('webhook_events').where(which));
-  };
+  const count = (which: typeof isQueued) => countRows(db.selectFrom('webhook_events').where(which));
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
 
