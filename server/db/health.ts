@@ -29,7 +29,6 @@ export async function pingDatabase(
 
 const TRY_EVERY_MS = 5_000;
 const TRY_WITHIN_MS = 1_000;
-const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
 /** Judges by the latest writes. While these fail, tries a write at intervals. */
 export function createWriteCheck(
@@ -40,7 +39,7 @@ export function createWriteCheck(
   let trying: Promise<void> | null = null;
 
   const tryOnce = async (): Promise<void> => {
-    await countInWindow(db, TRIES.key, TRIES.windowMs, clock()).catch(() => {});
+    await countInWindow(db, 'tries to write', HOUR_MS, clock()).catch(() => {});
     trying = null;
   };
 
