@@ -15,9 +15,8 @@ export function readForm(folder: string, language: string): ReadWords<OwnForm> {
     return { type: 'words', words: { fields: [], messages: defaults } };
   const result = readWords(folder, FILE, formIn(language));
   if (result.type === 'mistakes') return result;
-  const { fields = [], messages = {} } = result.words;
-  const own = Object.entries(messages).filter(([, sentence]) => sentence !== undefined);
-  return { type: 'words', words: { fields, messages: { ...defaults, ...Object.fromEntries(own) } } };
+  const { fields = [], messages } = result.words;
+  return { type: 'words', words: { fields, messages: { ...defaults, ...messages } as FormMessages } };
 }
 
 const isCommentsOnly = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
