@@ -43,14 +43,12 @@ function sendsPassword(url: string, env: Environment): boolean {
 export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
   if (database.engine === 'sqlite') return [];
   const { url } = database;
-  return [
-    ...bareAtWarnings(name, url),
-    ...(sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable'
-      ? [
-          `${name} has sslmode=disable, so all data is sent to PostgreSQL without encryption. Set sslmode=verify-full unless the network is private.`,
-        ]
-      : []),
-  ];
+  const warnings = bareAtWarnings(name, url);
+  if (sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable')
+    warnings.push(
+      `${name} has sslmode=disable, so all data is sent to PostgreSQL without encryption. Set sslmode=verify-full unless the network is private.`,
+    );
+  return warnings;
 }
 
 export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {

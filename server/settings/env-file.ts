@@ -181,14 +181,9 @@ function readEnvFile(file: string, name: string): EnvFile {
     text = textOf(file);
   } catch (error) {
     const code = errorCode(error) ?? '';
-    return code === 'ENOENT'
-      ? NO_ENTRIES
-      : {
-          ...NO_ENTRIES,
-          mistakes: [
-            { message: `The file ${file} cannot be read (${code}). Grant this user read permission.` },
-          ],
-        };
+    if (code === 'ENOENT') return NO_ENTRIES;
+    const message = `The file ${file} cannot be read (${code}). Grant this user read permission.`;
+    return { ...NO_ENTRIES, mistakes: [{ message }] };
   }
   const line = lineOfForeignCharacter(text);
   if (line !== null) return { ...NO_ENTRIES, mistakes: [{ file: name, line, message: NOT_UTF_8 }] };
