@@ -85,14 +85,9 @@ function guideFileMistakes(
   const file = statSync(guideFileIn(folder, name), { throwIfNoEntry: false });
   if (!file?.isFile())
     return [{ entry, message: `needs article/${name}. Add the missing file, or remove the entry` }];
-  return file.size > megabytes * 1e6
-    ? [
-        {
-          entry,
-          message: `names a file of ${Math.ceil(file.size / 1e6)} MB, but ${reason(megabytes)}. Use a smaller file`,
-        },
-      ]
-    : [];
+  if (file.size <= megabytes * 1e6) return [];
+  const message = `names a file of ${Math.ceil(file.size / 1e6)} MB, but ${reason(megabytes)}. Use a smaller file`;
+  return [{ entry, message }];
 }
 
 /** The article's folder is not served. */
