@@ -123,17 +123,13 @@ export function wordsMissingFor(
   if (words.type === 'mistakes') return [];
   const { guideFile, newLeadEmail } = words.campaign;
   return [
-    ...(settings.guideEmail === 'attachment' && guideFile === null
-      ? [
-          'GUIDE_EMAIL is attachment, but emails/guide.yaml names no file. Put the file into the campaign’s article/ folder, and add "attachment: guide.pdf" with its name to guide.yaml.',
-        ]
-      : []),
-    ...(settings.newLeadEmail === 'weekly' && newLeadEmail.week === undefined
-      ? [
-          'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
-        ]
-      : []),
-  ];
+    settings.guideEmail === 'attachment' &&
+      guideFile === null &&
+      'GUIDE_EMAIL is attachment, but emails/guide.yaml names no file. Put the file into the campaign’s article/ folder, and add "attachment: guide.pdf" with its name to guide.yaml.',
+    settings.newLeadEmail === 'weekly' &&
+      newLeadEmail.week === undefined &&
+      'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
+  ].filter((sentence) => sentence !== false);
 }
 
 /** Returns all words, or the mistakes of all files. */
