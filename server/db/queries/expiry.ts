@@ -33,17 +33,9 @@ export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
     const before = cutoffs[expiry.cutoff];
     return before === null ? [] : [stepOf(table as ByColumn, before)];
   });
-  return [
-    ...byColumn,
-    ...(unverified === null
-      ? []
-      : [
-          codesStep(unverified),
-          unverifiedStep(unverified),
-          // Runs last, because the rows above keep an address in use.
-          suppressionsStep(unverified),
-        ]),
-  ];
+  if (unverified === null) return byColumn;
+  // Suppressions come last, because the rows before keep an address in use.
+  return [...byColumn, codesStep(unverified), unverifiedStep(unverified), suppressionsStep(unverified)];
 }
 
 export async function takeStep(db: Db, step: ExpiryStep, limit: number): Promise<Outcome | null> {
