@@ -102,49 +102,42 @@ export const guideEmailSchemaOf = (folder: string) =>
 
 export const landingSchemaOf = (folder: string) =>
   Landing.check(
-    reporting((landing) => {
+    reporting(function* (landing: Landing) {
       const { inside, benefits, testimonials } = landing;
-      return [
-        ...orderMistakes(landing),
-        ...mediaOf(landing).flatMap(({ entry, files }) => mediaMistakesAt(folder, entry, files)),
-        ...(inside !== undefined && benefits === undefined
-          ? [
-              {
-                entry: ['inside'],
-                message:
-                  'belongs to the end of benefits, which are missing. Add benefits, or remove this entry',
-              },
-            ]
-          : []),
-        ...(benefits?.cards ?? []).flatMap(({ icon }, at) => {
-          const message = iconMistake(icon);
-          return message === null ? [] : [{ entry: ['benefits', 'cards', at, 'icon'], message }];
-        }),
-        ...(testimonials?.cards ?? []).flatMap(({ image = '' }, at) => {
-          const name = portraitIn(image);
-          const message = `must be only the name, ${name}. The page uses media/${name}.avif and media/${name}.webp`;
-          return name === image ? [] : [{ entry: ['testimonials', 'cards', at, 'image'], message }];
-        }),
-      ];
+      yield* orderMistakes(landing);
+      for (const { entry, files } of mediaOf(landing)) yield* mediaMistakesAt(folder, entry, files);
+      if (inside !== undefined && benefits === undefined)
+        yield {
+          entry: ['inside'],
+          message: 'belongs to the end of benefits, which are missing. Add benefits, or remove this entry',
+        };
+      for (const [at, { icon }] of (benefits?.cards ?? []).entries()) {
+        const message = iconMistake(icon);
+        if (message !== null) yield { entry: ['benefits', 'cards', at, 'icon'], message };
+      }
+      for (const [at, { image = '' }] of (testimonials?.cards ?? []).entries()) {
+        const name = portraitIn(image);
+        const message = `must be only the name, ${name}. The page uses media/${name}.avif and media/${name}.webp`;
+        if (name !== image) yield { entry: ['testimonials', 'cards', at, 'image'], message };
+      }
     }),
   );
 
-function orderMistakes(landing: Landing): WordsMistake[] {
+function* orderMistakes(landing: Landing): Iterable<WordsMistake> {
   const { sections } = landing;
-  if (sections === undefined) return [];
+  if (sections === undefined) return;
   const isPresent = (name: SectionName) => landing[name] !== undefined;
-  return [
-    ...sections.flatMap((name, at) => {
-      const entry = ['sections', at];
-      if (sections.indexOf(name) < at)
-        return { entry, message: `${name} is in the list twice. Remove one of the two` };
-      if (!isPresent(name))
-        return { entry, message: `there is no section ${name}. Write its words, or remove the name` };
-      return [];
-    }),
-    ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
-      entry: [name],
-      message: `is not in the list of sections, so no visitor would see it. Add ${name} to the list, or remove these words`,
-    })),
-  ];
+  for (const [at, name] of sections.entries()) {
+    const entry = ['sections', at];
+    if (sections.indexOf(name) < at)
+      yield { entry, message: `${name} is in the list twice. Remove one of the two` };
+    else if (!isPresent(name))
+      yield { entry, message: `there is no section ${name}. Write its words, or remove the name` };
+  }
+  for (const name of SECTIONS)
+    if (isPresent(name) && !sections.includes(name))
+      yield {
+        entry: [name],
+        message: `is not in the list of sections, so no visitor would see it. Add ${name} to the list, or remove these words`,
+      };
 }
