@@ -79,15 +79,12 @@ const KINDS: Readonly<Record<string, readonly [name: string, begins: RegExp]>> =
 /** @returns phrases that follow the name of the entry that needs the files */
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
-  const missing = files.filter((file) => !names.includes(file));
-  return [
-    ...(missing.length > 0
-      ? [
-          `needs ${missing.map((file) => `media/${file}`).join(', ')}. Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`,
-        ]
-      : []),
-    ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
-  ];
+  const missing = files.filter((file) => !names.includes(file)).map((file) => `media/${file}`);
+  const found = files.filter((file) => names.includes(file));
+  const wrong = found.flatMap((file) => mistakesInFile(folder, file));
+  if (missing.length === 0) return wrong;
+  const cure = `Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`;
+  return [`needs ${missing.join(', ')}. ${cure}`, ...wrong];
 }
 
 /** @returns phrases with the name of the file */
