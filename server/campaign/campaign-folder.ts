@@ -97,31 +97,20 @@ export const inVariant = (variant: string, file: string): string => path.join('v
 export function variantMistakes(folder: string): Mistake[] {
   const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
   const names = variantsIn(folder);
-  return [
-    ...namesIn(path.join(folder, 'variants'))
-      .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
-      .map((name) =>
-        at(
-          `variants/${name}`,
-          `must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name ${OWN_PAGE} is reserved for the campaign’s own page.`,
-        ),
-      ),
-    ...(names.length > MOST_VARIANTS
-      ? [
-          at(
-            'variants',
-            `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`,
-          ),
-        ]
-      : []),
-    ...names.flatMap((name) => {
-      const files = namesIn(path.join(folder, 'variants', name)).filter((file) => !isHidden(file));
-      if (files.length === 0) return at(`variants/${name}`, `is empty. ${MAY_CONTAIN}`);
-      return files
-        .filter((file) => !VARIANT_FILES.some((known) => known === file))
-        .map((file) => at(inVariant(name, file), `is the same for all variants. ${MAY_CONTAIN}`));
-    }),
-  ];
+  const mistakes = namesIn(path.join(folder, 'variants'))
+    .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
+    .map((name) => at(`variants/${name}`, MUST_BE_NAMED));
+  const tooMany = `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`;
+  if (names.length > MOST_VARIANTS) mistakes.push(at('variants', tooMany));
+  for (const name of names) {
+    const files = namesIn(path.join(folder, 'variants', name)).filter((file) => !isHidden(file));
+    if (files.length === 0) mistakes.push(at(`variants/${name}`, `is empty. ${MAY_CONTAIN}`));
+    for (const file of files)
+      if (!VARIANT_FILES.some((known) => known === file))
+        mistakes.push(at(inVariant(name, file), `is the same for all variants. ${MAY_CONTAIN}`));
+  }
+  return mistakes;
 }
 
+const MUST_BE_NAMED = `must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name ${OWN_PAGE} is reserved for the campaign’s own page.`;
 const MAY_CONTAIN = `A variant may only contain ${VARIANT_FILES.join(', ')}.`;
