@@ -135,13 +135,8 @@ async function sealBatch(
       if (facts === null || !isComplete) return [];
       const { mail_id: id, finished_at: at, reply = null } = mails.get(rowId) ?? {};
       const mail = { message_id: id ? messageIdOf(id) : null, mailed_at: at ? isoTime(at) : null, reply };
-      return [
-        {
-          kind,
-          rowId,
-          content: kind === 'consent' ? { ...facts, page: publicUrl, ...mail } : facts,
-        } as NewEntry,
-      ];
+      const content = kind === 'consent' ? { ...facts, page: publicUrl, ...mail } : facts;
+      return [{ kind, rowId, content } as NewEntry];
     });
     await appendEntries(tx, added, { secrets, now });
     return { sealed: added.length, waitingId: rows[firstWaiting]?.row_id ?? null };
