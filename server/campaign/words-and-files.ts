@@ -20,16 +20,14 @@ import { linkMistake } from '#shared/words.ts';
 
 export const siteSchemaOf = (folder: string, variant: string | null = null) =>
   Site.check(
-    reporting(({ footerLinks, readOn, logo, download }) => [
-      ...linkMistakes(folder, variant, [
-        ...footerLinks.map(({ href }, at) => ({ entry: ['footerLinks', at, 'href'], href })),
-        ...(readOn === undefined ? [] : [{ entry: ['readOn', 'href'], href: readOn.href }]),
-      ]),
-      ...(download === undefined
-        ? []
-        : guideFileMistakes(folder, ['download', 'file'], download.file, DOWNLOAD)),
-      ...(logo === undefined ? [] : mediaMistakesAt(folder, ['logo'], [logo])),
-    ]),
+    reporting(function* ({ footerLinks, readOn, logo, download }: Site) {
+      const links: Link[] = footerLinks.map(({ href }, at) => ({ entry: ['footerLinks', at, 'href'], href }));
+      if (readOn !== undefined) links.push({ entry: ['readOn', 'href'], href: readOn.href });
+      yield* linkMistakes(folder, variant, links);
+      if (download !== undefined)
+        yield* guideFileMistakes(folder, ['download', 'file'], download.file, DOWNLOAD);
+      if (logo !== undefined) yield* mediaMistakesAt(folder, ['logo'], [logo]);
+    }),
   );
 
 const mediaMistakesAt = (
@@ -38,11 +36,9 @@ const mediaMistakesAt = (
   files: readonly string[],
 ): WordsMistake[] => mediaMistakes(folder, files).map((message) => ({ entry, message }));
 
-function linkMistakes(
-  folder: string,
-  variant: string | null,
-  links: readonly { readonly entry: readonly PropertyKey[]; readonly href: string }[],
-): WordsMistake[] {
+type Link = { readonly entry: readonly PropertyKey[]; readonly href: string };
+
+function linkMistakes(folder: string, variant: string | null, links: readonly Link[]): WordsMistake[] {
   const toSections = links.filter(({ href }) => /^#./.test(href));
   const anchors = toSections.length === 0 ? [] : anchorsOf(folder, variant);
   return toSections.flatMap(({ entry, href }) => {
