@@ -153,16 +153,11 @@ const MOST_REFUSALS_READ = 1_000;
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   const since = now - HOUR_MS;
   if (await wasAnySent(db, since)) return false;
-  const columns = ['network', 'recipient_domain', 'reply'] as const;
+  const replies = db.selectFrom('outbox').select(['network', 'recipient_domain', 'reply']).distinct();
   const refused = await Promise.all(
     [
-      db.selectFrom('outbox').select(columns).distinct().where(isRefused).where('finished_at', '>=', since),
-      db
-        .selectFrom('outbox')
-        .select(columns)
-        .distinct()
-        .where(isQueued)
-        .where('error_class', '=', REFUSES_US),
+      replies.where(isRefused).where('finished_at', '>=', since),
+      replies.where(isQueued).where('error_class', '=', REFUSES_US),
     ].map((query) => query.where('network', 'is not', null).limit(MOST_REFUSALS_READ).execute()),
   );
   const mails = refused.flat().filter(({ reply }) => !isAboutAddress(reply ?? ''));
