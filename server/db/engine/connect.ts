@@ -105,18 +105,11 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
   const log = hasLog ? createLogFlush(logOf(file)) : null;
+  const flush = log?.flush ?? (async () => {});
   const writes = createLastWrites(options.clock ?? Date.now);
   const patienceMs = options.patienceMs ?? PATIENCE_MS;
-  const db: Db = new Kysely<Schema>({
-    dialect: createSqliteDialect({
-      sqlite,
-      patienceMs,
-      isFileOurs,
-      flush: log?.flush ?? (async () => {}),
-      writes,
-    }),
-    ...logTo(options),
-  });
+  const dialect = createSqliteDialect({ sqlite, patienceMs, isFileOurs, flush, writes });
+  const db: Db = new Kysely<Schema>({ dialect, ...logTo(options) });
   return {
     db,
     engine: 'sqlite',
@@ -144,12 +137,8 @@ function createLogFlush(file: string): {
       handle ??= await open(file, 'r+');
       await handle.datasync();
     } catch (error) {
-      throw Object.assign(
-        sqliteError(SQLITE_IOERR, 'The write-ahead log could not be flushed to the disk.'),
-        {
-          cause: error,
-        },
-      );
+      const failure = sqliteError(SQLITE_IOERR, 'The write-ahead log could not be flushed to the disk.');
+      throw Object.assign(failure, { cause: error });
     }
   });
   return { flush, close: async () => handle?.close() };
