@@ -89,15 +89,13 @@ export function lookAtSecretFile(file: string): SecretFile {
     if (errorCode(error) === 'ENOENT') return { type: 'missing' };
     throw error;
   }
-  if (!KEPT_SECRET.test(text)) {
-    return {
-      type: 'unusable',
-      sentence:
-        `${file} is empty, truncated or not a secret (it must have at least 43 characters on one line). Restore the file from a backup. ` +
-        'Without a backup, delete the file and set APP_SECRET to a new secret. Visitors must then request new codes.',
-    };
-  }
-  return { type: 'secret', secret: text };
+  if (KEPT_SECRET.test(text)) return { type: 'secret', secret: text };
+  return {
+    type: 'unusable',
+    sentence:
+      `${file} is empty, truncated or not a secret (it must have at least 43 characters on one line). Restore the file from a backup. ` +
+      'Without a backup, delete the file and set APP_SECRET to a new secret. Visitors must then request new codes.',
+  };
 }
 
 /**
