@@ -186,13 +186,8 @@ function dayRows(
     const until = Math.min(day + step - 1, last);
     const sums = noSums();
     for (let at = day; at <= until; at += 1) addTo(sums, days.get(at) ?? noSums());
-    const areViewsCounted = firstDayOfViews !== null && until >= firstDayOfViews;
-    rows.push({
-      day: dayAsText(day),
-      days: until - day + 1,
-      ...sums,
-      seen: areViewsCounted ? sums.seen : null,
-    });
+    const seen = firstDayOfViews !== null && until >= firstDayOfViews ? sums.seen : null;
+    rows.push({ day: dayAsText(day), days: until - day + 1, ...sums, seen });
   }
   return rows;
 }
