@@ -6,7 +6,7 @@ import { gfmFootnote, gfmFootnoteHtml } from 'micromark-extension-gfm-footnote';
 import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
-import { mistakesInFile } from '#server/campaign/pictures.ts';
+import { mistakeInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
 import { type Mistake, mistakesOf } from '#server/platform/mistakes.ts';
@@ -271,5 +271,5 @@ function pictureMistake(folder: string, href: string): string | null {
     return 'must end with .svg, .webp, .avif, .png or .jpg. Save the picture in one of these formats';
   if (!namesIn(path.join(folder, 'media')).includes(name))
     return 'does not exist. Put a file with exactly this name into the campaign’s media/ folder';
-  return mistakesInFile(folder, name)[0]?.replace(/^\S+ /, '') ?? null;
+  return mistakeInFile(folder, name);
 }

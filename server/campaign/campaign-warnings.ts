@@ -12,7 +12,7 @@ import {
   variantsIn,
 } from '#server/campaign/campaign-folder.ts';
 import { type Campaign, readCampaign } from '#server/campaign/campaign.ts';
-import { mediaOf, mistakesInFile, sizeWarning, weightWarning } from '#server/campaign/pictures.ts';
+import { mediaOf, mistakeInFile, sizeWarning, weightWarning } from '#server/campaign/pictures.ts';
 import { textsIn } from '#server/campaign/sample.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
@@ -120,9 +120,7 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
       .filter((file) => read.includes(file) && file.startsWith('media/'))
       .flatMap((file) => {
         const place = path.join(folder, file);
-        const [wrong = null] = mistakesInFile(folder, path.posix.basename(file)).map((phrase) =>
-          phrase.replace(/^\S+ /, ''),
-        );
+        const wrong = mistakeInFile(folder, path.posix.basename(file));
         return [wrong, weightWarning(place), wrong === null ? sizeWarning(place) : null].flatMap((message) =>
           message === null ? [] : [warning(file, message)],
         );

@@ -80,22 +80,22 @@ const KINDS: Readonly<Record<string, readonly [name: string, begins: RegExp]>> =
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
   const missing = files.filter((file) => !names.includes(file)).map((file) => `media/${file}`);
-  const found = files.filter((file) => names.includes(file));
-  const wrong = found.flatMap((file) => mistakesInFile(folder, file));
-  if (missing.length === 0) return wrong;
   const cure = `Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`;
-  return [`needs ${missing.join(', ')}. ${cure}`, ...wrong];
+  const mistakes = missing.length === 0 ? [] : [`needs ${missing.join(', ')}. ${cure}`];
+  for (const file of files) {
+    const mistake = names.includes(file) ? mistakeInFile(folder, file) : null;
+    if (mistake !== null) mistakes.push(`media/${file} ${mistake}`);
+  }
+  return mistakes;
 }
 
-/** @returns phrases with the name of the file */
-export function mistakesInFile(folder: string, file: string): string[] {
+/** @returns a phrase that follows the name of the file */
+export function mistakeInFile(folder: string, file: string): string | null {
   const place = path.join(folder, 'media', file);
   const [kind, begins] = KINDS[path.extname(file)] ?? [];
   if (begins !== undefined && !begins.test(beginOf(place)))
-    return [`media/${file} does not contain ${kind}. Save the file as ${kind}`];
-  return kind === 'SVG' && svgSize(place) === null
-    ? [`media/${file} has no viewBox. Export the SVG with a viewBox`]
-    : [];
+    return `does not contain ${kind}. Save the file as ${kind}`;
+  return kind === 'SVG' && svgSize(place) === null ? 'has no viewBox. Export the SVG with a viewBox' : null;
 }
 
 function beginOf(file: string): string {
