@@ -472,17 +472,14 @@ const ownFields = z.array(ownField).check(
             entry: [at, entry],
             message: `${field[entry]} is already used by another field. Choose another ${entry}`,
           };
-      for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
-        OwnField['properties']
-      >)[])
-        if (
-          firstWith((other) => other.properties?.[program], at) < at &&
-          field.properties?.[program] !== undefined
-        )
+      for (const tool of TOOL_NAMES) {
+        const property = field.properties?.[tool];
+        if (property !== undefined && firstWith((other) => other.properties?.[tool], at) < at)
           yield {
-            entry: [at, 'properties', program],
-            message: `${field.properties[program]} is already used for another field. Choose another property`,
+            entry: [at, 'properties', tool],
+            message: `${property} is already used for another field. Choose another property`,
           };
+      }
       length += longestAnswer(field);
       if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
         isTooMuch = true;
