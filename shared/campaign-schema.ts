@@ -464,7 +464,6 @@ const ownFields = z.array(ownField).check(
     const firstWith = (key: (field: OwnField) => string | undefined, at: number) =>
       fields.findIndex((field) => key(field) !== undefined && key(field) === key(fields[at]!));
     let length = 0;
-    let isTooMuch = false;
     for (const [at, field] of fields.entries()) {
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
@@ -480,14 +479,13 @@ const ownFields = z.array(ownField).check(
             message: `${property} is already used for another field. Choose another property`,
           };
       }
+      const before = length;
       length += longestAnswer(field);
-      if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
-        isTooMuch = true;
+      if (before <= ANSWERS_MAX_LENGTH && length > ANSWERS_MAX_LENGTH)
         yield {
           entry: [at],
           message: `the answers up to this field may have ${length} characters, but a form accepts only ${ANSWERS_MAX_LENGTH}. Set a smaller maxLength, or ask fewer questions`,
         };
-      }
     }
   }),
 );
