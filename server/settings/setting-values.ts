@@ -73,13 +73,12 @@ const PAGE_URL = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 export const pageUrl: ReadSetting<string> = (text) => {
   if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };
-  return PAGE_URL.test(text)
-    ? { value: text }
-    : {
-        mistakes: [
-          'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
-        ],
-      };
+  if (PAGE_URL.test(text)) return { value: text };
+  return {
+    mistakes: [
+      'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
+    ],
+  };
 };
 
 const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
@@ -151,13 +150,12 @@ export const mailbox: ReadSetting<Mailbox> = (text) => {
     name: quoted?.replaceAll(/\\(.)/g, '$1') ?? typed.trim(),
     address: address.trim(),
   };
-  return isSingleLine(value.name) && isOperatorAddress(value.address)
-    ? { value }
-    : {
-        mistakes: [
-          'must be a single e-mail address with an optional name, such as guide@example.com or Guide <guide@example.com>, without "mailto:" or ";"',
-        ],
-      };
+  if (isSingleLine(value.name) && isOperatorAddress(value.address)) return { value };
+  return {
+    mistakes: [
+      'must be a single e-mail address with an optional name, such as guide@example.com or Guide <guide@example.com>, without "mailto:" or ";"',
+    ],
+  };
 };
 
 /** Leaves room for the local part in an e-mail address of 254 characters. */
