@@ -87,16 +87,11 @@ function loginMistake(url: string): string | null {
 
 /** Warns of an unencoded "@", which is interpreted as intended, because no host can contain one. */
 function bareAtWarnings(name: string, url: string): string[] {
-  const parsed = URL.parse(url);
-  const isBare =
-    parsed !== null &&
-    /%40/.test(parsed.username + parsed.password) &&
-    /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url);
-  return isBare
-    ? [
-        `${name} contains an "@" in the user or password. Write %40 instead, so that the URL cannot be misread.`,
-      ]
-    : [];
+  const { username, password } = new URL(url);
+  if (!/%40/.test(username + password) || !/^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url)) return [];
+  return [
+    `${name} contains an "@" in the user or password. Write %40 instead, so that the URL cannot be misread.`,
+  ];
 }
 
 export const smtpUrl: ReadSetting<string> = (text) => {
