@@ -30,21 +30,14 @@ export function readArticle(folder: string): ReadWords<Article> {
   const interfaceWords = readWords(folder, 'interface.yaml', Interface);
   const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
   const article = renderArticle(read.text, words ?? {});
-  const notesMistakes =
-    words && !words.notes && article?.html.includes('<section data-footnotes')
-      ? [
-          {
-            file,
-            message: 'footnotes need two words. Copy "article: notes:" from the sample’s interface.yaml.',
-          },
-        ]
-      : [];
-  const inBody = mistakesInBody(parts.body, folder).map(({ line, phrase }): Mistake => ({
-    file,
-    line: line + parts.bodyLine - 1,
-    message: `${phrase}.`,
-  }));
-  const mistakes = [...notesMistakes, ...inBody];
+  const mistakes: Mistake[] = [];
+  if (words && !words.notes && article?.html.includes('<section data-footnotes'))
+    mistakes.push({
+      file,
+      message: 'footnotes need two words. Copy "article: notes:" from the sample’s interface.yaml.',
+    });
+  for (const { line, phrase } of mistakesInBody(parts.body, folder))
+    mistakes.push({ file, line: line + parts.bodyLine - 1, message: `${phrase}.` });
   return article === null || mistakes.length > 0
     ? mistakesOf(...mistakes)
     : { type: 'words', words: article };
