@@ -65,14 +65,9 @@ export function readConfig(env: Environment): ConfigResult {
   mistakes.push(...mistakesAcrossSettings({ texts, values: values as Partial<SettingValues>, env }));
   if (mistakes.length > 0) return { type: 'mistakes', mistakes };
   const config = configFrom(values as SettingValues);
-  return {
-    type: 'config',
-    config,
-    warnings: [
-      ...(config.mail.kind === 'smtp' ? smtpWarnings(config.mail.url) : []),
-      ...databaseWarnings('DATABASE_URL', config.database),
-    ],
-  };
+  const mailWarnings = config.mail.kind === 'smtp' ? smtpWarnings(config.mail.url) : [];
+  const warnings = [...mailWarnings, ...databaseWarnings('DATABASE_URL', config.database)];
+  return { type: 'config', config, warnings };
 }
 
 /** In limits, 0 means no limit. */
