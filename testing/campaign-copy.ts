@@ -31,7 +31,7 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
 export const withLastingCampaignCopy = <Result>(test: (folder: string) => Promise<Result>): Promise<Result> =>
   inFolder((folder) => test(copyCampaign(folder)));
 
-/** The text of each file, a function that changes it, or null to remove the file. */
+/** The text of each file, a function that changes it, or null to remove the file or folder. */
 export type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
 
 export const adding = (lines: string) => (text: string) => `${text}\n${lines}`;
@@ -40,7 +40,7 @@ export function changeFiles(folder: string, changes: Changes): void {
   for (const [file, change] of Object.entries(changes)) {
     const place = path.join(folder, file);
     mkdirSync(path.dirname(place), { recursive: true });
-    if (change === null) rmSync(place);
+    if (change === null) rmSync(place, { recursive: true });
     else writeFileSync(place, typeof change === 'function' ? change(readFileSync(place, 'utf8')) : change);
   }
 }

@@ -11,19 +11,18 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 
 import { parse, parseDocument, stringify } from 'yaml';
 
 import { SECTIONS } from '#shared/campaign-schema.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { adding, changeFiles, type Changes } from '#testing/campaign-copy.ts';
 import { COUNTER_ORIGIN, UMAMI_SITE } from '#testing/visit-counter.ts';
 
-const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
-const REARRANGED = path.join(PROJECT_FOLDER, 'testing', 'rearranged');
 
 function digest(folder: string): string {
   const hash = createHash('sha256');
@@ -38,11 +37,22 @@ function digest(folder: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function keptCampaign(name: string, write: (folder: string) => void): string {
+/**
+ * A copy of the test campaign.
+ * @param overlays folders to be copied into it after the changes
+ */
+function changedCampaign(
+  name: string,
+  changes: Changes,
+  ...overlays: readonly (readonly [from: string, to: string])[]
+): string {
   mkdirSync(FOLDER, { recursive: true });
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
-    write(making);
+    cpSync(TEST_CAMPAIGN, making, { recursive: true });
+    changeFiles(making, changes);
+    for (const [from, to] of overlays)
+      cpSync(path.join(import.meta.dirname, from), path.join(making, to), { recursive: true });
     chmodSync(making, 0o755);
     const folder = path.join(FOLDER, `${name}-${digest(making)}`);
     try {
@@ -56,123 +66,82 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   }
 }
 
-const withLanding = (
-  name: string,
-  landing: string,
-  { media = [], texts = {} }: { media?: readonly string[]; texts?: Readonly<Record<string, string>> } = {},
-): string =>
-  keptCampaign(name, (folder) => {
-    cpSync(TEST_CAMPAIGN, folder, {
-      recursive: true,
-      filter: (place) => !/[\\/]media$|landing\.yaml$/.test(place),
-    });
-    writeFileSync(path.join(folder, 'landing.yaml'), landing);
-    for (const [file, text] of Object.entries(texts)) writeFileSync(path.join(folder, file), text);
-    for (const source of media) cpSync(source, path.join(folder, 'media'), { recursive: true });
-  });
-
-const mediaOf = (campaign: string): string => path.join(campaign, 'media');
-
-const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
-
 export const AFTER_CODE = 'https://shop.example.com/thank-you';
 export const DOWNLOAD = `%PDF-1.7\n${'The guide. '.repeat(20_000)}`;
 
-const siteOf = (campaign: string, ...lines: readonly string[]): string =>
-  `${readFileSync(path.join(campaign, 'site.yaml'), 'utf8')}\n${lines.join('\n')}\n`;
-
 /** With everything that is optional in site.yaml, except a visit counter. */
 export const rearrangedCampaign = (): string =>
-  withLanding('rearranged', landingOf(REARRANGED), {
-    media: [mediaOf(REARRANGED)],
-    texts: {
-      'site.yaml': siteOf(
-        TEST_CAMPAIGN,
-        'noindex: true',
-        `afterCode: ${AFTER_CODE}`,
-        'download: { label: Download as PDF, file: the-guide.pdf }',
-        'readOn: { label: Book a call, href: https://example.com/call }',
+  changedCampaign(
+    'rearranged',
+    {
+      media: null,
+      'site.yaml': adding(
+        [
+          'noindex: true',
+          `afterCode: ${AFTER_CODE}`,
+          'download: { label: Download as PDF, file: the-guide.pdf }',
+          'readOn: { label: Book a call, href: https://example.com/call }',
+        ].join('\n'),
       ),
       'article/the-guide.pdf': DOWNLOAD,
-      'interface.yaml': readFileSync(path.join(TEST_CAMPAIGN, 'interface.yaml'), 'utf8').replace(
-        /^ {2}(?:endTitle|endText): .*\n/gm,
-        '',
-      ),
+      'interface.yaml': (text) => text.replace(/^ {2}(?:endTitle|endText): .*\n/gm, ''),
     },
-  });
+    ['rearranged', '.'],
+  );
 
 /** Counted by Umami. */
 export function reversedCampaign(): string {
-  const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
-  const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
+  const readLanding = (text: string) => parse(text) as Readonly<Record<string, unknown>>;
+  const rearranged = path.join(import.meta.dirname, 'rearranged', 'landing.yaml');
+  const { logos, questions } = readLanding(readFileSync(rearranged, 'utf8'));
   const sections = SECTIONS.toReversed();
-  return withLanding('reversed', stringify({ ...landing, sections, logos, questions }), {
-    media: [mediaOf(TEST_CAMPAIGN), mediaOf(REARRANGED)],
-    texts: {
-      'site.yaml': siteOf(
-        TEST_CAMPAIGN,
-        `analytics: { tool: umami, script: ${COUNTER_ORIGIN}/script.js, site: ${UMAMI_SITE} }`,
-      ),
-    },
-  });
-}
-
-const without = (file: string, ...entries: readonly string[]): string => {
-  const words = parseDocument(readFileSync(path.join(TEST_CAMPAIGN, file), 'utf8'));
-  for (const entry of entries) words.deleteIn(entry.split('.'));
-  return words.toString();
-};
-
-/** Without anything that is optional. */
-export function bareCampaign(): string {
-  const article = readFileSync(path.join(TEST_CAMPAIGN, 'article', 'article.md'), 'utf8');
-  return withLanding(
-    'bare',
-    without('landing.yaml', ...SECTIONS, 'figures', 'inside', 'bar', 'hero.imageAlt', 'promise.imageAlt'),
+  return changedCampaign(
+    'reversed',
     {
-      texts: {
-        'interface.yaml': without(
-          'interface.yaml',
-          'steps',
-          'article',
-          'content.readingTime',
-          'content.prompt',
-          'verification.whileYouWait',
-          'verification.wrongCode',
-        ),
-        // Footnotes need words of interface.yaml.
-        'article/article.md': article.replaceAll(/\[\^1\](?::[\s\S]*)?/g, ''),
-      },
+      'landing.yaml': (text) => stringify({ ...readLanding(text), sections, logos, questions }),
+      'site.yaml': countedBy('umami', `script.js, site: ${UMAMI_SITE}`),
     },
+    ['rearranged/media', 'media'],
   );
 }
 
-const copied = (name: string, change: (folder: string) => void = () => {}): string =>
-  keptCampaign(name, (folder) => {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    change(folder);
+const countedBy = (tool: string, words: string) =>
+  adding(`analytics: { tool: ${tool}, script: ${COUNTER_ORIGIN}/${words} }`);
+
+const without =
+  (...entries: readonly string[]) =>
+  (text: string): string => {
+    const words = parseDocument(text);
+    for (const entry of entries) words.deleteIn(entry.split('.'));
+    return words.toString();
+  };
+
+/** Without anything that is optional. */
+export const bareCampaign = (): string =>
+  changedCampaign('bare', {
+    media: null,
+    'landing.yaml': without(...SECTIONS, 'figures', 'inside', 'bar', 'hero.imageAlt', 'promise.imageAlt'),
+    'interface.yaml': without(
+      'steps',
+      'article',
+      'content.readingTime',
+      'content.prompt',
+      'verification.whileYouWait',
+      'verification.wrongCode',
+    ),
+    // Footnotes need words of interface.yaml.
+    'article/article.md': (text) => text.replaceAll(/\[\^1\](?::[\s\S]*)?/g, ''),
   });
 
 /** Its site is built for the path /guide. */
-export const campaignUnderPath = (): string => copied('under-guide');
+export const campaignUnderPath = (): string => changedCampaign('under-guide', {});
 
-const overlaid = (name: string, from: string, to: string): string =>
-  copied(name, (folder) =>
-    cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true }),
-  );
+export const ownFieldsCampaign = (): string => changedCampaign('own-fields', {}, ['own-fields', '.']);
 
-export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
+export const variantsCampaign = (): string => changedCampaign('variants', {}, ['variants', 'variants']);
 
-export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
-
-const countedBy = (tool: string, words: string): string =>
-  copied(`counted-by-${tool}`, (folder) =>
-    writeFileSync(
-      path.join(folder, 'site.yaml'),
-      siteOf(TEST_CAMPAIGN, `analytics: { tool: ${tool}, script: ${COUNTER_ORIGIN}/${words} }`),
-    ),
-  );
-
-export const plausibleCampaign = (): string => countedBy('plausible', 'js/pa-abc_123.js');
+export const plausibleCampaign = (): string =>
+  changedCampaign('counted-by-plausible', { 'site.yaml': countedBy('plausible', 'js/pa-abc_123.js') });
 /** Its site is built for the path /other. */
-export const matomoCampaign = (): string => countedBy('matomo', "matomo.js, site: '7'");
+export const matomoCampaign = (): string =>
+  changedCampaign('counted-by-matomo', { 'site.yaml': countedBy('matomo', "matomo.js, site: '7'") });
