@@ -11,8 +11,9 @@ import {
   type Route,
 } from '@playwright/test';
 
-import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { API, CodeRequested } from '#shared/api.ts';
+import { openTestDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
@@ -169,15 +170,11 @@ export const runDesk = ({ folder, env }: Site, ...command: readonly string[]): s
 
 export async function inDatabase<Result>(
   { folder }: Site,
-  work: (db: OpenDatabase['db']) => Promise<Result>,
+  work: (db: Db) => Promise<Result>,
 ): Promise<Result> {
   const file = path.join(folder, 'data', 'leads.db');
-  const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
-  try {
-    return await work(db);
-  } finally {
-    await close();
-  }
+  await using database = openTestDatabase({ engine: 'sqlite', file });
+  return await work(database.db);
 }
 
 export const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000');

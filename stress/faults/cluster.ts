@@ -78,9 +78,8 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     outage.unmailed.size === 0 && !outage.answers.has('500') && !outage.answers.has('no answer'),
   );
 
-  const { db, close } = databaseOf(site);
-  const emails = await db.selectFrom('leads').select('email').execute();
-  await close();
+  await using database = databaseOf(site);
+  const emails = await database.db.selectFrom('leads').select('email').execute();
   trial.expect(
     new Set(emails.map((lead) => lead.email)).size === emails.length,
     'one e-mail address became two leads',

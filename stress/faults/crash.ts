@@ -47,7 +47,8 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
           process.stdout.write(`${engine}: ${kill} kills, ${acknowledged.size} acknowledged\n`);
       }
     });
-    const { db, close } = databaseOf(site);
+    await using database = databaseOf(site);
+    const { db } = database;
     const end = Date.now() + PATIENCE_MS;
     const queued = db.selectFrom('webhook_events').select('id').where('state', '=', 'queued');
     while ((await queued.execute()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
@@ -66,7 +67,6 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
       'leads lost': account.lostLeads + account.falseSuccesses + account.withoutReceipt,
     });
     await expectEvents(trial, eventRows, engine, keeper, db);
-    await close();
   }
   return (
     `${kills} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +

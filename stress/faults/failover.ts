@@ -70,9 +70,8 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
     expect(unforeseen.length === 0, `${what}: unexpected responses ${unforeseen.join(', ')}`);
     expect(slowestMs <= ANSWERED_WITHIN_MS, `${what}: a response took ${slowestMs} ms`);
     await trial.expectKept(what, site, ledger);
-    const { db, close } = databaseOf(site);
-    const chain = await verifyChain(db, { secrets: deriveSecrets([TEST_SECRET]), now: Date.now() });
-    await close();
+    await using database = databaseOf(site);
+    const chain = await verifyChain(database.db, { secrets: deriveSecrets([TEST_SECRET]), now: Date.now() });
     expect(chain.errorCount === 0, `${what}: the consent chain has ${chain.errorCount} errors`);
     const backMs = (heard.find(({ at, status }) => at >= due && status === '202')?.at ?? Infinity) - due;
     expect(backMs <= BACK_WITHIN_MS, `${what}: out for ${backMs} ms`);

@@ -90,9 +90,12 @@ async function suffer(trial: Trial, fault: string, engine: Engine, seconds: numb
   await walk({ url, inbox, ledger });
 
   const account = await trial.expectKept(what, { ...site, inbox }, ledger);
-  const { db, close } = databaseOf(site);
-  const failed = await db.selectFrom('outbox').select('reply').where('state', '=', 'failed').execute();
-  await close();
+  await using database = databaseOf(site);
+  const failed = await database.db
+    .selectFrom('outbox')
+    .select('reply')
+    .where('state', '=', 'failed')
+    .execute();
   trial.expect(
     !isFinal || failed.every(({ reply }) => reply?.includes('Policy rejection')),
     `${what}: the reason of a refusal was not stored`,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { openDatabase } from '#server/db/engine/connect.ts';
+import { openTestDatabase } from '#testing/databases.ts';
 import type { PreparedSite } from '#testing/start-site.ts';
 import type { Ledger } from '#stress/harness/visitors.ts';
 
@@ -24,28 +24,23 @@ export type Account = {
 };
 
 export function databaseOf({ databaseUrl, folder }: WithDatabase) {
-  return databaseUrl.startsWith('file:')
-    ? openDatabase(
-        { engine: 'sqlite', file: path.resolve(folder, databaseUrl.slice('file:'.length)) },
-        () => {},
-      )
-    : openDatabase({ engine: 'postgres', url: databaseUrl }, () => {});
+  return openTestDatabase(
+    databaseUrl.startsWith('file:')
+      ? { engine: 'sqlite', file: path.resolve(folder, databaseUrl.slice('file:'.length)) }
+      : { engine: 'postgres', url: databaseUrl },
+  );
 }
 
 export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>; withoutReceipt: number }> {
-  const { db, close } = databaseOf(site);
-  try {
-    const leads = await db.selectFrom('leads').select('email').execute();
-    const withoutReceipt = await db
-      .selectFrom('leads')
-      .leftJoin('consent_receipts', 'consent_receipts.lead_id', 'leads.id')
-      .select('leads.id')
-      .where('consent_receipts.id', 'is', null)
-      .execute();
-    return { leads: new Set(leads.map(({ email }) => email)), withoutReceipt: withoutReceipt.length };
-  } finally {
-    await close();
-  }
+  await using database = databaseOf(site);
+  const leads = await database.db.selectFrom('leads').select('email').execute();
+  const withoutReceipt = await database.db
+    .selectFrom('leads')
+    .leftJoin('consent_receipts', 'consent_receipts.lead_id', 'leads.id')
+    .select('leads.id')
+    .where('consent_receipts.id', 'is', null)
+    .execute();
+  return { leads: new Set(leads.map(({ email }) => email)), withoutReceipt: withoutReceipt.length };
 }
 
 export async function settle(
