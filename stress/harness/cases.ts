@@ -118,11 +118,8 @@ async function withTrial<Result>(
           ...options,
         }),
       expect,
-      expectKept: async (what, site, ledger) => {
-        const { account, broken: promises } = await settle(site, ledger);
-        for (const promise of promises) expect(false, `${what}: ${promise}`);
-        return account;
-      },
+      expectKept: (what, site, ledger) =>
+        settle(site, ledger, (promise) => expect(false, `${what}: ${promise}`)),
       rows: () => {
         const rows = createRows();
         tables.push(rows);

@@ -46,7 +46,8 @@ export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>;
 export async function settle(
   site: Settled,
   ledger: Ledger,
-): Promise<{ account: Account; broken: readonly string[] }> {
+  onBroken: (promise: string) => void,
+): Promise<Account> {
   const { leads, withoutReceipt } = await leadsIn(site);
   const ids = site.inbox.mails.map(({ parsed }) => parsed.messageId);
   const unverified = [...ledger.unverified.keys()];
@@ -56,16 +57,13 @@ export async function settle(
     falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
     withoutReceipt,
   };
-  const account = {
+  for (const [promise, count] of Object.entries(promises)) if (count > 0) onBroken(`${promise}: ${count}`);
+  for (const line of new Set(ledger.wordless)) onBroken(`an error without a sentence: ${line}`);
+  return {
     ...promises,
     lost: promises.lostMails + promises.lostLeads + promises.falseSuccesses,
     unheardSuccesses: unverified.filter((email) => leads.has(email)).length,
     duplicates: ids.length - new Set(ids).size,
     mails: ids.length,
   };
-  const broken = [
-    ...Object.entries(promises).flatMap(([promise, count]) => (count > 0 ? [`${promise}: ${count}`] : [])),
-    ...Array.from(new Set(ledger.wordless), (line) => `an error without a sentence: ${line}`),
-  ];
-  return { account, broken };
 }
