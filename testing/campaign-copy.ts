@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -19,13 +19,9 @@ export function copyCampaign(folder: string, form = ''): string {
 
 /** For work that does not wait. */
 export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-  try {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    return test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(path.join(os.tmpdir(), 'campaign-'));
+  cpSync(TEST_CAMPAIGN, folder.path, { recursive: true });
+  return test(folder.path);
 }
 
 export const withLastingCampaignCopy = <Result>(test: (folder: string) => Promise<Result>): Promise<Result> =>

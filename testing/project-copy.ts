@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempDisposableSync, symlinkSync, type DisposableTempDir } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -15,16 +15,14 @@ const NEEDED = [
   'tsconfig.base.json',
 ];
 
-export type ProjectCopy = { readonly folder: string; readonly remove: () => void };
-
 /**
  * The copy has no dist/, and its node_modules/ is a link.
  * @param names files and folders
  */
-export function copyProject(names: readonly string[] = NEEDED): ProjectCopy {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-project-'));
+export function copyProject(names: readonly string[] = NEEDED): DisposableTempDir {
+  const copy = mkdtempDisposableSync(path.join(os.tmpdir(), 'lead-page-project-'));
   for (const name of names)
-    cpSync(path.join(PROJECT_FOLDER, name), path.join(folder, name), { recursive: true });
-  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(folder, 'node_modules'));
-  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+    cpSync(path.join(PROJECT_FOLDER, name), path.join(copy.path, name), { recursive: true });
+  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(copy.path, 'node_modules'));
+  return copy;
 }

@@ -1,13 +1,13 @@
 // `npm run prove:tests [text]` plants each fault in a copy of the project; its tests must fail. A text selects faults by
 // promise or file.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync, type DisposableTempDir } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 
 import { FAULTS, plantedSource, type PlantedFault } from '#testing/planted-faults.ts';
-import { copyProject, type ProjectCopy } from '#testing/project-copy.ts';
+import { copyProject } from '#testing/project-copy.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -45,19 +45,15 @@ async function proveAll(): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   await Promise.all(
     Array.from({ length: Math.min(availableParallelism(), queue.length) }, async () => {
-      const { folder: copy, remove } = copyWorkingTree();
-      try {
-        for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
-          const outcome = await proveOne(copy, fault);
-          outcomes.push(outcome);
-          process.stdout.write(
-            `${outcome.caughtBy.length > 0 ? 'caught' : 'MISSED'}  ${fault.promise}: ${fault.fault}\n`,
-          );
-          const [title] = outcome.caughtBy;
-          if (title !== undefined) process.stdout.write(`        by: ${title}\n`);
-        }
-      } finally {
-        remove();
+      using copy = copyWorkingTree();
+      for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
+        const outcome = await proveOne(copy.path, fault);
+        outcomes.push(outcome);
+        process.stdout.write(
+          `${outcome.caughtBy.length > 0 ? 'caught' : 'MISSED'}  ${fault.promise}: ${fault.fault}\n`,
+        );
+        const [title] = outcome.caughtBy;
+        if (title !== undefined) process.stdout.write(`        by: ${title}\n`);
       }
     }),
   );
@@ -118,16 +114,16 @@ function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   );
 }
 
-function copyWorkingTree(): ProjectCopy {
+function copyWorkingTree(): DisposableTempDir {
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: PROJECT_FOLDER,
     encoding: 'utf8',
   });
   const copy = copyProject(stdout.split('\0').filter(Boolean));
   const build = spawnSync(process.execPath, ['build/build.ts'], {
-    cwd: copy.folder,
+    cwd: copy.path,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, CAMPAIGN_FOLDER: path.join(copy.folder, 'testing', 'campaign') },
+    env: { ...process.env, CAMPAIGN_FOLDER: path.join(copy.path, 'testing', 'campaign') },
   });
   if (build.status !== 0) throw new Error('The site of the copy could not be built.');
   return copy;

@@ -268,7 +268,8 @@ it(
   'a build during the operation of a server keeps the files of both releases available',
   { timeout: 300_000 },
   async () => {
-    const { folder: project, remove } = copyProject();
+    using copy = copyProject();
+    const project = copy.path;
     const [main, words] = [
       path.join(project, 'server', 'startup', 'main.ts'),
       path.join(project, 'campaign', 'site.yaml'),
@@ -347,7 +348,6 @@ it(
       }
     } finally {
       for (const stop of stops) await stop();
-      remove();
     }
   },
 );

@@ -27,34 +27,30 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const ask = (site: { readonly url: string }) => postJson(`${site.url}/api/leads`, filledForm());
 
 it('a start with mistakes in the settings or the campaign is refused and changes nothing', () => {
-  const copy = copyProject();
-  try {
-    for (const [file, mistake] of [
-      ['site.yaml', 'titel: A'],
-      ['landing.yaml', 'heroe: B'],
-    ] as const)
-      writeFileSync(path.join(copy.folder, 'campaign', file), `${mistake}\n`, { flag: 'a' });
-    const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
-      cwd: copy.folder,
-      env: {
-        PORT: 'http',
-        APP_SECRET: 'hunter2',
-        INSTANCE_FOLDER: copy.folder,
-        NODE_DISABLE_COMPILE_CACHE: '1',
-      },
-      encoding: 'utf8',
-    });
-    assert.equal(status, 1);
-    assert.match(
-      stderr,
-      /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must have .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
-    );
-    assert.doesNotMatch(stderr, /hunter2/);
-    assert.equal(stdout, '');
-    for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.folder, name)), false);
-  } finally {
-    copy.remove();
-  }
+  using copy = copyProject();
+  for (const [file, mistake] of [
+    ['site.yaml', 'titel: A'],
+    ['landing.yaml', 'heroe: B'],
+  ] as const)
+    writeFileSync(path.join(copy.path, 'campaign', file), `${mistake}\n`, { flag: 'a' });
+  const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+    cwd: copy.path,
+    env: {
+      PORT: 'http',
+      APP_SECRET: 'hunter2',
+      INSTANCE_FOLDER: copy.path,
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must have .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+  );
+  assert.doesNotMatch(stderr, /hunter2/);
+  assert.equal(stdout, '');
+  for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.path, name)), false);
 });
 
 it("a failed start logs one line without the database's message", () =>

@@ -58,7 +58,8 @@ export const upgrade = defineCase({ times: 10, visitors: 50 }, async (trial, { t
 /** Updates a copy of the project. */
 async function inPlace(common: Upgrade): Promise<void> {
   const { trial, times } = common;
-  const { folder: project, remove } = copyProject();
+  using copy = copyProject();
+  const project = copy.path;
   const port = await freePort();
   await using site = await trial.prepareSite('sqlite', { env: { ...SETTINGS, PORT: String(port) } });
   const { CAMPAIGN_FOLDER: _, ...env } = site.env;
@@ -79,7 +80,6 @@ async function inPlace(common: Upgrade): Promise<void> {
   const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
   trial.expect(releases === times + 1, `in place: ${releases} releases were built instead of ${times + 1}`);
   await page.stop();
-  remove();
 }
 
 async function twoProcesses(common: Upgrade, engine: Engine): Promise<void> {
