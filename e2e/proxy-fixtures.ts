@@ -5,7 +5,7 @@ import { request, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 
 import { freePort } from '#testing/free-port.ts';
-import { startProxy, type ProxyName, type ProxyPorts } from '#testing/proxies.ts';
+import { startProxy, type ProxyName, type ProxyPlace, type ProxyPorts } from '#testing/proxies.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
@@ -29,13 +29,7 @@ export async function ask(
   return { status, headers, rawHeaders, body: await text(response) };
 }
 
-const settingsBehind = ({ pages, https }: ProxyPorts) => ({
-  PORT: String(pages[0]),
-  PUBLIC_URL: `https://localhost:${https}`,
-  TRUST_PROXY: '1',
-});
-
-async function freePorts(pages = 1): Promise<ProxyPorts> {
+async function freePorts(pages: number): Promise<ProxyPorts> {
   const [http = 0, https = 0, ...others] = await Promise.all(Array.from({ length: pages + 2 }, freePort));
   return { http, https, pages: others };
 }
@@ -56,18 +50,18 @@ export type Guides = {
 
 export async function startBehind(
   name: ProxyName,
-  place: 'root' | 'path' | 'guides',
+  place: ProxyPlace,
   guides: readonly Guide[],
 ): Promise<Guides> {
   const ports = await freePorts(guides.length);
   const sites = await Promise.all(
     guides.map(async ({ urlAt, env, ...options }, index): Promise<Site> => {
       const url = urlAt(ports.https);
-      const settings = { ...settingsBehind(ports), PORT: String(ports.pages[index]), PUBLIC_URL: url };
+      const settings = { PORT: String(ports.pages[index]), PUBLIC_URL: url, TRUST_PROXY: '1' };
       return { ...(await startSite({ ...options, env: { ...settings, ...env } })), url };
     }),
   );
-  const proxy = await startProxy(name, ports, { place });
+  const proxy = await startProxy(name, ports, place);
   // On a busy machine, a new server may shed load.
   for (const { url } of sites) {
     const { host, pathname } = new URL(`${url}/`);

@@ -1,7 +1,8 @@
 // nginx and Caddy use the files in deploy/, with other names, ports and certificates.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -20,7 +21,6 @@ export type ProxyPorts = {
   /** Caddy uses only the first. */
   readonly pages: readonly number[];
 };
-export type Proxy = { readonly close: () => Promise<void> };
 
 function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce(
@@ -175,12 +175,14 @@ const CONFIGURED = {
   guides: { nginx: configureNginxGuides, caddy: null },
 } as const;
 
-/** @param options place: the page at the root, under /guide of another site, or one of two host names */
+export type ProxyPlace = keyof typeof CONFIGURED;
+
+/** @param place the page at the root, under /guide of another site, or one of two host names */
 export async function startProxy(
   name: ProxyName,
   ports: ProxyPorts,
-  { place = 'root' }: { readonly place?: keyof typeof CONFIGURED } = {},
-): Promise<Proxy> {
+  place: ProxyPlace,
+): Promise<{ readonly close: () => Promise<void> }> {
   const program = findProgram(name);
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
@@ -200,7 +202,7 @@ export async function startProxy(
   try {
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${said}`);
-      return (await listens(ports.http)) && speaksTls(ports.https);
+      return (await opens(connect(ports.http, '127.0.0.1'), 'connect')) && speaksTls(ports.https);
     });
   } catch (error) {
     await close();
@@ -211,23 +213,15 @@ export async function startProxy(
 
 /** Caddy listens before it has a certificate, and refuses visitors until then. */
 const speaksTls = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connectTls({
-      host: '127.0.0.1',
-      port,
-      servername: 'localhost',
-      rejectUnauthorized: false,
-    });
-    const answer = (speaks: boolean) => {
-      socket.destroy();
-      resolve(speaks);
-    };
-    socket.once('secureConnect', () => answer(true)).once('error', () => answer(false));
-  });
+  opens(
+    connectTls({ host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false }),
+    'secureConnect',
+  );
 
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+const opens = (socket: Socket, event: 'connect' | 'secureConnect'): Promise<boolean> =>
+  once(socket, event)
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());

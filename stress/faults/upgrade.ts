@@ -107,7 +107,7 @@ const build = (project: string) => promisify(execFile)('node', ['build/build.ts'
 
 async function startNginx({ trial, rows, visitors }: Upgrade, site: PreparedSite, pages: readonly number[]) {
   const https = await freePort();
-  const proxy = await startProxy('nginx', { http: await freePort(), https, pages });
+  const proxy = await startProxy('nginx', { http: await freePort(), https, pages }, 'root');
   const url = `https://localhost:${https}`;
   return {
     [Symbol.asyncDispose]: proxy.close,
