@@ -137,7 +137,7 @@ for (const name of ['nginx', 'caddy'] as const) {
             await until(() => forms > 1);
             await page.restart();
           } finally {
-            expect((await stream.stop()).failed).toEqual([]);
+            expect(await stream.stop()).toEqual([]);
           }
         });
       } finally {

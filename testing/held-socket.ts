@@ -79,7 +79,8 @@ export async function startOnHeldSocket(
 }
 
 export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
-  readonly stop: () => Promise<{ readonly failed: readonly string[] }>;
+  /** @returns what went wrong */
+  readonly stop: () => Promise<readonly string[]>;
 } {
   let isOver = false;
   const failed: string[] = [];
@@ -96,7 +97,7 @@ export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
     stop: async () => {
       isOver = true;
       await Promise.all(visitors);
-      return { failed };
+      return failed;
     },
   };
 }

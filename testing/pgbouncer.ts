@@ -16,8 +16,7 @@ export type PgBouncer = {
   readonly stop: () => Promise<void>;
 };
 
-/** @param settings additional lines for pgbouncer.ini */
-export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
+export async function startPgBouncer(server: string): Promise<PgBouncer> {
   const program = findProgram('pgbouncer');
   if (program === undefined) throw new Error(notTested('pgbouncer'));
   const { username, password, hostname, port: serverPort } = new URL(server);
@@ -42,7 +41,6 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
       'server_idle_timeout = 5',
-      ...settings,
       '',
     ].join('\n'),
   );

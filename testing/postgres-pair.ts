@@ -34,9 +34,7 @@ export type PostgresPair = {
  * Starts both; commits at the primary wait for the standby.
  * @param fsync may be false if only processes are killed, never the machine
  */
-export async function startPostgresPair({
-  fsync = 'on',
-}: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
+export async function startPostgresPair(fsync: 'on' | 'off' = 'on'): Promise<PostgresPair> {
   const installation = installPostgres('lead-page-pair-');
   const a = await createReplica(installation, 'a', fsync);
   const b = await createReplica(installation, 'b', fsync);

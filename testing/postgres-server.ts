@@ -19,27 +19,25 @@ export type PostgresServer = {
   readonly restart: () => Promise<void>;
 };
 
-export type PostgresOptions = {
-  /** Lines of postgresql.conf: `name=value`. */
-  readonly settings?: readonly string[];
-};
-
 /** Power failures are not tested, and no database lives long enough to need a vacuum. */
 export const QUICK = ['fsync=off', 'autovacuum=off'];
 
 export const PASSWORD = 'only-for-tests';
 
-/** Retries once on another port, because another program may take it first. Throws PostgreSQL's own message. */
-export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+/**
+ * Retries once on another port, because another program may take it first. Throws PostgreSQL's own message.
+ * @param settings lines of postgresql.conf: `name=value`
+ */
+export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
   try {
-    return await tryToStart(options);
+    return await tryToStart(settings);
   } catch (error) {
     process.stderr.write(`PostgreSQL did not start; trying another port. ${String(error)}\n`);
-    return tryToStart(options);
+    return tryToStart(settings);
   }
 }
 
-async function tryToStart({ settings = [] }: PostgresOptions): Promise<PostgresServer> {
+async function tryToStart(settings: readonly string[]): Promise<PostgresServer> {
   const installation = installPostgres('lead-page-postgres-');
   const { folder } = installation;
   try {

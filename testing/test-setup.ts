@@ -8,7 +8,7 @@ let postgres: PostgresServer | null = null;
 export async function globalSetup(): Promise<void> {
   ensureBuilt(TEST_CAMPAIGN);
   if (!process.env[POSTGRES_URL_VARIABLE]) {
-    postgres = await startPostgres({ settings: QUICK });
+    postgres = await startPostgres(...QUICK);
     process.env[POSTGRES_URL_VARIABLE] = postgres.url;
   }
   await makeTemplate();

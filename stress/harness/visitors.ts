@@ -65,8 +65,7 @@ const PAUSE_MS = 50;
 const MAIL_PATIENCE_MS = 240_000;
 
 let visitors = 0;
-export const newAddress = (domain = 'example.com'): string =>
-  `visitor-${process.pid}-${(visitors += 1)}@${domain}`;
+export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
 
 /** @param n counts from 0 @param first first octet of the IP address */
 export const networkAddress = (n: number, first = 10): string =>

@@ -43,7 +43,7 @@ async function withPair(
     openThere: (timeoutMs?: number) => OpenDatabase,
   ) => Promise<void>,
 ): Promise<void> {
-  await using pair = await startPostgresPair({ fsync: 'off' });
+  await using pair = await startPostgresPair('off');
   await using endpoint = await startForwarder(pair.a.port);
   const opened: OpenDatabase[] = [];
   const openThere = (timeoutMs = PATIENCE_MS) => {
