@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, mkdtempDisposableSync, openSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -12,27 +12,18 @@ type DiskOptions = {
   readonly gid?: number;
 };
 
-let reason: string | false | undefined;
-
 export function whyNoDisk(): string | false {
-  if (reason === undefined) {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-disk-'));
-    try {
-      mountSmallDisk(folder, { size: '64k' }).unmount();
-      reason = false;
-    } catch {
-      reason = 'this user cannot mount a disk';
-    }
-    rmdirSync(folder);
+  using folder = mkdtempDisposableSync(path.join(os.tmpdir(), 'lead-page-disk-'));
+  try {
+    mountSmallDisk(folder.path, { size: '64k' }).unmount();
+    return false;
+  } catch {
+    return 'this user cannot mount a disk';
   }
-  return reason;
 }
 
 /** The caller must unmount it. */
-function mountSmallDisk(
-  folder: string,
-  { size, uid = 0, gid = 0 }: DiskOptions,
-): { readonly unmount: () => void } {
+function mountSmallDisk(folder: string, { size, uid = 0, gid = 0 }: DiskOptions) {
   const options = `size=${size},mode=700,uid=${uid},gid=${gid}`;
   execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], {
     stdio: ['ignore', 'ignore', 'pipe'],

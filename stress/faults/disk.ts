@@ -30,7 +30,8 @@ type Fault = {
 
 export const disk = defineCase({}, async (trial) => {
   const rows = trial.rows();
-  if (whyNoDisk()) process.stdout.write(`SQLite, disk full: skipped, because ${whyNoDisk()}\n`);
+  const reason = whyNoDisk();
+  if (reason) process.stdout.write(`SQLite, disk full: skipped, because ${reason}\n`);
   else
     await withSmallDisk({ size: SMALL_DISK }, async (folder) => {
       let filler = '';
