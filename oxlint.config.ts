@@ -240,7 +240,6 @@ export default defineConfig({
       },
     ],
     'no-await-in-loop': 'off',
-    'no-shadow': 'error',
     'no-underscore-dangle': 'off',
     'no-restricted-exports': [
       'error',
@@ -258,9 +257,7 @@ export default defineConfig({
     'import/no-named-as-default-member': 'off',
     'react/react-in-jsx-scope': 'off',
     'react/no-array-index-key': 'off',
-    'react/exhaustive-deps': 'error',
     'react/rules-of-hooks': 'error',
-    'jsx-a11y/no-autofocus': 'error',
     'typescript/consistent-type-imports': [
       'error',
       {
@@ -269,7 +266,6 @@ export default defineConfig({
     ],
     'typescript/consistent-type-definitions': ['error', 'type'],
     'typescript/no-explicit-any': 'error',
-    'typescript/no-non-null-assertion': 'off',
     'typescript/no-floating-promises': [
       'error',
       {
@@ -288,22 +284,15 @@ export default defineConfig({
     'typescript/no-unsafe-member-access': 'error',
     'typescript/no-unsafe-return': 'error',
     'typescript/switch-exhaustiveness-check': 'error',
-    'unicorn/filename-case': [
-      'error',
-      {
-        case: 'kebabCase',
-      },
-    ],
+    'unicorn/filename-case': 'error',
     'unicorn/no-array-sort': 'off',
     'unicorn/prefer-add-event-listener': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'typescript/consistent-return': 'off',
-    'consistent-return': 'off',
     'promise/no-callback-in-promise': 'off',
     'oxc/no-map-spread': 'off',
     'no-unmodified-loop-condition': 'off',
     'jsx-a11y/prefer-tag-over-role': 'off',
-    'unicorn/no-useless-spread': 'error',
     'typescript/require-array-sort-compare': 'off',
     'typescript/no-unsafe-type-assertion': 'off',
   },
@@ -313,7 +302,7 @@ export default defineConfig({
       files: [...files],
       rules: { 'no-restricted-imports': ['error', { patterns }] },
     })),
-    { files: ['e2e/**'], rules: { 'react/rules-of-hooks': 'off', 'react-hooks/rules-of-hooks': 'off' } },
+    { files: ['e2e/**'], rules: { 'react/rules-of-hooks': 'off' } },
     {
       files: ['oxlint.config.ts', 'e2e/playwright.config.ts', 'e2e/global-setup.ts'],
       rules: { 'no-restricted-exports': 'off' },
