@@ -1,7 +1,7 @@
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { keepCompiled } from '#testing/environment.ts';
 import { FONTCONFIG_FILE, makeFonts } from '#testing/fonts.ts';
-import { missingPrograms } from '#testing/programs.ts';
+import { describeUntested } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => void> {
   ensureBuilt(TEST_CAMPAIGN);
@@ -9,6 +9,6 @@ export default async function globalSetup(): Promise<() => void> {
   await makeFonts();
   process.env['FONTCONFIG_FILE'] = FONTCONFIG_FILE;
   return () => {
-    for (const line of missingPrograms()) process.stderr.write(`${line}\n`);
+    for (const line of describeUntested()) process.stderr.write(`${line}\n`);
   };
 }

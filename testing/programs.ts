@@ -1,13 +1,8 @@
 import { existsSync } from 'node:fs';
 
-import { missingEngines } from '#testing/engines/find-engines.ts';
+import { DEBIAN_PACKAGES, missingEngines } from '#testing/engines/find-engines.ts';
 
-export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze', 'script'] as const;
-export type ProgramName = (typeof PROGRAM_NAMES)[number];
-
-export const PROGRAMS: Readonly<
-  Record<ProgramName, { readonly places: readonly string[]; readonly debian: string }>
-> = {
+export const PROGRAMS = {
   nginx: {
     places: ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/opt/homebrew/bin/nginx', '/usr/local/bin/nginx'],
     debian: 'nginx-light',
@@ -20,7 +15,8 @@ export const PROGRAMS: Readonly<
   'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
   // Runs a command on a terminal; macOS's version has other parameters.
   script: { places: process.platform === 'linux' ? ['/usr/bin/script'] : [], debian: 'bsdutils' },
-};
+} as const;
+type ProgramName = keyof typeof PROGRAMS;
 
 export const findProgram = (name: ProgramName): string | undefined =>
   PROGRAMS[name].places.find((file) => existsSync(file));
@@ -28,7 +24,14 @@ export const findProgram = (name: ProgramName): string | undefined =>
 export const notTested = (name: ProgramName): string =>
   `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. On Debian: apt-get install ${PROGRAMS[name].debian}`;
 
-export const missingPrograms = (): readonly string[] => [
-  ...missingEngines(),
-  ...PROGRAM_NAMES.filter((name) => findProgram(name) === undefined).map(notTested),
+export const missingPrograms = (): readonly ProgramName[] =>
+  (Object.keys(PROGRAMS) as ProgramName[]).filter((name) => findProgram(name) === undefined);
+
+export const describeUntested = (): readonly string[] => [
+  ...missingEngines().map(
+    (name) =>
+      `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. ` +
+      `On Debian: apt-get install ${DEBIAN_PACKAGES[name].join(' ')}; elsewhere: npx playwright install ${name}`,
+  ),
+  ...missingPrograms().map(notTested),
 ];

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 import { drawsWindows, findChromium } from '#testing/chromium.ts';
-import { DEBIAN_PACKAGES, findEngine } from '#testing/engines/find-engines.ts';
-import { findProgram, missingPrograms, PROGRAM_NAMES, PROGRAMS } from '#testing/programs.ts';
+import { DEBIAN_PACKAGES, missingEngines } from '#testing/engines/find-engines.ts';
+import { describeUntested, missingPrograms, PROGRAMS } from '#testing/programs.ts';
 
 function run(command: string, ...parameters: string[]): boolean {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
@@ -35,13 +35,10 @@ const install = (packages: readonly string[]): boolean =>
 
 function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
-  const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
-  const programs = existsSync('/run/systemd/system')
-    ? []
-    : PROGRAM_NAMES.filter((name) => findProgram(name) === undefined);
+  const programs = existsSync('/run/systemd/system') ? [] : missingPrograms();
   return [
     ...(chromium === undefined || drawsWindows(chromium) ? [['chromium-headless-shell']] : []),
-    ...engines.map((name) => DEBIAN_PACKAGES[name]),
+    ...missingEngines().map((name) => DEBIAN_PACKAGES[name]),
     ...programs.map((name) => [PROGRAMS[name].debian]),
   ];
 }
@@ -60,4 +57,4 @@ if (found === undefined) {
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);
-for (const line of missingPrograms()) process.stderr.write(`${line}\n`);
+for (const line of describeUntested()) process.stderr.write(`${line}\n`);
