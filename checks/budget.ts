@@ -1,5 +1,5 @@
 // The page must not exceed its size budget with our words and pictures. Those of an operator's campaign are not measured.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
@@ -15,8 +15,8 @@ if (release === null) throw new Error('The site has not been built. Run "npm run
 const FILES = path.join(release.folder, 'files');
 
 const brotli = (file: string): number => brotliCompressSync(readFileSync(file)).length;
-const size = (name: string): number =>
-  existsSync(path.join(FILES, name)) ? readFileSync(path.join(FILES, name)).length : 0;
+const size = (...patterns: readonly string[]): number =>
+  globSync(patterns, { cwd: FILES }).reduce((sum, name) => sum + statSync(path.join(FILES, name)).size, 0);
 
 const own = readFileSync(path.join(release.folder, 'pages', 'index.html'), 'utf8');
 const [app, second, display] = ['app', 'later', 'display'].map(
@@ -29,20 +29,11 @@ if (app === undefined || second === undefined || display === undefined || script
 // Hashes in file names compress differently by chance, by up to 50 bytes.
 const home = brotliCompressSync(own.replaceAll(/-[\w-]{8}(?=\.(?:js|woff2))/g, '-00000000')).length;
 const chunk = brotli(path.join(FILES, app));
-const shared =
+const phone =
   home +
   chunk +
-  size('fonts/newsreader.woff2') +
-  size('fonts/hanken-grotesk.woff2') +
-  size(display) +
-  size('media/poster-640.avif') +
-  size('media/guide-400.avif');
-const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, name) => sum + size(name), 0);
-
-const insides = globSync('media/inside-*-480.avif', { cwd: FILES }).reduce(
-  (sum, name) => sum + size(name),
-  0,
-);
+  size('fonts/newsreader.woff2', 'fonts/hanken-grotesk.woff2', display) +
+  size('media/poster-640.avif', 'media/guide-400.avif', 'media/avatar-*.avif');
 
 const readYaml = (folder: string, name: string): unknown =>
   parse(readFileSync(path.join(folder, name), 'utf8'));
@@ -61,8 +52,8 @@ const BUDGET: readonly (readonly [what: string, bytes: number, limitKb: number])
   ['landing HTML with its CSS and boot script', home, 11.7],
   ['application, first file', chunk, 94.2],
   ['application, second file', brotli(path.join(FILES, second)), 24.7],
-  ['whole landing page on a phone', shared + avatars, 165],
-  ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif') + insides, 250],
+  ['whole landing page on a phone', phone, 165],
+  ['whole landing page on a desktop', phone + size('media/hero-1280.avif', 'media/inside-*-480.avif'), 250],
   ['the desk: scripts and styles', ofDesk('*.{js,css}'), 150],
 ];
 
