@@ -8,25 +8,6 @@ import { inFolder } from '#testing/folder.ts';
 
 export const FOLDER_NAME = 'campaign';
 
-/** @returns the folder for CAMPAIGN_FOLDER */
-export function copyCampaign(folder: string, form = ''): string {
-  const campaign = path.join(folder, FOLDER_NAME);
-  mkdirSync(campaign, { recursive: true });
-  cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
-  if (form !== '') writeFileSync(path.join(campaign, 'form.yaml'), form);
-  return campaign;
-}
-
-/** For work that does not wait. */
-export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
-  using folder = mkdtempDisposableSync(path.join(os.tmpdir(), 'campaign-'));
-  cpSync(TEST_CAMPAIGN, folder.path, { recursive: true });
-  return test(folder.path);
-}
-
-export const withLastingCampaignCopy = <Result>(test: (folder: string) => Promise<Result>): Promise<Result> =>
-  inFolder((folder) => test(copyCampaign(folder)));
-
 /** The text of each file, a function that changes it, or null to remove the file or folder. */
 export type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
 
@@ -41,12 +22,25 @@ export function changeFiles(folder: string, changes: Changes): void {
   }
 }
 
+/** @returns the folder for CAMPAIGN_FOLDER */
+export function copyCampaign(folder: string, changes: Changes = {}): string {
+  const campaign = path.join(folder, FOLDER_NAME);
+  cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+  changeFiles(campaign, changes);
+  return campaign;
+}
+
+export const withLastingCampaignCopy = (test: (folder: string) => Promise<void>): Promise<void> =>
+  inFolder((folder) => test(copyCampaign(folder)));
+
 /** For work that does not wait. */
-export const withChangedCampaign = <Result>(changes: Changes, test: (folder: string) => Result): Result =>
-  withCampaignCopy((folder) => {
-    changeFiles(folder, changes);
-    return test(folder);
-  });
+export function withChangedCampaign<Result>(changes: Changes, test: (folder: string) => Result): Result {
+  using folder = mkdtempDisposableSync(path.join(os.tmpdir(), 'campaign-'));
+  return test(copyCampaign(folder.path, changes));
+}
+
+/** For work that does not wait. */
+export const withCampaignCopy = (test: (folder: string) => void): void => withChangedCampaign({}, test);
 
 export const mistakesWith = (changes: Changes): string[] =>
   withChangedCampaign(changes, (folder) => called(folder, campaignMistakes(folder)));

@@ -19,8 +19,9 @@ import { createLogger } from '#server/log/logger.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import type { Service, ServiceReplacements } from '#server/startup/service.ts';
 import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
-import { changeFiles, withLastingCampaignCopy, type Changes } from '#testing/campaign-copy.ts';
+import { copyCampaign, type Changes } from '#testing/campaign-copy.ts';
 import { freshDatabaseUrl, releaseDatabase, type Engine } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { until } from '#testing/until.ts';
@@ -216,9 +217,9 @@ export async function withServer<Result>(
   test: (server: ServerUnderTest) => Promise<Result>,
 ): Promise<Result> {
   if (campaign !== undefined)
-    return withLastingCampaignCopy((folder) => {
-      changeFiles(folder, campaign);
-      return withServer({ ...options, env: { ...options.env, CAMPAIGN_FOLDER: folder } }, test);
+    return inFolder((folder) => {
+      const env = { ...options.env, CAMPAIGN_FOLDER: copyCampaign(folder, campaign) };
+      return withServer({ ...options, env }, test);
     });
   const server = await startServer(options);
   try {

@@ -37,7 +37,7 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
       {
         engine,
         env: {
-          CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
+          CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': FORM }),
           LEADS_PER_IP_PER_HOUR: '0',
           VERIFY_PER_IP_PER_HOUR: '0',
           ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),

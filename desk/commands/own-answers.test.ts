@@ -210,7 +210,7 @@ it('an export contains telephone numbers in dialled form and can be imported aga
       'ccc@example.com': { motto: "'=cmd|1" },
       'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
     };
-    const env = { CAMPAIGN_FOLDER: copyCampaign(folder, form) };
+    const env = { CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': form }) };
     const formats = ['csv', ...TOOL_NAMES];
     await withServer({ engine: 'sqlite', env }, async (server) => {
       const run = (...args: string[]) => desk(server.service, args);

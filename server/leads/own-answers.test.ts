@@ -114,7 +114,10 @@ it('answers stay readable under their former label after the questions change', 
     const env = {
       DATABASE_URL: `file:${path.join(folder, 'leads.db')}`,
     };
-    const first = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), FORM) };
+    const first = {
+      ...env,
+      CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), { 'form.yaml': FORM }),
+    };
     await withServer({ engine: 'sqlite', env: first }, async (server) => {
       const visitor = createVisitor(server);
       const answers = {
@@ -126,7 +129,10 @@ it('answers stay readable under their former label after the questions change', 
       await enterNewest(server, visitor, 1);
     });
 
-    const later = { ...env, CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), LATER) };
+    const later = {
+      ...env,
+      CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), { 'form.yaml': LATER }),
+    };
     await withServer({ engine: 'sqlite', env: later }, async (server) => {
       const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
       const [headings = '', line = ''] = (await run('export')).split('\r\n');

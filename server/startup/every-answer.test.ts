@@ -53,7 +53,7 @@ for (const engine of MATRIX_ENGINES) {
     inFolder((folder) =>
       withReceiver(undefined, (receiver) => {
         const env = {
-          CAMPAIGN_FOLDER: copyCampaign(folder, FORM),
+          CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': FORM }),
           WEBHOOK_URLS: receiver.url,
           WEBHOOK_ALLOW_PRIVATE: 'yes',
           OPERATOR_EMAIL: OPERATOR,
