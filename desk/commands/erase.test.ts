@@ -18,7 +18,6 @@ import { countInFiles } from '#testing/database-bytes.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
@@ -36,8 +35,8 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
     withServer(
       {
         engine,
+        campaign: { 'form.yaml': FORM },
         env: {
-          CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': FORM }),
           LEADS_PER_IP_PER_HOUR: '0',
           VERIFY_PER_IP_PER_HOUR: '0',
           ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),

@@ -12,7 +12,6 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
@@ -210,9 +209,8 @@ it('an export contains telephone numbers in dialled form and can be imported aga
       'ccc@example.com': { motto: "'=cmd|1" },
       'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
     };
-    const env = { CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': form }) };
     const formats = ['csv', ...TOOL_NAMES];
-    await withServer({ engine: 'sqlite', env }, async (server) => {
+    await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
       const run = (...args: string[]) => desk(server.service, args);
       for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
       for (const format of formats) {
@@ -222,7 +220,7 @@ it('an export contains telephone numbers in dialled form and can be imported aga
         assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
       }
     });
-    await withServer({ engine: 'sqlite', env }, async (server) => {
+    await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
       const run = (...args: string[]) => desk(server.service, args);
       for (const format of formats) {
         const file = path.join(folder, `${format}.csv`);

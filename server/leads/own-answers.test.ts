@@ -8,7 +8,6 @@ import { answersByLabel } from '#shared/own-fields.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import {
   createVisitor,
   filledForm,
@@ -111,14 +110,8 @@ onEachEngine('answers to custom questions', WITH_FORM, ({ test }) => {
 
 it('answers stay readable under their former label after the questions change', () =>
   inFolder(async (folder) => {
-    const env = {
-      DATABASE_URL: `file:${path.join(folder, 'leads.db')}`,
-    };
-    const first = {
-      ...env,
-      CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'first'), { 'form.yaml': FORM }),
-    };
-    await withServer({ engine: 'sqlite', env: first }, async (server) => {
+    const env = { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` };
+    await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': FORM } }, async (server) => {
       const visitor = createVisitor(server);
       const answers = {
         job_title: 'Countess',
@@ -129,11 +122,7 @@ it('answers stay readable under their former label after the questions change', 
       await enterNewest(server, visitor, 1);
     });
 
-    const later = {
-      ...env,
-      CAMPAIGN_FOLDER: copyCampaign(path.join(folder, 'later'), { 'form.yaml': LATER }),
-    };
-    await withServer({ engine: 'sqlite', env: later }, async (server) => {
+    await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': LATER } }, async (server) => {
       const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
       const [headings = '', line = ''] = (await run('export')).split('\r\n');
       assert.ok(headings.endsWith(',first_read_at,job_title,topics,team,earlier_answers'), headings);

@@ -8,7 +8,6 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { LeadForm } from '#shared/lead.ts';
-import { copyCampaign } from '#testing/campaign-copy.ts';
 import { MATRIX_ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -53,13 +52,12 @@ for (const engine of MATRIX_ENGINES) {
     inFolder((folder) =>
       withReceiver(undefined, (receiver) => {
         const env = {
-          CAMPAIGN_FOLDER: copyCampaign(folder, { 'form.yaml': FORM }),
           WEBHOOK_URLS: receiver.url,
           WEBHOOK_ALLOW_PRIVATE: 'yes',
           OPERATOR_EMAIL: OPERATOR,
           NEW_LEAD_EMAIL: 'each',
         };
-        return withServer({ engine, env }, async (server) => {
+        return withServer({ engine, env, campaign: { 'form.yaml': FORM } }, async (server) => {
           server.setClock(Date.now());
           const missing: string[] = [];
           const look = (place: string, text: string, mark: string) =>
