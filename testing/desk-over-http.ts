@@ -1,19 +1,11 @@
 import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { postJson } from '#testing/post-json.ts';
-import { until } from '#testing/until.ts';
+import { isServed, until } from '#testing/until.ts';
 
 const READY_WITHIN_MS = 60_000;
 
 /** The desk runs in its own process, which starts after the site's. */
-export const untilDeskAnswers = (url: string): Promise<void> =>
-  until(
-    () =>
-      fetch(url).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    READY_WITHIN_MS,
-  );
+export const untilDeskAnswers = (url: string): Promise<void> => until(() => isServed(url), READY_WITHIN_MS);
 
 /** Over plain http, the desk accepts a header instead of a cookie. */
 export type SessionHeader = { readonly [COOKIE_HEADERS.session]: string };

@@ -5,6 +5,13 @@ const PATIENCE_MS = 30_000;
 /** Polls less often over time, so that polling does not slow the awaited work. */
 const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
 
+/** False also while nothing is listening. */
+export const isServed = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
 /**
  * @param patienceMs longer for slow work, such as a starting process
  * @param everyMs for short-lived conditions

@@ -10,8 +10,8 @@ import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
-import { endProcess } from '#testing/start-program.ts';
-import { until } from '#testing/until.ts';
+import { endProcess, ownEnvironment } from '#testing/start-program.ts';
+import { isServed, until } from '#testing/until.ts';
 import type { Trial } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
 import { createClient, type Client } from '#stress/speed/client.ts';
@@ -88,7 +88,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
   const begun = performance.now();
   const child = spawn(process.execPath, [...(name === 'ours' ? SERVING_FLAGS : []), script], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, PORT: String(port) },
+    env: { ...ownEnvironment(), ...env, PORT: String(port) },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
@@ -163,10 +163,7 @@ const untilServed = (url: string, child: ChildProcess): Promise<void> =>
   until(
     () => {
       if (child.exitCode !== null) throw new Error('The server did not start. See its log above.');
-      return fetch(url).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
+      return isServed(url);
     },
     START_WITHIN_MS,
     ASK_EVERY_MS,

@@ -21,7 +21,7 @@ import {
 } from '#testing/engines/engine.ts';
 import { freePort } from '#testing/free-port.ts';
 import { endProcess } from '#testing/start-program.ts';
-import { until } from '#testing/until.ts';
+import { isServed, until } from '#testing/until.ts';
 
 const SCREEN = '2000x12000x24';
 /** Otherwise the window's buttons keep it at least 447 pixels wide. */
@@ -161,12 +161,7 @@ async function startDriver(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(program, [`--port=${port}`], { stdio: 'ignore', env });
-  await until(() =>
-    fetch(`${url}/status`).then(
-      (response) => response.ok,
-      () => false,
-    ),
-  );
+  await until(() => isServed(`${url}/status`));
   return { process: child, url };
 }
 
