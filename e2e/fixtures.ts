@@ -16,6 +16,7 @@ import { API, CodeRequested } from '#shared/api.ts';
 import { openTestDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
+import type { Box } from '#testing/engines/engine.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 
@@ -286,13 +287,6 @@ export async function inEveryFont(page: Page, look: (font: string) => Promise<vo
   }
   await page.evaluate(() => document.documentElement.style.removeProperty('--sans'));
 }
-
-export type Box = {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-};
 
 export const expectLoaded = (picture: Locator, minWidth = 1): Promise<void> =>
   expect

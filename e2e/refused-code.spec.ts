@@ -1,5 +1,6 @@
 import type { Locator } from '@playwright/test';
 
+import type { Box } from '#testing/engines/engine.ts';
 import {
   answerNext,
   boxAtRest,
@@ -9,7 +10,6 @@ import {
   test,
   waitForFonts,
   wrongFor,
-  type Box,
   type Visitor,
 } from './fixtures.ts';
 

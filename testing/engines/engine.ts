@@ -5,12 +5,12 @@ export type EngineName = 'chromium' | 'firefox' | 'webkit';
 
 export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'searchbox' | 'textbox';
 
-type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
 /** A page in a new browser profile without cookies or stored values. */
 export type EnginePage = {
-  readonly open: (url: string) => Promise<void>;
-  readonly reload: () => Promise<void>;
+  readonly open: (url: string) => Promise<unknown>;
+  readonly reload: () => Promise<unknown>;
   readonly click: (role: Role, name: string) => Promise<void>;
   /** Waits for the element. Pixels from the viewport's upper left corner. */
   readonly box: (role: Role, name: string) => Promise<Box>;
@@ -35,7 +35,8 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
-const CANDIDATES: Readonly<Record<Role, string>> = {
+/** Of elements that may have the role. */
+export const SELECTORS: Readonly<Record<Role, string>> = {
   button: 'button',
   checkbox: 'input[type=checkbox]',
   heading: 'h1, h2, h3',
@@ -43,8 +44,6 @@ const CANDIDATES: Readonly<Record<Role, string>> = {
   searchbox: 'input[type=search]',
   textbox: 'input:not([type=checkbox], [type=search])',
 };
-
-export const selectorOf = (role: Role): string => CANDIDATES[role];
 
 /** Runs in the page. Narrows the search, because computing the accessible name of every element takes half a second. */
 export function candidates(selector: string, name: string): HTMLElement[] {

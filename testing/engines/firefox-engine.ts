@@ -8,7 +8,7 @@ import {
   candidates,
   findSoon,
   noteMiss,
-  selectorOf,
+  SELECTORS,
   VIEWPORT,
   wasHit,
   type Engine,
@@ -45,12 +45,8 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
 
     const find = (role: Role, name: string) => findSoon(role, name, () => findNow(page, role, name));
     return {
-      open: async (url) => {
-        await page.goto(url);
-      },
-      reload: async () => {
-        await page.reload();
-      },
+      open: (url) => page.goto(url),
+      reload: () => page.reload(),
       click: async (role, name) => {
         const found = await find(role, name);
         await until(async () => {
@@ -89,7 +85,7 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
 }
 
 async function findNow(page: Page, role: Role, name: string): Promise<ElementHandle | undefined> {
-  const meant = await page.evaluateHandle(candidates, selectorOf(role), name);
+  const meant = await page.evaluateHandle(candidates, SELECTORS[role], name);
   for (const candidate of (await meant.getProperties()).values()) {
     const parent = await candidate.evaluateHandle((element) => (element as Element).parentElement!);
     const found = await parent.$(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`);

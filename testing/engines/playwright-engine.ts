@@ -23,12 +23,8 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
     const find = (role: Role, accessibleName: string) =>
       page.getByRole(role, { name: accessibleName, exact: true });
     return {
-      open: async (url) => {
-        await page.goto(url);
-      },
-      reload: async () => {
-        await page.reload();
-      },
+      open: (url) => page.goto(url),
+      reload: () => page.reload(),
       click: (role, accessibleName) => find(role, accessibleName).click(),
       box: async (role, accessibleName) => {
         const box = await find(role, accessibleName).boundingBox();

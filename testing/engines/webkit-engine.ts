@@ -12,7 +12,7 @@ import {
   candidates,
   findSoon,
   noteMiss,
-  selectorOf,
+  SELECTORS,
   VIEWPORT,
   wasHit,
   type Engine,
@@ -197,7 +197,7 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
   try {
     const meant = await driver.executeScript<WebElement[]>(
       `return (${candidates.toString()})(...arguments)`,
-      selectorOf(role),
+      SELECTORS[role],
       name,
     );
     for (const candidate of meant) {
