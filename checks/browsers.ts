@@ -65,7 +65,8 @@ const isAtMost = (version: string, limit: string): boolean => {
   return major < limitMajor || (major === limitMajor && minor <= limitMinor);
 };
 
-function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
+function missingIn(compat: CompatStatement | undefined, names: readonly string[] = []): string[] {
+  if (compat === undefined) return [];
   const knows = (one: SimpleSupportStatement, limit: string) =>
     typeof one.version_added === 'string' &&
     one.version_added !== 'preview' &&
@@ -114,8 +115,7 @@ function missingEverywhere(
 }
 
 const { properties = {}, selectors = {}, types = {}, 'at-rules': atRules = {} } = data.css;
-const CSS = { properties, selectors, types, atRules };
-const FUNCTIONS = indexOf([CSS.types]);
+const FUNCTIONS = indexOf([types]);
 const UNITS: Readonly<Record<string, string>> = { s: 'small', l: 'large', d: 'dynamic' };
 
 /** @param names properties of the same rule, as possible fallbacks */
@@ -123,11 +123,10 @@ function missingInDeclaration(
   { prop, value }: Declaration,
   names: readonly string[],
 ): { feature: string; browsers: string[] }[] {
-  const property = CSS.properties[prop];
+  const property = properties[prop];
   const words = value.replace(/url\([^)]*\)|"[^"]*"|'[^']*'/g, '');
-  const custom = prop.startsWith('--');
   return [
-    { feature: prop, browsers: property?.__compat && !custom ? missingIn(property.__compat, names) : [] },
+    { feature: prop, browsers: missingIn(property?.__compat, names) },
     ...Array.from(words.matchAll(/(?<![\w-])([a-z][\w-]*)(\(?)/gi), ([, word = '', bracket]) => ({
       feature: bracket ? `${word}()` : `${prop}: ${word}`,
       browsers: property?.[word]?.__compat
@@ -137,8 +136,8 @@ function missingInDeclaration(
           : [],
     })),
     ...Array.from(words.matchAll(/\d([sld])v(?:[whib]|min|max)\b/g), ([unit, size = '']) => {
-      const { [`viewport_percentage_units_${UNITS[size]}`]: entry } = CSS.types['length'] ?? {};
-      return { feature: unit.slice(1), browsers: entry?.__compat ? missingIn(entry.__compat) : [] };
+      const { [`viewport_percentage_units_${UNITS[size]}`]: entry } = types['length'] ?? {};
+      return { feature: unit.slice(1), browsers: missingIn(entry?.__compat) };
     }),
   ].filter(({ browsers }) => browsers.length > 0);
 }
@@ -156,17 +155,17 @@ function complaintsAboutStyles(css: string): string[] {
     for (const node of container.nodes ?? []) {
       if (node.type === 'atrule') {
         if (node.name === 'supports') continue;
-        const rule = CSS.atRules[node.name]?.__compat;
-        complaints.push(...describeMissing(`@${node.name}`, node.params, rule ? missingIn(rule) : []));
+        const rule = atRules[node.name];
+        complaints.push(...describeMissing(`@${node.name}`, node.params, missingIn(rule?.__compat)));
         if (node.name === 'media' && /[<>]/.test(node.params)) {
-          const range = CSS.atRules['media']?.['range_syntax']?.__compat;
-          complaints.push(...describeMissing('media ranges', node.params, range ? missingIn(range) : []));
+          const range = rule?.['range_syntax'];
+          complaints.push(...describeMissing('media ranges', node.params, missingIn(range?.__compat)));
         }
         visit(node);
       } else if (node.type === 'rule') {
         for (const [, name = ''] of node.selector.matchAll(/::?([a-z-]+)/g)) {
-          const selector = CSS.selectors[name]?.__compat;
-          complaints.push(...describeMissing(`:${name}`, node.selector, selector ? missingIn(selector) : []));
+          const missing = missingIn(selectors[name]?.__compat);
+          complaints.push(...describeMissing(`:${name}`, node.selector, missing));
         }
         visit(node);
       } else if (node.type === 'decl') {
