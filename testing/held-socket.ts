@@ -1,12 +1,8 @@
 // Listens like a systemd socket unit, and passes the socket to one server process after another.
-import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
 import { startProgram } from '#testing/start-program.ts';
-import { READY, SERVING_FLAGS } from '#testing/start-site.ts';
+import { READY, siteProgram } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
 const PATIENCE_MS = 60_000;
@@ -24,11 +20,9 @@ export type HeldPage = {
 export async function startOnHeldSocket(
   env: Readonly<Record<string, string>>,
   folder: string,
-  { port = 0, project = PROJECT_FOLDER }: { readonly port?: number; readonly project?: string } = {},
+  { port = 0, project }: { readonly port?: number; readonly project?: string } = {},
 ): Promise<HeldPage> {
-  const isOwn = project === PROJECT_FOLDER;
-  if (isOwn) ensureBuilt(TEST_CAMPAIGN);
-  const start = path.join(project, 'server', 'start.js');
+  const { args, ...options } = siteProgram(env, folder, project);
   const holder = `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {
@@ -36,17 +30,8 @@ export async function startOnHeldSocket(
       const command = ['-c', serve, process.execPath, ...process.argv.slice(1)];
       for (;;) spawnSync('/bin/sh', command, { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
     });`;
-  const { child, output, ...program } = await startProgram(
-    ['-e', holder, '--', ...SERVING_FLAGS, start],
-    READY,
-    {
-      env: {
-        INSTANCE_FOLDER: folder,
-        ...(isOwn && { CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED }),
-        ...env,
-      },
-    },
-  );
+  const command = ['-e', holder, '--', ...args];
+  const { child, output, ...program } = await startProgram(command, READY, options);
   const countReady = () => output().match(new RegExp(READY, 'g'))?.length ?? 0;
   const processes = () => Array.from(output().matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
   const signalNewest = (signal: NodeJS.Signals) => {

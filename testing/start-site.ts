@@ -30,7 +30,7 @@ export type SiteProcess = Program & { readonly url: string; readonly port: numbe
 export async function startSiteProcess(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
-  project = PROJECT_FOLDER,
+  project?: string,
 ): Promise<SiteProcess> {
   const { args, ...options } = siteProgram(env, folder, project);
   const { found, ...program } = await startProgram(args, READY, options);
@@ -44,11 +44,15 @@ export function spawnSite(
   folder: string,
   stdio: StdioOptions,
 ): ChildProcess {
-  const { args, ...options } = siteProgram(env, folder, PROJECT_FOLDER);
+  const { args, ...options } = siteProgram(env, folder);
   return spawn(process.execPath, args, { ...options, env: { ...ownEnvironment(), ...options.env }, stdio });
 }
 
-function siteProgram(env: Readonly<Record<string, string | undefined>>, folder: string, project: string) {
+export function siteProgram(
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string,
+  project = PROJECT_FOLDER,
+) {
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
