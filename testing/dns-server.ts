@@ -17,15 +17,14 @@ export type DnsServer = {
   readonly address: string;
   /** Such as `TXT example.com`. */
   readonly questions: readonly string[];
-  readonly close: () => Promise<void>;
 } & AsyncDisposable;
 
 /** Values of the header's flags field (RFC 1035, section 4.1.1). */
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 const AUTHORITATIVE = 0x0400;
-/** Characters per piece of a TXT record (RFC 1035, section 3.3.14). */
-const TEXT_PIECE = 255;
+/** Pieces of a TXT record, which have at most 255 characters (RFC 1035, section 3.3.14). */
+const TEXT_PIECES = /[^]{1,255}/g;
 
 /** @param zone records by lower-case name */
 export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>): Promise<DnsServer> {
@@ -51,12 +50,10 @@ export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const close = () => new Promise<void>((resolve) => socket.close(() => resolve()));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => socket.close(() => resolve())),
   };
 }
 
@@ -64,7 +61,7 @@ function answersTo(type: string, name: string, known: NameRecords): Answer[] {
   const ttl = 60;
   switch (type) {
     case 'TXT':
-      return (known.TXT ?? []).map((text) => ({ type, name, ttl, data: piecesOf(text) }));
+      return (known.TXT ?? []).map((text) => ({ type, name, ttl, data: text.match(TEXT_PIECES) ?? [''] }));
     case 'MX':
       return (known.MX ?? []).map(([preference, exchange]) => ({
         type,
@@ -80,11 +77,6 @@ function answersTo(type: string, name: string, known: NameRecords): Answer[] {
       return [];
   }
 }
-
-const piecesOf = (text: string): string[] =>
-  Array.from({ length: Math.max(1, Math.ceil(text.length / TEXT_PIECE)) }, (_, piece) =>
-    text.slice(piece * TEXT_PIECE, (piece + 1) * TEXT_PIECE),
-  );
 
 export async function withDnsServer(
   zone: Readonly<Record<string, NameRecords>>,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -20,6 +19,7 @@ import {
   patientOf,
   withInstance,
 } from '#testing/examined-instance.ts';
+import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 for (const engine of MATRIX_ENGINES) {
@@ -265,42 +265,34 @@ describe('doctor runs', () => {
         await page(),
         `note: Nothing is listening on port ${port}. Start the site with npm start.`,
       );
-      const other = createHttpServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
-      await once(other, 'listening');
-      port = String((other.address() as AddressInfo).port);
+      await using other = await listening(createHttpServer((_, response) => response.end('hello')));
+      port = String(other.port);
       assert.equal(
         await page(),
         `problem: Port ${port} is used by another program. Stop that program, or set PORT to another number.`,
       );
-      other.close();
     }));
 
   it('the doctor ends within its time limit if nothing responds', async () => {
-    const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
+    await using silent = await listening(createServer((socket) => socket.resume()));
+    const { port } = silent;
     const names = ['example.com', '_dmarc.example.com', 'mail.example.com'];
-    const dns = await startDnsServer(
+    await using dns = await startDnsServer(
       Object.fromEntries(names.map((name) => [name, { fault: 'silence' } as const])),
     );
-    try {
-      const patient = patientOf(
-        { folder: import.meta.dirname, dnsServers: [dns.address] },
-        {
-          DATABASE_URL: `postgres://user@127.0.0.1:${port}/leads`,
-          SMTP_URL: `smtp://127.0.0.1:${port}`,
-          PORT: String(port),
-          MAIL_FROM: 'guide@example.com',
-          APP_SECRET: TEST_SECRET,
-        },
-      );
-      const { exitCode, out } = await doctor(patient, ['--send', 'ada@example.com']);
-      assert.equal(exitCode, 1);
-      for (const check of ['page', 'database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
-        assert.match(out, new RegExp(`^problem +${check} `, 'm'));
-    } finally {
-      await dns.close();
-      silent.close();
-    }
+    const patient = patientOf(
+      { folder: import.meta.dirname, dnsServers: [dns.address] },
+      {
+        DATABASE_URL: `postgres://user@127.0.0.1:${port}/leads`,
+        SMTP_URL: `smtp://127.0.0.1:${port}`,
+        PORT: String(port),
+        MAIL_FROM: 'guide@example.com',
+        APP_SECRET: TEST_SECRET,
+      },
+    );
+    const { exitCode, out } = await doctor(patient, ['--send', 'ada@example.com']);
+    assert.equal(exitCode, 1);
+    for (const check of ['page', 'database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
+      assert.match(out, new RegExp(`^problem +${check} `, 'm'));
   });
 });
