@@ -8,13 +8,13 @@ import { bounceAddress } from '#server/secrets/mail-links.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { EMAIL, reasons } from '#testing/mail-providers.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
-const EMAIL = 'ada@example.com';
 const NOT_OURS = '01930000-0000-7000-8000-000000000000';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'bounces-'));
@@ -39,11 +39,6 @@ async function askForCode(server: ServerUnderTest): Promise<{ id: string; messag
   const { id } = await server.database.db.selectFrom('outbox').select('id').executeTakeFirstOrThrow();
   return { id, messageId: mail.parsed.messageId ?? '' };
 }
-
-const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
-  const rows = await database.db.selectFrom('suppressions').select('reason').execute();
-  return rows.map(({ reason }) => reason).toSorted();
-};
 
 onEachEngine('bounce reports', ({ test }) => {
   test('"desk bounce" suppresses an e-mail address once if the report has our Message-ID', async (server) => {
