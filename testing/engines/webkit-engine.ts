@@ -31,13 +31,6 @@ const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 const BROWSER_START_MS = 15_000;
 const TRIES_MAX = 2;
 
-const falseOnError =
-  (name: string) =>
-  (error: unknown): boolean => {
-    if (error instanceof Error && error.name === name) return false;
-    throw error;
-  };
-
 export type WebkitPrograms = {
   readonly driver: string;
   readonly browser: string;
@@ -114,8 +107,12 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           await driver.actions().move({ origin: found }).click().perform();
           return driver.executeScript<boolean>(`return (${wasHit.toString()})()`);
         };
+        const missIfFading = (error: unknown) => {
+          if (error instanceof Error && error.name === 'ElementNotInteractableError') return false;
+          throw error;
+        };
         // During a fade between stages, a person's press works, but the driver's press reaches the picture of the old stage.
-        await until(() => press().catch(falseOnError('ElementNotInteractableError')));
+        await until(() => press().catch(missIfFading));
       },
       box: async (role, name) =>
         driver.executeScript(
