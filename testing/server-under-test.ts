@@ -12,12 +12,12 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
-import type { ConnectionLimits } from '#server/http/connections.ts';
+import type { LoadLimits } from '#server/http/load-shedding.ts';
 import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/mail/mail-worker.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import type { Service, ServiceReplacements } from '#server/startup/service.ts';
+import type { Service } from '#server/startup/service.ts';
 import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 import { copyCampaign, type Changes } from '#testing/campaign-copy.ts';
 import { freshDatabaseUrl, releaseDatabase, type Engine } from '#testing/databases.ts';
@@ -60,17 +60,12 @@ export type ServerOptions = {
   /** Files that differ from those of the test campaign. */
   readonly campaign?: Changes;
   readonly inbox?: InboxBehaviour;
-  readonly smtpUrl?: string;
   /** dist/ of a built site; if absent, only the API is served. */
   readonly siteFolder?: string;
-  readonly maxInHand?: number;
-  readonly connectionLimits?: ConnectionLimits;
-  readonly maxResidentBytes?: number;
-  readonly isStopping?: () => boolean;
-  readonly fetch?: AppOptions['fetch'];
+  readonly loadLimits?: Partial<LoadLimits>;
   /** By default a new database. It is always closed with the server. */
   readonly database?: OpenDatabase;
-} & Pick<ServiceReplacements, 'resolveName'>;
+} & Partial<Pick<AppOptions, 'connectionLimits' | 'isStopping' | 'fetch'>>;
 
 const IN_HAND_WITHIN_MS = 60_000;
 
@@ -78,15 +73,10 @@ async function startServer({
   engine,
   env = {},
   inbox: behaviour,
-  smtpUrl,
   siteFolder,
-  maxInHand = 1_000,
-  connectionLimits,
-  maxResidentBytes,
-  isStopping = () => false,
-  fetch: ownFetch,
+  loadLimits,
   database: givenDatabase,
-  ...replacements
+  ...appOptions
 }: Omit<ServerOptions, 'campaign'>): Promise<ServerUnderTest> {
   // Comes first, so a run without the tests' PostgreSQL reports that and exits.
   const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
@@ -102,12 +92,11 @@ async function startServer({
     {
       APP_SECRET: TEST_SECRET,
       DATABASE_URL: databaseUrl,
-      SMTP_URL: smtpUrl ?? inbox.url,
+      SMTP_URL: inbox.url,
       MAIL_FROM: 'Guide <guide@example.com>',
       ...env,
     },
     {
-      ...replacements,
       clock,
       random: () => 0.5,
       logger: createLogger('debug', { write: (line: string) => void logLines.push(line) }),
@@ -121,15 +110,10 @@ async function startServer({
   service.startSending();
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
-    isStopping,
+    isStopping: () => false,
     // Tests share two cores, so event loop delay must not count.
-    loadLimits: {
-      maxInHand,
-      maxEventLoopDelayMs: 0,
-      ...(maxResidentBytes !== undefined && { maxResidentBytes }),
-    },
-    ...(connectionLimits && { connectionLimits }),
-    ...(ownFetch && { fetch: ownFetch }),
+    loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0, ...loadLimits },
+    ...appOptions,
   });
   await app.ready();
 

@@ -15,7 +15,7 @@ import { until } from '#testing/until.ts';
 
 // SQLite finishes one request before the next, so few requests are ever pending.
 it('an overloaded server responds with 503 but finishes accepted requests', () =>
-  withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
+  withServer({ engine: 'postgres', loadLimits: { maxInHand: 5 } }, async (server) => {
     const asks = Array.from({ length: 40 }, (_, index) =>
       createVisitor(server, `203.0.113.${index}`).post(
         API.leads,
@@ -76,7 +76,7 @@ const GB = 1024 ** 3;
 const MB = 1024 ** 2;
 
 it('a process over its memory limit responds with 503 and asks for a restart', () =>
-  withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
+  withServer({ engine: 'sqlite', loadLimits: { maxResidentBytes: 1 } }, async (server) => {
     await until(async () => (await server.app.inject(API.article)).statusCode === 503);
     const form = await createVisitor(server).post(API.leads, filledForm());
     assert.equal(form.statusCode, 503);
@@ -135,7 +135,7 @@ it('responses that are read slowly do not count as pending requests', async () =
 const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
 it('incomplete requests, in any number, do not displace other visitors', () =>
-  withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
+  withServer({ engine: 'sqlite', loadLimits: { maxInHand: 5 } }, async (server) => {
     const { port, origin } = await server.listen();
     for (let count = 0; count < 30; count += 1) await connectAndSay(port, HALF);
     assert.equal((await postJson(origin + API.leads, filledForm())).status, 202);

@@ -175,7 +175,7 @@ onEachEngine('outbox', ({ test, both, engine }) => {
 
   it('a reply with a NUL and a megabyte is stored as short text, and the mail is not sent again', async () => {
     await using smtp = await startRawSmtpServer(`250 \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`);
-    await withServer({ engine, smtpUrl: `smtp://127.0.0.1:${smtp.port}` }, async (server) => {
+    await withServer({ engine, env: { SMTP_URL: `smtp://127.0.0.1:${smtp.port}` } }, async (server) => {
       await ask(createVisitor(server));
       await until(async () => (await outboxRow(server)).state !== 'queued');
       const row = await outboxRow(server);
