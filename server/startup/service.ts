@@ -18,7 +18,6 @@ import { campaignFolderOf, distFolder, newestRelease } from '#server/http/releas
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
 import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
-import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -71,7 +70,6 @@ export type ServiceReplacements = {
   readonly mayBeNewer?: boolean;
   readonly onMailEvent?: MailParts['onOutcome'];
   readonly onWebhook?: WebhooksParts['onOutcome'];
-  readonly resolveName?: ResolveName;
   readonly onBreakerOpened?: (reason: BreakerReason) => void;
 };
 
@@ -176,7 +174,6 @@ async function openParts(
   const webhooks = createWebhooks({
     ...given,
     campaign,
-    resolveName: replacements.resolveName,
     onOutcome: (outcome) => {
       metrics.webhook(outcome);
       replacements.onWebhook?.(outcome);

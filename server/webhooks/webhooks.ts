@@ -4,7 +4,6 @@ import { NIL, v7 as uuid } from 'uuid';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
-import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -44,18 +43,17 @@ export type WebhooksParts = {
   readonly random: () => number;
   readonly logger: Logger;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
-  readonly resolveName?: ResolveName | undefined;
 };
 
 export function createWebhooks(parts: WebhooksParts): Webhooks {
-  const { config, campaign, database, clock, random, logger, onOutcome, resolveName } = parts;
+  const { config, campaign, database, clock, random, logger, onOutcome } = parts;
   const { urls, events: chosen, secrets: ownSecrets, allowPrivate } = config.webhooks;
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
   let worker: JobWorker | null = null;
 
-  const openSender = () => createWebhookSender({ secrets, allowPrivate, resolve: resolveName });
+  const openSender = () => createWebhookSender({ secrets, allowPrivate });
   const wake = () => worker?.wake();
 
   return {
