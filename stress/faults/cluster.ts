@@ -5,13 +5,7 @@ import { startForwarder } from '#testing/forwarder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { databaseOf } from '#stress/harness/promises-kept.ts';
-import {
-  countFailed,
-  countRequests,
-  describeCounts,
-  walkWhile,
-  WITHOUT_LIMITS,
-} from '#stress/harness/visitors.ts';
+import { describeCounts, sumOf, walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const PROCESSES = 4;
 const VISITORS = 16;
@@ -43,8 +37,8 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const { duplicates, mails } = steady.account;
   report(
     `${STEADY_MS / 1000} s of load`,
-    `${countRequests(steady)} requests, ${countFailed(steady)} failed; ${mails} mails, ${duplicates} sent twice`,
-    countFailed(steady) === 0 && duplicates === 0,
+    `${sumOf(steady.answers)} requests, ${sumOf(steady.failed)} failed; ${mails} mails, ${duplicates} sent twice`,
+    sumOf(steady.failed) === 0 && duplicates === 0,
   );
 
   const rolling = await underLoad('rolling restarts', async () => {
@@ -60,8 +54,8 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const whichFailed = rolling.failed.size === 0 ? '' : ` (${describeCounts(rolling.failed)})`;
   report(
     `${rounds} rolling restarts of all ${PROCESSES}`,
-    `${countRequests(rolling)} requests, ${countFailed(rolling)} failed${whichFailed}; ${rolling.verified.size} leads`,
-    countFailed(rolling) === 0,
+    `${sumOf(rolling.answers)} requests, ${sumOf(rolling.failed)} failed${whichFailed}; ${rolling.verified.size} leads`,
+    sumOf(rolling.failed) === 0,
   );
 
   const postgres = await trial.postgres();

@@ -17,10 +17,9 @@ import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import type { Rows } from '#stress/harness/report.ts';
 import {
   attempt,
-  countFailed,
-  countRequests,
   newLedger,
   send,
+  sumOf,
   walk,
   whileVisited,
   WITHOUT_LIMITS,
@@ -132,8 +131,8 @@ async function startNginx({ trial, rows, visitors }: Upgrade, site: PreparedSite
       rows.add({
         what,
         restarts,
-        requests: countRequests(ledger).toLocaleString('en'),
-        failed: countFailed(ledger),
+        requests: sumOf(ledger.answers).toLocaleString('en'),
+        failed: sumOf(ledger.failed),
         'forms taken': ledger.acknowledged.size,
         'codes or leads lost': lost,
         'mails twice': account.duplicates,

@@ -72,10 +72,8 @@ export const networkAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 export const newNetwork = (): string => networkAddress((visitors += 1));
 
-export const countRequests = ({ answers }: Ledger): number =>
-  answers.values().reduce((sum, count) => sum + count, 0);
-export const countFailed = ({ failed }: Ledger): number =>
-  failed.values().reduce((sum, count) => sum + count, 0);
+export const sumOf = (counts: ReadonlyMap<string, number>): number =>
+  counts.values().reduce((sum, count) => sum + count, 0);
 export const describeCounts = (counts: ReadonlyMap<string | number, number>): string =>
   Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 

@@ -254,9 +254,8 @@ async function measureBesideExport({ trial, rows, engine, site }: Measuring, sin
   await untilDeskAnswers(deskUrl);
   const session = (await signInOverHttp(deskUrl, ADA, () => sink.codeFor(ADA)))[COOKIE_HEADERS.session];
   const client = createClient(url, sink);
-  const { flow, abandon } = client;
   const turn = async (): Promise<number> => {
-    const seen = await closedLoop({ flow, abandon }, { at: VISITORS, goesOn: forMs(TURN_MS) });
+    const seen = await closedLoop(client, { at: VISITORS, goesOn: forMs(TURN_MS) });
     trial.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
     return seen.count / seen.seconds;
   };
