@@ -11,8 +11,6 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-type WithAxe = { readonly axe: typeof axe };
-
 /** Removes colour transitions, so that no mixed colours are tested. */
 async function ensureAxe(page: Page): Promise<void> {
   if (await page.evaluate(() => 'axe' in window)) return;
@@ -38,7 +36,7 @@ const atRest = (page: Page): Promise<unknown> =>
 async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   await atRest(page);
   return page.evaluate(async (rules) => {
-    const { axe: checker } = window as unknown as WithAxe;
+    const { axe: checker } = window as unknown as { readonly axe: typeof axe };
     const found = await checker.run(document, {
       runOnly: rules,
       resultTypes: ['violations'],

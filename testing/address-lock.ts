@@ -33,15 +33,13 @@ export async function inTurnBehindLock<First, Second>(
 /**
  * Works the same on either engine. SQLite has one writer at a time: the steps begin together, and wait for each other there.
  */
-export const inTurn = <First, Second>(
+export async function inTurn<First, Second>(
   database: OpenDatabase,
   email: string,
   steps: readonly [() => Promise<First>, () => Promise<Second>],
-): Promise<[First, Second]> =>
-  database.engine === 'postgres'
-    ? inTurnBehindLock(database, email, steps)
-    : Promise.all([
-        database.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
-        steps[0](),
-        steps[1](),
-      ]).then(([, first, second]) => [first, second]);
+): Promise<[First, Second]> {
+  if (database.engine === 'postgres') return inTurnBehindLock(database, email, steps);
+  const writing = database.db.transaction().execute((tx) => sql`select 1`.execute(tx));
+  const [first, second] = await Promise.all([steps[0](), steps[1](), writing]);
+  return [first, second];
+}

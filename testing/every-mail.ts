@@ -67,9 +67,9 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
 
     await send({ CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each' }, async (server) => {
       const ada = await lead(server, ADA, 'newsletter');
-      mails.push({ ...ofVisitor(ADA), name: 'code', mail: ada.code });
+      mails.push({ ...TO_ADA, name: 'code', mail: ada.code });
       const guide = await server.inbox.waitForMail(ADA, 2);
-      mails.push({ ...ofVisitor(ADA), name: 'guide, link', isForList: true, mail: guide });
+      mails.push({ ...TO_ADA, name: 'guide, link', isForList: true, mail: guide });
       mails.push(ofOperator('new lead', await server.inbox.waitForMail(OPERATOR)));
     });
 
@@ -85,7 +85,7 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
         await see(server, 'banner', ['opened'], 9);
         await lead(server, ADA, 'newsletter');
         const guide = await server.inbox.waitForMail(ADA, 2);
-        mails.push({ ...ofVisitor(ADA), name: 'guide, attached', isForList: true, mail: guide });
+        mails.push({ ...TO_ADA, name: 'guide, attached', isForList: true, mail: guide });
         await lead(server, 'grace@example.net', 'newsletter');
         await lead(server, 'edsger@example.org');
         for (let index = 0; index < 6; index += 1) {
@@ -113,7 +113,7 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
   });
 
 const PERSONAL = ['Lovelace', 'Analytical', 'ada.lovelace', 'gmail'];
-const ofVisitor = (to: string) => ({ isForList: false, to, personal: PERSONAL });
+const TO_ADA = { isForList: false, to: ADA, personal: PERSONAL };
 const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
   name,
   isForList: false,
@@ -122,11 +122,10 @@ const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
   mail,
 });
 
-const from = (source?: string) => ({
-  headers: source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` },
-});
 const lead = (server: ServerUnderTest, email: string, source?: string) =>
-  becomeLead(server, email, 1, from(source));
+  becomeLead(server, email, 1, {
+    headers: source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` },
+  });
 
 async function see(
   { app, service }: ServerUnderTest,
