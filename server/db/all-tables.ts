@@ -353,7 +353,6 @@ export const TABLES = {
     expiry: 'custom',
     columns: {
       domain: personal<Fixed<string>>(),
-      platform: plain<string>(),
       mx_host: personal<string | null>(),
       looked_up_at: plain<number>(),
     },

@@ -25,18 +25,15 @@ export function createPlatformLookup(
   const questions = createMailServerQuestions({ dnsServers, signal, limitMs });
   const passedOver = new Set<string>();
 
-  async function lookUp(domains: readonly string[]): Promise<ReadonlyMap<string, MailPlatform>> {
+  async function lookUp(domains: readonly string[]): ReturnType<typeof questions.ask> {
     const answers = await questions.ask(domains);
     signal.throwIfAborted();
-    const found = [...answers].map(([domain, host]) => ({
-      domain,
-      platform: platformOfMailServer(host),
-      mx_host: host,
-      looked_up_at: now,
-    }));
-    await keepMailDomains(db, found);
+    await keepMailDomains(
+      db,
+      [...answers].map(([domain, host]) => ({ domain, mx_host: host, looked_up_at: now })),
+    );
     for (const domain of domains) if (!answers.has(domain)) passedOver.add(domain);
-    return new Map(found.map(({ domain, platform }) => [domain, platform]));
+    return answers;
   }
 
   return {
@@ -58,7 +55,7 @@ export function createPlatformLookup(
         .filter((domain) => !fresh.has(domain))
         .toSorted((a, b) => (domains.get(b) ?? 0) - (domains.get(a) ?? 0) || (a < b ? -1 : 1));
       if (stale.length > 0)
-        for (const [domain, platform] of await lookUp(stale)) platforms.set(domain, platform);
+        for (const [domain, host] of await lookUp(stale)) platforms.set(domain, platformOfMailServer(host));
       return platforms;
     },
     skippedNote: () => {

@@ -111,11 +111,9 @@ create index suppressions_newest on suppressions (created_at desc, address_key, 
 
 create table mail_domains (
   domain text primary key,
-  platform text not null,
   mx_host text,
   looked_up_at bigint not null
 );
-create index mail_domains_by_time on mail_domains (looked_up_at);
 
 create table leads (
   id text primary key,

@@ -25,7 +25,6 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
     .values([...domains])
     .onConflict((conflict) =>
       conflict.column('domain').doUpdateSet((eb) => ({
-        platform: eb.ref('excluded.platform'),
         mx_host: eb.ref('excluded.mx_host'),
         looked_up_at: eb.ref('excluded.looked_up_at'),
       })),
