@@ -6,13 +6,11 @@ import { LoadedTooltips } from '#web/later-stages/later-stage.tsx';
 import { StaticMarkupContext, type StaticMarkup } from '#web/frame/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
-import type { ToastStore } from '#web/ui/toast-store.ts';
-import { ToastContext, Toaster } from '#web/ui/toaster.tsx';
+import { Toaster } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export type AppProps = {
   readonly queryClient: QueryClient;
-  readonly toasts: ToastStore;
   readonly initial: StageState;
   readonly staticMarkup?: StaticMarkup | undefined;
   readonly path: string;
@@ -21,19 +19,17 @@ export type AppProps = {
 
 const NO_MARKUP: StaticMarkup = {};
 
-export function App({ queryClient, toasts, initial, staticMarkup, path, onReady }: AppProps) {
+export function App({ queryClient, initial, staticMarkup, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>
-      <ToastContext value={toasts}>
-        <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
-          {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
-        </StaticMarkupContext>
-        <InBrowser>
-          <Toaster />
-          <LoadedTooltips />
-        </InBrowser>
-      </ToastContext>
+      <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
+        {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
+      </StaticMarkupContext>
+      <InBrowser>
+        <Toaster />
+        <LoadedTooltips />
+      </InBrowser>
     </QueryClientProvider>
   );
 }

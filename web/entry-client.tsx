@@ -9,7 +9,6 @@ import { loadLaterStages } from '#web/later-stages/load-later-stages.ts';
 import { createQueryClient } from '#web/query-client.ts';
 import { adoptStyles } from '#web/styles/adopt-styles.ts';
 import { appStyles } from '#web/styles/app-styles.ts';
-import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
@@ -51,7 +50,6 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     const app = (
       <App
         queryClient={createQueryClient()}
-        toasts={createToastStore()}
         initial={initial}
         staticMarkup={staticMarkup}
         path={location.pathname}

@@ -16,7 +16,7 @@ import { reportStep } from '#web/funnel.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 import { Button, buttonClass } from '#web/ui/button.tsx';
 import { DownloadIcon, ShareIcon } from '#web/ui/icons.tsx';
-import { useToasts } from '#web/ui/toaster.tsx';
+import { toasts } from '#web/ui/toast-store.ts';
 
 type ArticleTextProps = {
   readonly justVerified: boolean | undefined;
@@ -25,7 +25,6 @@ type ArticleTextProps = {
 };
 
 export function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) {
-  const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
   // False if the session ended while the article was open.
@@ -34,7 +33,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
     if (!cookiesRefused) return;
     // The toast "Access granted" is no longer true.
     for (const { id } of toasts.get()) toasts.dismiss(id);
-  }, [cookiesRefused, toasts]);
+  }, [cookiesRefused]);
   // The "Try again" button disappears when pressed, so the title takes the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
@@ -108,7 +107,6 @@ function ArticleBody({ html }: { readonly html: string }) {
     window.addEventListener('scroll', look, { passive: true });
     return () => window.removeEventListener('scroll', look);
   }, []);
-  const toasts = useToasts();
   useLayoutEffect(() => {
     const { prompt } = words;
     if (!article.current || !prompt) return;
@@ -123,7 +121,7 @@ function ArticleBody({ html }: { readonly html: string }) {
           },
         ),
     });
-  }, [toasts]);
+  }, []);
   const [stoppedAt, setStoppedAt] = useState<HTMLElement>();
   useLayoutEffect(() => {
     const element = article.current!;
@@ -154,7 +152,6 @@ function GuideFileButton({
   readonly label: string;
   readonly onAccessEnded: () => void;
 }) {
-  const toasts = useToasts();
   const download = async () => {
     try {
       await checkGuideFile();

@@ -1,11 +1,10 @@
 import { toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { sharePage } from '#web/content/share-page.ts';
-import { useToasts } from '#web/ui/toaster.tsx';
+import { toasts } from '#web/ui/toast-store.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export function useShare(): () => void {
-  const toasts = useToasts();
   const share = async () => {
     const outcome = await sharePage(navigator, {
       title: site.title,

@@ -21,7 +21,7 @@ import { ownLead } from '#web/form/own-form.ts';
 import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
-import { useToasts } from '#web/ui/toaster.tsx';
+import { toasts } from '#web/ui/toast-store.ts';
 
 export type CodeRequestFormProps = {
   readonly draft: LeadDraft;
@@ -159,7 +159,6 @@ type Sent = { readonly lead: LeadForm; readonly trapped: string; readonly draft:
 
 /** Callbacks belong to the call, not to the mutation, so a visitor who has left the form sees no response. */
 function useSubmission(onCodeRequested: CodeRequestFormProps['onCodeRequested']) {
-  const toasts = useToasts();
   const submission = useMutation<CodeRequested | null, FormError, Sent>({
     mutationFn: ({ lead, trapped }) =>
       requestCode(lead, consent.version, {

@@ -51,3 +51,6 @@ export function createToastStore(): ToastStore {
     },
   };
 }
+
+/** The toasts of the page. */
+export const toasts = createToastStore();

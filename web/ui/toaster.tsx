@@ -1,45 +1,36 @@
 // Specification, section 4: toasts close after 5000 ms, after a swipe of 50 px to the right, or with the button; F8 focuses them.
 import * as RadixToast from '@radix-ui/react-toast';
-import { createContext, useContext, useEffect, useRef, useSyncExternalStore, type RefObject } from 'react';
+import { useEffect, useRef, useSyncExternalStore, type RefObject } from 'react';
 
 import { toasts as words } from '#campaign/interface.yaml';
 import { Button } from '#web/ui/button.tsx';
 import { CloseIcon } from '#web/ui/icons.tsx';
-import type { Toast, ToastStore } from '#web/ui/toast-store.ts';
+import { toasts, type Toast } from '#web/ui/toast-store.ts';
 import styles from '#web/ui/toaster.module.css';
 
 const AUTO_CLOSE_MS = 5000;
 const SWIPE_THRESHOLD_PX = 50;
 
-export const ToastContext = createContext<ToastStore | null>(null);
-
-export function useToasts(): ToastStore {
-  const store = useContext(ToastContext);
-  if (store === null) throw new Error('useToasts needs a ToastContext above it.');
-  return store;
-}
-
 export function Toaster() {
-  const store = useToasts();
-  const toasts = useSyncExternalStore(store.subscribe, store.get, store.get);
+  const shown = useSyncExternalStore(toasts.subscribe, toasts.get, toasts.get);
   const viewport = useRef<HTMLOListElement>(null);
-  const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
+  const giveFocusBack = useFocusBeside(viewport, shown[0]?.id);
   return (
     <RadixToast.Provider
       // Radix stops its timer while the pointer or the focus is on a toast and does not restart it when the last toast has closed, so the
       // next one would stay forever. A new key restarts it.
-      key={toasts[0]?.id}
+      key={shown[0]?.id}
       label={words.announced}
       duration={AUTO_CLOSE_MS}
       swipeDirection="right"
       swipeThreshold={SWIPE_THRESHOLD_PX}
     >
-      {toasts.map((toast) => (
+      {shown.map((toast) => (
         <ToastCard
           key={toast.id}
           toast={toast}
           onDismiss={() => {
-            store.dismiss(toast.id);
+            toasts.dismiss(toast.id);
             giveFocusBack();
           }}
         />

@@ -11,7 +11,7 @@ import { ownVariant } from '#web/variant.ts';
 import { failureToast } from '#web/messages.ts';
 import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
-import { useToasts } from '#web/ui/toaster.tsx';
+import { toasts } from '#web/ui/toast-store.ts';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
 import { NothingCame } from '#web/verification/mail-help.tsx';
 import styles from '#web/verification/verification-stage.module.css';
@@ -43,7 +43,6 @@ export function ResendArea({
   onPressed,
   onCodeSentAgain,
 }: ResendAreaProps) {
-  const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion, variant ? ownVariant() : undefined),

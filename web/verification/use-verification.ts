@@ -7,7 +7,7 @@ import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } f
 import { fill } from '#shared/words.ts';
 import { failureToast } from '#web/messages.ts';
 import type { Challenge, Waiting } from '#web/stage.ts';
-import { useToasts } from '#web/ui/toaster.tsx';
+import { toasts } from '#web/ui/toast-store.ts';
 
 export function useVerification({
   lead,
@@ -15,7 +15,6 @@ export function useVerification({
   onVerified,
   onOpenAlready,
 }: Waiting & { readonly onVerified: () => void; readonly onOpenAlready: () => void }) {
-  const toasts = useToasts();
   const queryClient = useQueryClient();
   const [refusals, setRefusals] = useState(0);
   /** Shown at the boxes until the visitor types. */
