@@ -1,16 +1,16 @@
-import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
 import { LoadedTooltips } from '#web/later-stages/later-stage.tsx';
 import { StaticMarkupContext, type StaticMarkup } from '#web/frame/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
+import { queryClient } from '#web/query-client.ts';
 import type { StageState } from '#web/stage.ts';
 import { Toaster } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export type AppProps = {
-  readonly queryClient: QueryClient;
   readonly initial: StageState;
   readonly staticMarkup?: StaticMarkup | undefined;
   readonly path: string;
@@ -19,7 +19,7 @@ export type AppProps = {
 
 const NO_MARKUP: StaticMarkup = {};
 
-export function App({ queryClient, initial, staticMarkup, path, onReady }: AppProps) {
+export function App({ initial, staticMarkup, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>

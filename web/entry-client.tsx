@@ -6,7 +6,6 @@ import { App } from '#web/app.tsx';
 import { isAction, keepPlace } from '#web/landing/return-point.ts';
 import { collectStaticMarkup } from '#web/frame/static-part.tsx';
 import { loadLaterStages } from '#web/later-stages/load-later-stages.ts';
-import { createQueryClient } from '#web/query-client.ts';
 import { adoptStyles } from '#web/styles/adopt-styles.ts';
 import { appStyles } from '#web/styles/app-styles.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
@@ -48,13 +47,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   };
   await new Promise<void>((resolve) => {
     const app = (
-      <App
-        queryClient={createQueryClient()}
-        initial={initial}
-        staticMarkup={staticMarkup}
-        path={location.pathname}
-        onReady={resolve}
-      />
+      <App initial={initial} staticMarkup={staticMarkup} path={location.pathname} onReady={resolve} />
     );
     if (landing) {
       hydrateRoot(root, app, { onUncaughtError, onRecoverableError: () => {} });

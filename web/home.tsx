@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 
 import { content, form, verification } from '#campaign/interface.yaml';
@@ -12,6 +11,7 @@ import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
 import { LaterStage } from '#web/later-stages/later-stage.tsx';
+import { queryClient } from '#web/query-client.ts';
 import { challengeOf, OPEN_ARTICLE, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
@@ -33,7 +33,6 @@ export function Home({ initial }: { readonly initial: StageState }) {
     document.title = fill(TITLES[state.stage], { title: site.title });
   }, [state.stage]);
   const draft = useDraft();
-  const queryClient = useQueryClient();
   const correctsAddress = useRef(false);
 
   const onRestored = (restored: StageState) => {

@@ -4,19 +4,17 @@ import { QueryClient } from '@tanstack/react-query';
 
 import { fetchByKey } from '#web/api-client.ts';
 
-export function createQueryClient(): QueryClient {
-  return new QueryClient({
-    defaultOptions: {
-      queries: {
-        queryFn: fetchByKey,
-        networkMode: 'always',
-        retry: false,
-        refetchInterval: false,
-        refetchOnWindowFocus: false,
-        refetchOnReconnect: false,
-        staleTime: Infinity,
-      },
-      mutations: { networkMode: 'always', retry: false },
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      queryFn: fetchByKey,
+      networkMode: 'always',
+      retry: false,
+      refetchInterval: false,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      staleTime: Infinity,
     },
-  });
-}
+    mutations: { networkMode: 'always', retry: false },
+  },
+});

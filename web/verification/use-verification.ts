@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
@@ -6,6 +6,7 @@ import { afterCode } from '#campaign/site.yaml';
 import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } from '#web/api-client.ts';
 import { fill } from '#shared/words.ts';
 import { failureToast } from '#web/messages.ts';
+import { queryClient } from '#web/query-client.ts';
 import type { Challenge, Waiting } from '#web/stage.ts';
 import { toasts } from '#web/ui/toast-store.ts';
 
@@ -15,7 +16,6 @@ export function useVerification({
   onVerified,
   onOpenAlready,
 }: Waiting & { readonly onVerified: () => void; readonly onOpenAlready: () => void }) {
-  const queryClient = useQueryClient();
   const [refusals, setRefusals] = useState(0);
   /** Shown at the boxes until the visitor types. */
   const [failure, setFailure] = useState<string | null>(null);
@@ -32,7 +32,7 @@ export function useVerification({
         if (article) queryClient.setQueryData(ARTICLE_KEY, article);
         return { type: 'verified' } as const;
       } catch (error) {
-        if (failedWith(error, 'wrong-code') && (await isOpenAlready(queryClient, challenge.id)))
+        if (failedWith(error, 'wrong-code') && (await isOpenAlready(challenge.id)))
           return { type: 'open already' } as const;
         throw error;
       }
@@ -94,7 +94,7 @@ function wrongCode(error: Error, { reference }: Challenge): string | undefined {
  * The article can open although the code was refused: another tab has used the code, or it has expired in a browser with a session. If a
  * challenge is open, the code was wrong.
  */
-async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
+async function isOpenAlready(challengeId: string): Promise<boolean> {
   try {
     const challenge = await fetchOpenChallenge(challengeId);
     if (challenge !== null && !challenge.verified) return false;
