@@ -3,7 +3,6 @@ import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
 import { LoadedTooltips } from '#web/later-stages/later-stage.tsx';
-import { StaticMarkupContext, type StaticMarkup } from '#web/frame/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import { queryClient } from '#web/query-client.ts';
 import type { StageState } from '#web/stage.ts';
@@ -12,20 +11,15 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 export type AppProps = {
   readonly initial: StageState;
-  readonly staticMarkup?: StaticMarkup | undefined;
   readonly path: string;
   readonly onReady?: () => void;
 };
 
-const NO_MARKUP: StaticMarkup = {};
-
-export function App({ initial, staticMarkup, path, onReady }: AppProps) {
+export function App({ initial, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>
-      <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
-        {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
-      </StaticMarkupContext>
+      {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
       <InBrowser>
         <Toaster />
         <LoadedTooltips />

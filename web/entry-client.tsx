@@ -22,7 +22,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
   noteFirstTouch();
-  const staticMarkup = collectStaticMarkup(root);
+  collectStaticMarkup(root);
   adoptStyles(document, appStyles);
   let initial = initialStageState();
   // Reloaded code screens and articles need the second file. If it is slow, a notice appears (later-stage.tsx).
@@ -46,9 +46,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     reportError(error);
   };
   await new Promise<void>((resolve) => {
-    const app = (
-      <App initial={initial} staticMarkup={staticMarkup} path={location.pathname} onReady={resolve} />
-    );
+    const app = <App initial={initial} path={location.pathname} onReady={resolve} />;
     if (landing) {
       hydrateRoot(root, app, { onUncaughtError, onRecoverableError: () => {} });
     } else {
