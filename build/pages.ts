@@ -49,8 +49,6 @@ export async function buildPages(files: string, prerenderers: string): Promise<B
   const counterUrl = site.analytics
     ? await bundleScript(files, 'analytics/analytics.ts', 'analytics-[hash].js')
     : null;
-  const notFoundCss =
-    (await buildHeadlineFont([words.notFound.title, site.title])) + styles.critical + styles.notFound;
   const bootScript = await bundleBootScript();
   const common = {
     site,
@@ -58,32 +56,26 @@ export async function buildPages(files: string, prerenderers: string): Promise<B
     icon: inlineIcon(files),
     hasPicture: existsSync(path.join(MEDIA, 'og.png')),
   };
+  const notFound = {
+    ...own,
+    page: '404' as const,
+    markup: await own.prerender(`${SITE_PATH}/404`),
+    css: (await buildHeadlineFont([words.notFound.title, site.title])) + styles.critical + styles.notFound,
+    counterUrl: null,
+    variant: null,
+    file: '404.html',
+  };
+  const documents = [...homes.map((home) => ({ ...home, page: 'home' as const, counterUrl })), notFound];
   const pages = new Map<string, string>();
-  for (const { file, variant, words: ownWords, markup, css, urls } of homes)
-    pages.set(
-      file,
-      renderDocument({ ...common, ...urls, words: ownWords, markup, css, counterUrl, page: 'home', variant }),
-    );
-  pages.set(
-    '404.html',
-    renderDocument({
-      ...common,
-      ...own.urls,
-      words,
-      markup: await own.prerender(`${SITE_PATH}/404`),
-      css: notFoundCss,
-      counterUrl: null,
-      page: '404',
-      variant: null,
-    }),
-  );
+  for (const { file, urls, ...parts } of documents)
+    pages.set(file, renderDocument({ ...common, ...urls, ...parts }));
   pages.set('robots.txt', robotsTxt(site));
   if (!site.noindex) pages.set('sitemap.xml', SITEMAP_XML);
   pages.set('site.webmanifest', renderManifest(site, SITE_PATH));
   return {
     pages,
     inlineScripts: [bootScript],
-    inlineStyles: [...homes.map(({ css }) => css), notFoundCss],
+    inlineStyles: documents.map(({ css }) => css),
   };
 }
 
