@@ -84,17 +84,18 @@ const href = words.check(
 );
 const link = z.strictObject({ label: words, href });
 const page = words.check(
-  reporting(function* (text: string) {
-    if (linkMistake(text, null) !== null || !/^(?:https?:\/)?\//i.test(text))
-      yield { message: 'must begin with https://, or with / for a page of this site' };
-  }),
+  z.refine(
+    (text) => linkMistake(text, null) === null && /^(?:https?:\/)?\//i.test(text),
+    'must begin with https://, or with / for a page of this site',
+  ),
 );
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
 
-const colour = z
-  .string({ error: "must be a colour such as '#0e5a43', in quotes" })
-  .check(z.regex(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes"));
+/** Accepts text of one form, with the same error for anything else. */
+const matching = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
+
+const colour = matching(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes");
 const colourPair = z.strictObject({ light: colour, dark: colour });
 const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(reporting(colourMistakes));
 const svg = words.check(
@@ -108,13 +109,11 @@ const isLanguage = (tag: string): boolean =>
  * The host goes into the Content-Security-Policy unchanged, so characters that end a directive are refused.
  * @param file a pattern
  */
-const scriptOf = (file: string, cure: string) => {
-  const error = `must be a URL: ${cure}`;
-  return z
-    .string({ error })
-    .check(z.regex(new RegExp(String.raw`^https://[\w.-]+(?::\d+)?/(?:[\w./~-]+/)?${file}$`), { error }));
-};
-const siteId = (form: RegExp, error: string) => z.string({ error }).check(z.regex(form, error));
+const scriptOf = (file: string, cure: string) =>
+  matching(
+    new RegExp(String.raw`^https://[\w.-]+(?::\d+)?/(?:[\w./~-]+/)?${file}$`),
+    `must be a URL: ${cure}`,
+  );
 
 /** Visit counters that set no cookies. The script file of each is checked, so that a wrong URL is found early. */
 const analytics = z.discriminatedUnion(
@@ -133,7 +132,7 @@ const analytics = z.discriminatedUnion(
         String.raw`[\w.-]+\.js`,
         'write the URL of Umami’s script, such as https://cloud.umami.is/script.js',
       ),
-      site: siteId(
+      site: matching(
         /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i,
         'must be the website ID shown by Umami, such as b59e9c65-ae32-47f1-8400-119fcf4861c4',
       ),
@@ -150,16 +149,14 @@ const analytics = z.discriminatedUnion(
           'must be the script on your own Matomo host, such as https://acme.matomo.cloud/matomo.js, because the CDN does not count visits',
         ),
       ),
-      site: siteId(/^[1-9]\d*$/, "must be the site ID shown by Matomo, such as '1'"),
+      site: matching(/^[1-9]\d*$/, "must be the site ID shown by Matomo, such as '1'"),
     }),
   ],
   { error: 'must be one of plausible, umami, matomo' },
 );
 export type Analytics = z.infer<typeof analytics>;
 
-const fileInArticle = z
-  .string({ error: 'must be the name of a file in article/' })
-  .check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/'));
+const fileInArticle = matching(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/');
 
 export const Site = z.strictObject({
   ...texts('title', 'pageTitle', 'description', 'publisher', 'copyright', 'shareText'),
@@ -313,10 +310,8 @@ export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[
  * Returns true if the video is part of `howItWorks`.
  * @param sections in the page's order
  */
-export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
-  const at = sections.indexOf('video');
-  return at > 0 && sections[at - 1] === 'howItWorks';
-};
+export const filmHasPoints = (sections: readonly SectionName[]): boolean =>
+  sections[sections.indexOf('video') - 1] === 'howItWorks';
 
 const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
   z.refine(
