@@ -39,18 +39,18 @@ export function readPageWords(folder: string, variant: string | null = null): Pa
   };
 }
 
+type Scale = (natural: { readonly width: number; readonly height: number }) => number;
+
 /** CSS pixels: the height of the mark that it replaces (web/frame/mark.tsx). */
 const LOGO_HEIGHT = 24;
+const asLogo: Scale = ({ height }) => LOGO_HEIGHT / height;
 
-type Picture = { readonly src: string; readonly width: number; readonly height: number };
+/** CSS pixels. Gives logos of any shape the same visual size. */
+const ROW = { area: 3600, height: 44, width: 150 };
+const inRow: Scale = ({ width, height }) =>
+  Math.min(Math.sqrt(ROW.area / (width * height)), ROW.height / height, ROW.width / width);
 
-function pictureOf(
-  folder: string,
-  logo: string | undefined,
-  sitePath: string,
-  scale: (natural: { width: number; height: number }) => number,
-): Picture | undefined {
-  if (logo === undefined) return undefined;
+function pictureOf(folder: string, logo: string, sitePath: string, scale: Scale) {
   const size = logo.endsWith('.svg') ? svgSize(path.join(folder, 'media', logo)) : sizeInName(logo);
   if (size === null) throw new Error(`media/${logo} has no viewBox. Export the SVG with a viewBox.`);
   const factor = scale(size);
@@ -61,22 +61,11 @@ function pictureOf(
   };
 }
 
-const logoOf = (folder: string, logo: string | undefined, sitePath: string) =>
-  pictureOf(folder, logo, sitePath, ({ height }) => LOGO_HEIGHT / height);
-
-/** CSS pixels. Gives logos of any shape the same visual size. */
-const ROW = { area: 3600, height: 44, width: 150 };
-
-const logoInRow = (folder: string, logo: string | undefined, sitePath: string) =>
-  pictureOf(folder, logo, sitePath, ({ width, height }) =>
-    Math.min(Math.sqrt(ROW.area / (width * height)), ROW.height / height, ROW.width / width),
-  );
-
 function landingWords(folder: string, landing: Landing, sitePath: string) {
   const { benefits, logos, testimonials } = landing;
-  const byFile = (items: readonly { readonly logo?: string | undefined }[] = [], toPicture: typeof logoOf) =>
+  const byFile = (items: readonly { readonly logo?: string | undefined }[] = [], scale: Scale) =>
     Object.fromEntries(
-      items.flatMap(({ logo }) => (logo ? [[logo, toPicture(folder, logo, sitePath)]] : [])),
+      items.flatMap(({ logo }) => (logo ? [[logo, pictureOf(folder, logo, sitePath, scale)]] : [])),
     );
   const sections = sectionsOf(landing);
   const film = sections.indexOf('video');
@@ -88,8 +77,8 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
     sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
     filmHasPoints: withPoints,
     drawings: Object.fromEntries(benefits?.cards.map(({ icon }) => [icon, iconDrawing(icon)]) ?? []),
-    companyLogos: byFile(logos?.companies, logoInRow),
-    testimonialLogos: byFile(testimonials?.cards, logoOf),
+    companyLogos: byFile(logos?.companies, inRow),
+    testimonialLogos: byFile(testimonials?.cards, asLogo),
     // The other testimonials must not enter the application's bundle.
     testimonial: testimonials?.cards[0],
     // Without the other pages, for the same reason.
@@ -128,7 +117,8 @@ function exportsOf(
   // Build-time constants, so a page without variants does not contain the code for them.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
-  return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
+  const logo = site.logo && pictureOf(folder, site.logo, sitePath, asLogo);
+  return { ...site, languageName, logo, ...compared };
 }
 
 /** @returns optional entries too, which the page may import although they are absent */
