@@ -48,21 +48,12 @@ export function readDraft(schema: z.ZodMiniType<Omit<LeadDraft, 'consent'>>): Le
 
 export function keepDraft(draft: LeadDraft): void {
   const { consent: _, ...text } = draft;
-  if (!Object.values(text).some(Boolean)) {
-    forgetDraft();
-    return;
-  }
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(text));
+    if (Object.values(text).some(Boolean)) sessionStorage.setItem(KEY, JSON.stringify(text));
+    else sessionStorage.removeItem(KEY);
   } catch {
     // Storage is forbidden.
   }
 }
 
-export function forgetDraft(): void {
-  try {
-    sessionStorage.removeItem(KEY);
-  } catch {
-    // Storage is forbidden.
-  }
-}
+export const forgetDraft = (): void => keepDraft(EMPTY_DRAFT);

@@ -17,19 +17,17 @@ export function useDraft() {
   const [draft, setDraft] = useState<LeadDraft>(
     () => readDraft(asksMore || news ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,
   );
+  const change = (changed: LeadDraft) => {
+    setDraft(changed);
+    keepDraft(asksMore ? keptOwnDraft(changed) : changed);
+  };
   return {
     draft,
-    change: (changed: LeadDraft) => {
-      setDraft(changed);
-      keepDraft(asksMore ? keptOwnDraft(changed) : changed);
-    },
+    change,
     restore: (lead: LeadForm) =>
       setDraft((current) => (current === EMPTY_DRAFT ? { ...lead, consent: false } : current)),
     /** Removes the draft from storage only; the page keeps it. */
     forget: forgetDraft,
-    clear: () => {
-      setDraft(EMPTY_DRAFT);
-      forgetDraft();
-    },
+    clear: () => change(EMPTY_DRAFT),
   };
 }
