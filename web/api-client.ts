@@ -12,6 +12,7 @@ import {
 } from '#shared/api.ts';
 import { type ApiErrorCode, ERROR_CODE_HEADER, ERROR_FIELD_HEADER } from '#shared/errors.ts';
 import type { LeadForm, Verification } from '#shared/lead.ts';
+import { orNull } from '#shared/or-null.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { SITE_PATH } from '#web/site-path.ts';
@@ -106,16 +107,7 @@ export async function requestCode(
     if (!failedWith(error, 'proof-of-work-required')) throw error;
     return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
   });
-  const answer = CodeRequested.safeParse(readJson(text));
-  return answer.success ? answer.data : null;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return CodeRequested.safeParse(orNull<unknown>(() => JSON.parse(text))).data ?? null;
 }
 
 async function earnProof(refusal: ApiError): Promise<string> {
@@ -132,8 +124,7 @@ async function earnProof(refusal: ApiError): Promise<string> {
 /** Resolves once the session cookie is set, with the article if the response contains it. */
 export async function verifyCode(verification: Verification): Promise<Article | null> {
   const { text } = await post(API.verify, verification, { prefer: WITH_ARTICLE });
-  const answer = Verified.safeParse(readJson(text));
-  return (answer.success && answer.data.article) || null;
+  return Verified.safeParse(orNull<unknown>(() => JSON.parse(text))).data?.article ?? null;
 }
 
 /**
@@ -146,13 +137,8 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-export async function fetchMailStatus(id: string): Promise<MailStatus | null> {
-  try {
-    return (await fetchOpenChallenge(id))?.mail ?? null;
-  } catch {
-    return null;
-  }
-}
+export const fetchMailStatus = async (id: string): Promise<MailStatus | null> =>
+  (await fetchOpenChallenge(id).catch(() => null))?.mail ?? null;
 
 /** The specification's query function (section 7). */
 export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {

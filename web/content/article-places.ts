@@ -1,5 +1,6 @@
 // Links to headings and notes of the article, and the heading at which a reader stopped.
 
+import { orNull } from '#shared/or-null.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 /** Follows links within the article without a new entry in the browser's history, where each entry is a screen. */
@@ -58,10 +59,7 @@ export function keepPlace(article: HTMLElement): void {
 }
 
 export function headingToContinueAt(article: HTMLElement): HTMLElement | undefined {
-  try {
-    const place = localStorage.getItem(KEY);
-    return headingsIn(article).find(({ id }) => id === place);
-  } catch {
-    return undefined;
-  }
+  // Storage may be forbidden.
+  const place = orNull(() => localStorage.getItem(KEY));
+  return headingsIn(article).find(({ id }) => id === place);
 }

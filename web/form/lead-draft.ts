@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
 import { errorIn, type LeadForm } from '#shared/lead.ts';
+import { orNull } from '#shared/or-null.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export type LeadField = keyof typeof LeadForm.shape;
@@ -38,12 +39,10 @@ const KEY = `lead-draft${SITE_PATH}`;
 export const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
 
 export function readDraft(schema: z.ZodMiniType<Omit<LeadDraft, 'consent'>>): LeadDraft | null {
-  try {
-    const kept = schema.safeParse(JSON.parse(sessionStorage.getItem(KEY) ?? 'null'));
-    return kept.success ? { ...kept.data, consent: false } : null;
-  } catch {
-    return null;
-  }
+  // Storage may be forbidden.
+  const text = orNull<unknown>(() => JSON.parse(sessionStorage.getItem(KEY) ?? 'null'));
+  const kept = schema.safeParse(text);
+  return kept.success ? { ...kept.data, consent: false } : null;
 }
 
 export function keepDraft(draft: LeadDraft): void {
