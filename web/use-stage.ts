@@ -10,12 +10,9 @@ const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content']
 type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
 
 function readEntry(state: unknown): HistoryEntry {
-  if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
-    const challengeId =
-      'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;
-    return { stage: state.stage, challengeId };
-  }
-  return { stage: 'landing', challengeId: null };
+  const { stage, challengeId } = (state ?? {}) as Readonly<Record<string, unknown>>;
+  if (!isStage(stage)) return { stage: 'landing', challengeId: null };
+  return { stage, challengeId: typeof challengeId === 'string' ? challengeId : null };
 }
 
 const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);

@@ -16,9 +16,8 @@ export function keepPlace(place: PlaceLeft): void {
   history.replaceState({ ...(history.state as object | null), left: place }, '');
 }
 
-export function placeIn(state: unknown): PlaceLeft | null {
-  return typeof state === 'object' && state !== null && 'left' in state ? (state.left as PlaceLeft) : null;
-}
+export const placeLeft = (): PlaceLeft | undefined =>
+  (history.state as { readonly left?: PlaceLeft } | null)?.left;
 
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
@@ -35,7 +34,7 @@ export function useArrival(
 ): void {
   useEffect(() => {
     if (!hasMoved()) return undefined;
-    const left = placeIn(history.state);
+    const left = placeLeft();
     const arrival = left ? actions[left.action].current : headline.current;
     let unmoved = true;
     const settle = () => {
