@@ -56,9 +56,6 @@ start();
 </html>`;
 }
 
-const describeMistakes = (mistakes: readonly string[]): string =>
-  `The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
-
 const servePage: Plugin = {
   name: 'page',
   configureServer: (server) => () => {
@@ -122,17 +119,11 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
       (file) => SERVER.some((room) => file.startsWith(room)) && !file.endsWith('.test.ts'),
     );
     if (words.length > 0) {
-      const { hot } = server.environments.client;
-      const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
       onWords();
-      if (mistakes.length > 0) {
-        say(describeMistakes(mistakes));
-        hot.send({ type: 'full-reload' });
-        return;
-      }
-      forgetWords(server, words);
-      printWarnings();
-      hot.send({ type: 'full-reload' });
+      const areValid = reportWords(campaignMistakes(CAMPAIGN_FOLDER));
+      if (areValid) forgetWords(server, words);
+      server.environments.client.hot.send({ type: 'full-reload' });
+      if (!areValid) return;
     }
     if (
       code ||
@@ -160,8 +151,12 @@ function forgetWords(server: ViteDevServer, files: readonly string[]): void {
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-function printWarnings(): void {
-  for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
+/** @returns false if there are mistakes */
+function reportWords(mistakes: readonly string[]): boolean {
+  if (mistakes.length > 0)
+    say(`The words are not valid yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`);
+  else for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
+  return mistakes.length === 0;
 }
 
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
@@ -190,8 +185,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file to update the page and e-mails`);
   for (const name of api.unused)
     say(`${name} is not used during development. No mail leaves this machine, and the data is in data/dev/.`);
-  if (mistakes.length > 0) say(describeMistakes(mistakes));
-  else printWarnings();
+  reportWords(mistakes);
   say(`Ready on ${address}`);
 }
 
