@@ -23,7 +23,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   if (root === null) throw new Error('There is no #root to start in.');
   noteFirstTouch();
   collectStaticMarkup(root);
-  adoptStyles(document, appStyles);
+  adoptStyles(appStyles);
   let initial = initialStageState();
   // Reloaded code screens and articles need the second file. If it is slow, a notice appears (later-stage.tsx).
   if (initial.stage === 'verification' || initial.stage === 'content') {

@@ -2,8 +2,8 @@
  * Inserts the styles before those added earlier, which therefore win. A constructed style sheet needs no permission from the
  * Content-Security-Policy.
  */
-export function adoptStyles(root: Document, styles: string): void {
+export function adoptStyles(styles: string): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
-  root.adoptedStyleSheets.unshift(sheet);
+  document.adoptedStyleSheets.unshift(sheet);
 }
