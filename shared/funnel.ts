@@ -20,7 +20,7 @@ export const variantAskedFor = (url: string): string | null =>
   /[?&](?:kept-)?variant=([\w-]{0,40})/.exec(url)?.[1] ?? null;
 
 /** An allow-list, with bounded lengths. Never stored in a cookie. */
-const TOUCH_PARAMETERS = [
+export const TOUCH_NAMES = [
   'utm_source',
   'utm_medium',
   'utm_campaign',
@@ -32,26 +32,22 @@ const TOUCH_PARAMETERS = [
   'fbclid',
   'msclkid',
   'li_fat_id',
+  'referrer',
 ] as const;
-
-const REFERRER = 'referrer';
-export const TOUCH_NAMES = [...TOUCH_PARAMETERS, REFERRER] as const;
 export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string>>>;
 
 const VALUE_MAX_LENGTH = 200;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 
-type Parameters = { readonly get: (name: string) => string | null };
-
 /**
  * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's URLSearchParams.
  */
-export function readTouch(parameters: Parameters): Touch {
+export function readTouch(parameters: { readonly get: (name: string) => string | null }): Touch {
   const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};
   for (const name of TOUCH_NAMES) {
     // PostgreSQL refuses U+0000.
     const value = singleLine((parameters.get(name) ?? '').slice(0, VALUE_MAX_LENGTH));
-    if (visibleLength(value) > 0 && (name !== REFERRER || HOST.test(value))) touch[name] = value;
+    if (visibleLength(value) > 0 && (name !== 'referrer' || HOST.test(value))) touch[name] = value;
   }
   return touch;
 }
