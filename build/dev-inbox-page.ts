@@ -5,10 +5,8 @@ import { escapeHtml } from '#server/platform/text.ts';
 
 export type ShownMail = {
   readonly id: string;
-  /** An example that is never sent. */
-  readonly isSample: boolean;
   readonly kind: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; null for a sample, which is never sent. */
   readonly at: number | null;
   readonly to: string;
   readonly from: string;
@@ -108,8 +106,8 @@ async function look() {
 
 export function inboxPage(mails: readonly ShownMail[], chosen: string | null): string {
   const shown = mails.find(({ id }) => id === chosen) ?? mails[0];
-  const received = mails.filter(({ isSample }) => !isSample);
-  const samples = mails.filter(({ isSample }) => isSample);
+  const received = mails.filter(({ at }) => at !== null);
+  const samples = mails.filter(({ at }) => at === null);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -148,14 +146,14 @@ const timeHtml = (at: number | null): string =>
     ? ''
     : `<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleTimeString('en-GB')}</time>`;
 
-function mailHtml({ isSample, kind, at, to, from, subject, text, html, headers, code }: ShownMail): string {
+function mailHtml({ kind, at, to, from, subject, text, html, headers, code }: ShownMail): string {
   const facts = [
     ['From', escapeHtml(from)],
     ['To', escapeHtml(to)],
     ['Sent', timeHtml(at)],
     [
       'Kind',
-      `${escapeHtml(kind)}${isSample ? ', with sample data; updates when you save campaign/emails/' : ''}`,
+      `${escapeHtml(kind)}${at === null ? ', with sample data; updates when you save campaign/emails/' : ''}`,
     ],
   ].filter(([, value]) => value !== '');
   return `<h2>${escapeHtml(subject)}</h2>

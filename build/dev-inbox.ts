@@ -76,7 +76,6 @@ async function received(folder: string): Promise<ShownMail[]> {
       const { subject = '', text = '', html = '', to, from, headers } = await PostalMime.parse(raw);
       return {
         id: name.replace(/\.eml$/, ''),
-        isSample: false,
         kind: headers.find(({ key }) => key === 'feedback-id')?.value.split(':')[0] ?? 'mail',
         at,
         to: to?.[0]?.address ?? '',
@@ -92,7 +91,7 @@ async function received(folder: string): Promise<ShownMail[]> {
 }
 
 /** An example has no envelope. */
-const SAMPLE = { isSample: true, at: null, to: '', from: '', headers: '', code: null } as const;
+const SAMPLE = { at: null, to: '', from: '', headers: '', code: null } as const;
 
 function samples(folder: string): ShownMail[] {
   const words = readCampaign(folder);
