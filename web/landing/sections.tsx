@@ -8,24 +8,7 @@ import logoRow from '#web/landing/logos.module.css';
 import questionList from '#web/landing/questions.module.css';
 import shapes from '#web/landing/shapes.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
-import {
-  DeliverabilityIcon,
-  DriversIcon,
-  KnowledgeIcon,
-  LinesIcon,
-  PromptIcon,
-  RefinementIcon,
-  ResultsIcon,
-} from '#web/ui/icons.tsx';
-
-const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
-  prompt: PromptIcon,
-  knowledge: KnowledgeIcon,
-  drivers: DriversIcon,
-  deliverability: DeliverabilityIcon,
-  refinement: RefinementIcon,
-  results: ResultsIcon,
-};
+import { NAMED_ICONS, LinesIcon } from '#web/ui/icons.tsx';
 
 // Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one, testimonials in
 // rows of two or one.
@@ -121,11 +104,11 @@ function Benefits() {
   );
 }
 
-const isDrawnHere = (name: string): name is DrawnIcon => name in ICONS;
+const isDrawnHere = (name: string): name is DrawnIcon => name in NAMED_ICONS;
 
 function BenefitIcon({ name }: { readonly name: string }) {
   if (!isDrawnHere(name)) return <LinesIcon lines={landing.drawings[name] ?? ''} size={36} />;
-  const Icon = ICONS[name];
+  const Icon = NAMED_ICONS[name];
   return <Icon size={36} />;
 }
 

@@ -1,5 +1,7 @@
 // Our icons: one stroke on a grid of 24 (docs/decisions/0007). They are decorative; the control or heading next to them has the name.
 
+import type { DrawnIcon } from '#shared/campaign-schema.ts';
+
 type IconProps = { readonly size?: number; readonly className?: string | undefined };
 
 export const icon = (path: string, weight = 1.75) =>
@@ -54,27 +56,21 @@ export function LinesIcon({ lines, size }: { readonly lines: string; readonly si
   );
 }
 
-export const PromptIcon = icon(
-  'M10.5 21H5.2A1.2 1.2 0 0 1 4 19.8V4.2A1.2 1.2 0 0 1 5.2 3h9.6A1.2 1.2 0 0 1 16 4.2V9M7 7.5h6M7 11h4m9.7.4a1.6 1.6 0 0 0-2.3 0l-5.2 5.3-.9 3.8 3.8-.9 5.2-5.3a1.6 1.6 0 0 0 0-2.3z',
-  THIN,
-);
-export const KnowledgeIcon = icon(
-  'M3.5 10.5h17v10.5h-17zM5 8.2h14M6.6 6h10.8M8.2 3.9h7.6M9.8 2h4.4M7 14h10M7 17.3h6',
-  THIN,
-);
-export const DriversIcon = icon(
-  'M12 2.8a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm0 8.6a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zM7.7 7.1a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm8.6 0a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8z',
-  THIN,
-);
-export const DeliverabilityIcon = icon(
-  'M3 8.5v10.3A1.2 1.2 0 0 0 4.2 20h15.6a1.2 1.2 0 0 0 1.2-1.2V8.5M3 8.5l7.3 6L22 4',
-  THIN,
-);
-export const RefinementIcon = icon(
-  'M19.4 15.5A8.3 8.3 0 1 1 18.6 7M19.5 3.2V7.5h-4.3M8.7 12.2l2.5 2.5 4.6-5',
-  THIN,
-);
-export const ResultsIcon = icon(
-  'M3 21h18M5.7 17.5v-3m4.2 3v-5m4.2 5V9.8m4.2 7.7V7M4.5 10 10 6l3 1.5L19 3',
-  THIN,
-);
+/** Our icons for landing.yaml, by the name that it uses. */
+export const NAMED_ICONS: Readonly<Record<DrawnIcon, ReturnType<typeof icon>>> = {
+  prompt: icon(
+    'M10.5 21H5.2A1.2 1.2 0 0 1 4 19.8V4.2A1.2 1.2 0 0 1 5.2 3h9.6A1.2 1.2 0 0 1 16 4.2V9M7 7.5h6M7 11h4m9.7.4a1.6 1.6 0 0 0-2.3 0l-5.2 5.3-.9 3.8 3.8-.9 5.2-5.3a1.6 1.6 0 0 0 0-2.3z',
+    THIN,
+  ),
+  knowledge: icon('M3.5 10.5h17v10.5h-17zM5 8.2h14M6.6 6h10.8M8.2 3.9h7.6M9.8 2h4.4M7 14h10M7 17.3h6', THIN),
+  drivers: icon(
+    'M12 2.8a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm0 8.6a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zM7.7 7.1a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm8.6 0a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8z',
+    THIN,
+  ),
+  deliverability: icon(
+    'M3 8.5v10.3A1.2 1.2 0 0 0 4.2 20h15.6a1.2 1.2 0 0 0 1.2-1.2V8.5M3 8.5l7.3 6L22 4',
+    THIN,
+  ),
+  refinement: icon('M19.4 15.5A8.3 8.3 0 1 1 18.6 7M19.5 3.2V7.5h-4.3M8.7 12.2l2.5 2.5 4.6-5', THIN),
+  results: icon('M3 21h18M5.7 17.5v-3m4.2 3v-5m4.2 5V9.8m4.2 7.7V7M4.5 10 10 6l3 1.5L19 3', THIN),
+};
