@@ -30,6 +30,7 @@ const classes = (...names: readonly (string | undefined)[]) => names.filter(Bool
 
 export type StaticSection = Exclude<SectionName, 'video'>;
 
+/** @param names only of sections that landing.yaml contains (sectionsOf), so their words exist */
 export function Sections({ names }: { readonly names: readonly StaticSection[] }) {
   return names.map((name) => {
     const Section = SECTION[name];
@@ -74,8 +75,7 @@ export function Figures() {
 }
 
 function Benefits() {
-  if (landing.benefits === undefined) return null;
-  const { title, intro, cards } = landing.benefits;
+  const { title, intro, cards } = landing.benefits!;
   const guide = landing.promise?.imageAlt;
   return (
     <section className={styles.section} aria-labelledby="benefits">
@@ -131,8 +131,7 @@ const allPages = (pictures: Pages['pictures']) =>
   pictures.map((alt, index) => <OpenPages key={alt} number={index + 1} alt={alt} />);
 
 export function HowItWorks() {
-  if (landing.howItWorks === undefined) return null;
-  const { title, intro, points } = landing.howItWorks;
+  const { title, intro, points } = landing.howItWorks!;
   return (
     <>
       <SectionHead id="how-it-works" title={title} intro={intro} />
@@ -157,8 +156,7 @@ function HowItWorksAlone() {
 }
 
 function Problems() {
-  if (landing.problems === undefined) return null;
-  const { title, intro, cards } = landing.problems;
+  const { title, intro, cards } = landing.problems!;
   return (
     <section className={styles.section} aria-labelledby="problems">
       <SectionHead id="problems" title={title} intro={intro} />
@@ -180,8 +178,7 @@ function Problems() {
 }
 
 function Solution() {
-  if (landing.solution === undefined) return null;
-  const { title, text, qualities, letter, proof } = landing.solution;
+  const { title, text, qualities, letter, proof } = landing.solution!;
   const emphasis = figureAtEnd(proof);
   return (
     <section className={styles.plate} aria-labelledby="solution">
@@ -236,8 +233,7 @@ function Letter({ title, paragraphs, note, reply }: LetterWords) {
 }
 
 function Testimonials() {
-  if (landing.testimonials === undefined) return null;
-  const { title, cards } = landing.testimonials;
+  const { title, cards } = landing.testimonials!;
   return (
     <section className={styles.section} aria-labelledby="testimonials">
       <SectionHead id="testimonials" title={title} />
@@ -284,8 +280,7 @@ function Metric({ text }: { readonly text: string }) {
 }
 
 function Logos() {
-  if (landing.logos === undefined) return null;
-  const { title, companies } = landing.logos;
+  const { title, companies } = landing.logos!;
   return (
     <section className={classes(styles.section, logoRow.logos)} aria-labelledby="logos">
       <h2 id="logos">{title}</h2>
@@ -302,8 +297,7 @@ function Logos() {
 
 /** All answers are open, so searching and printing include them. */
 function Questions() {
-  if (landing.questions === undefined) return null;
-  const { title, intro, answers } = landing.questions;
+  const { title, intro, answers } = landing.questions!;
   return (
     <section className={styles.section} aria-labelledby="questions">
       <div className={styles.contents}>
