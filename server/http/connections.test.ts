@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { it } from 'node:test';
 
@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 
 import { API } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
+import { rawRequest } from '#testing/raw-request.ts';
 import {
   filledForm,
   withServer,
@@ -56,21 +57,10 @@ async function withPort(
   });
 }
 
-async function ask(port: number, method: string, url: string, body?: object): Promise<number> {
-  const outgoing = httpRequest({
-    port,
-    host: '127.0.0.1',
-    localAddress: VISITOR,
-    agent: false,
-    method,
-    path: url,
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
-  });
-  outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  response.resume();
-  await once(response, 'close');
-  return response.statusCode ?? 0;
+async function ask(port: number, method: string, path: string, body?: object) {
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const options = { port, localAddress: VISITOR, agent: false, method, path, headers };
+  return (await rawRequest(options, JSON.stringify(body))).statusCode;
 }
 
 let visitors = 0;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { Agent, request, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { Agent } from 'node:http';
 import path from 'node:path';
 import { it } from 'node:test';
 
@@ -10,6 +8,7 @@ import Fastify from 'fastify';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { createHandleError, createSendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
+import { rawRequest } from '#testing/raw-request.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 const words = readCampaign(path.resolve(import.meta.dirname, '../../campaign'));
@@ -54,12 +53,10 @@ it('an error response reaches a client that is still sending its body', () =>
     ] as const) {
       for (const length of [{ 'content-length': body.length }, { 'transfer-encoding': 'chunked' }]) {
         const headers = { 'content-type': type, ...length };
-        const sending = request({ port, agent, method: 'POST', path: API.leads, headers });
-        sending.end(body);
-        const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+        const answer = await rawRequest({ port, agent, method: 'POST', path: API.leads, headers }, body);
         const what = `${type}, ${Object.keys(length).join()}`;
-        assert.deepEqual([answer.statusCode, await text(answer)], [status, errors[code]], what);
-        assert.equal(sending.reusedSocket, served > 0, what);
+        assert.deepEqual([answer.statusCode, answer.body], [status, errors[code]], what);
+        assert.equal(answer.reusedSocket, served > 0, what);
         served += 1;
       }
     }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import { Agent } from 'node:http';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
+import { rawRequest } from '#testing/raw-request.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { spawnSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -20,7 +21,7 @@ const START_WITHIN_MS = 60_000;
 
 type Server = {
   readonly child: ChildProcess;
-  readonly get: (address: string, agent?: Agent) => Promise<number>;
+  readonly get: (address: string, agent?: Agent) => Promise<number | undefined>;
 };
 
 async function start(
@@ -31,13 +32,8 @@ async function start(
   const port = await freePort();
   const child = spawnSite({ PORT: String(port), APP_SECRET: TEST_SECRET, ...env }, folder, stdio);
   const get: Server['get'] = async (address, agent) => {
-    const request = httpGet(`http://127.0.0.1:${port}${address}`, {
-      agent: agent ?? false,
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    await response.toArray();
-    return response.statusCode ?? 0;
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    return (await rawRequest({ port, path: address, agent: agent ?? false, signal })).statusCode;
   };
   try {
     await until(

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
@@ -12,6 +11,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { MATRIX_ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
 import { postJson } from '#testing/post-json.ts';
+import { rawRequest } from '#testing/raw-request.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -107,9 +107,8 @@ it('a stopping server responds to health with 503 and accepts no new connections
   await using site = await startSite();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const health = async () => {
-    const request = get(`${site.url}${API.health}`, { agent });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return { status: response.statusCode, body: await text(response) };
+    const { statusCode, body } = await rawRequest({ port: site.port, path: API.health, agent });
+    return { statusCode, body };
   };
   const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => {});
@@ -119,10 +118,10 @@ it('a stopping server responds to health with 503 and accepts no new connections
       'expect: 100-continue\r\n\r\n',
   );
   await once(socket, 'data');
-  assert.equal((await health()).status, 200);
+  assert.equal((await health()).statusCode, 200);
   const stopped = site.stop('SIGTERM');
   await isStopping(site);
-  assert.deepEqual(await health(), { status: 503, body: 'This process is stopping.' });
+  assert.deepEqual(await health(), { statusCode: 503, body: 'This process is stopping.' });
   await assert.rejects(health(), { code: 'ECONNREFUSED' });
   assert.equal(await stopped, 0);
   assert.match(site.output(), /"msg":"Stopped\."/);
