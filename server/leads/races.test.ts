@@ -14,6 +14,7 @@ import {
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
@@ -34,8 +35,7 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
   });
 
   test('two tabs that enter the code of another browser in their network are both admitted', async (server) => {
-    await ask(createVisitor(server));
-    const code = await newestCode(server);
+    const { code } = await askForCode(server);
     const tab = createVisitor(server);
     await ask(tab);
     const other = newTab(server, tab);
@@ -68,10 +68,8 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
       const { statusCode, body } = await enter(newTab(server, lost), code);
       assert.equal(statusCode, 200, body);
     }
-    const parallel = await Promise.all(
-      Array.from({ length: 4 }, async () => (await enter(newTab(server, lost), code)).statusCode),
-    );
-    assert.deepEqual(parallel, [200, 200, 200, 200]);
+    const parallel = await Promise.all(Array.from({ length: 4 }, () => enter(newTab(server, lost), code)));
+    assert.deepEqual(valuesOf(parallel, 'statusCode'), [200, 200, 200, 200]);
     assert.equal(await server.countRows('consent_receipts'), 1);
     assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
   });
@@ -83,7 +81,7 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
         enter(createVisitor(server, `198.51.100.${at + 1}`), wrongFor(code)),
       ),
     );
-    const statuses = responses.map(({ statusCode }) => statusCode);
+    const statuses = valuesOf(responses, 'statusCode');
     assert.equal(statuses.filter((status) => status === 400).length, 5, String(statuses));
     assert.equal(statuses.filter((status) => status === 429).length, 15, String(statuses));
     const late = await enter(createVisitor(server, '198.51.100.99'), code);
@@ -132,7 +130,7 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
     assert.equal((await visitor.get('/api/article')).statusCode, 200);
     assert.equal(await server.countRows('leads'), 1);
     assert.equal(await server.countRows('consent_receipts'), 1);
-    assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
+    assert.deepEqual(new Set(valuesOf(await attemptsOf(server), 'wrong_attempts')), new Set([0]));
   });
 
   test('a code requested right after the previous one was entered starts a new challenge', async (server) => {
@@ -153,17 +151,16 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
   });
 
   test('a resend between wrong codes does not reset the attempts of the challenge', async (server) => {
-    const visitor = createVisitor(server);
-    await ask(visitor);
-    const wrong = wrongFor(await newestCode(server));
+    const { visitor, code } = await askForCode(server);
+    const wrong = wrongFor(code);
     await server.advance(60);
     // Only four attempts, because a resend after the fifth opens a new challenge.
-    const statuses = await Promise.all([
+    const responses = await Promise.all([
       ...[1, 2].map(() => enter(visitor, wrong)),
       ask(newTab(server, visitor)),
       ...[3, 4].map(() => enter(visitor, wrong)),
-    ]).then((responses) => responses.map(({ statusCode }) => statusCode));
-    assert.deepEqual(statuses, [400, 400, 202, 400, 400]);
+    ]);
+    assert.deepEqual(valuesOf(responses, 'statusCode'), [400, 400, 202, 400, 400]);
     assert.equal((await enter(visitor, wrong)).statusCode, 400, 'the fifth');
     assert.equal((await enter(visitor, wrong)).statusCode, 429, 'the sixth');
   });
