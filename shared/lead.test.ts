@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { asciiAddress, LeadForm, normaliseEmail, Verification } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { words } from '#testing/words.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 it('LeadForm and Verification return only the fields of the specification', () => {
   const lead = { name: 'Ada', company: 'Engines', email: 'ada@example.com', consent: true };
@@ -95,11 +96,7 @@ it('LeadForm refuses undeliverable e-mail addresses with one error', () => {
   ]) {
     const result = parsed(email);
     assert.equal(result.success, false, email);
-    assert.deepEqual(
-      result.error.issues.map(({ message }) => message),
-      ['email'],
-      email,
-    );
+    assert.deepEqual(valuesOf(result.error.issues, 'message'), ['email'], email);
   }
 });
 

@@ -7,6 +7,7 @@ import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
 import { called, mistakesWith, withChangedCampaign } from '#testing/campaign-copy.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const landing = (folder: string, variant: string | null) => {
   const result = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
@@ -45,10 +46,7 @@ it("a variant has the consent version of its own wording, or else the campaign's
       const result = readCampaign(folder);
       assert.ok(result.type === 'campaign', JSON.stringify(result));
       const { consent, variants } = result.campaign;
-      assert.deepEqual(
-        variants.map(({ name }) => name),
-        ['a', 'b', 'c'],
-      );
+      assert.deepEqual(valuesOf(variants, 'name'), ['a', 'b', 'c']);
       const [a, b, c] = variants;
       assert.deepEqual(a?.consent, consent);
       assert.deepEqual(c?.consent, consent);

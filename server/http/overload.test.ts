@@ -12,6 +12,7 @@ import { API } from '#shared/api.ts';
 import { postJson } from '#testing/post-json.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 // SQLite finishes one request before the next, so few requests are ever pending.
 it('an overloaded server responds with 503 but finishes accepted requests', () =>
@@ -123,8 +124,7 @@ it('responses that are read slowly do not count as pending requests', async () =
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   try {
     const readers = Array.from({ length: 5 }, () => fetch(url + API.guideFile));
-    const statuses = (await Promise.all(readers)).map(({ status }) => status);
-    assert.deepEqual(statuses, [200, 200, 200, 200, 200]);
+    assert.deepEqual(valuesOf(await Promise.all(readers), 'status'), [200, 200, 200, 200, 200]);
     assert.equal((await fetch(url + API.article)).status, 200);
   } finally {
     app.server.closeAllConnections();

@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 type Line = { readonly route?: string; readonly status?: number; readonly msg?: string };
 const read = ({ logLines }: ServerUnderTest): (Line & Record<string, unknown>)[] =>
@@ -20,10 +21,7 @@ it('log lines about one network are limited for an hour without hiding other net
     for (let count = 0; count < TOO_MANY; count += 1)
       assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
     assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork);
-    assert.deepEqual(
-      dropped(server).map(({ lines }) => lines),
-      [1],
-    );
+    assert.deepEqual(valuesOf(dropped(server), 'lines'), [1]);
     assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
     assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 1);
     server.setClock(server.now() + LOG_LINES.windowMs);

@@ -16,6 +16,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const FORM = `fields:
   - { id: job_title, label: Job title, kind: text, required: true }
@@ -34,9 +35,7 @@ const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, str
   visitor.post(API.leads, filledForm({ email: EMAIL, answers }), { headers });
 
 const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'leads') =>
-  (await database.db.selectFrom(table).select('answers').orderBy('id').execute()).map(
-    ({ answers }) => answers,
-  );
+  valuesOf(await database.db.selectFrom(table).select('answers').orderBy('id').execute(), 'answers');
 
 onEachEngine('answers to custom questions', WITH_FORM, ({ test }) => {
   test('answers to custom questions are stored with their labels and copied to the lead', async (server) => {

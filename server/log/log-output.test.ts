@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { openLogOutput } from '#server/log/log-output.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
@@ -58,10 +59,7 @@ async function tell(child: ChildProcess, order: Order): Promise<number> {
 function assertOneGap(lines: readonly Line[], lost: number, written: number): void {
   const numbers = lines.flatMap(({ number }) => number ?? []);
   const words = lines.filter((line) => line.lost !== undefined);
-  assert.deepEqual(
-    words.map((word) => word.lost),
-    [lost],
-  );
+  assert.deepEqual(valuesOf(words, 'lost'), [lost]);
   const place = lines.indexOf(words[0] as Line);
   const expected = Array.from({ length: written }, (_, number) => number);
   expected.splice(place, lost);
@@ -91,7 +89,7 @@ function tests(): void {
         child.send({ type: 'write and exit', count: 100 } satisfies Order);
         await closed;
         assert.deepEqual(
-          read(piped + readFileSync(file, 'utf8')).map(({ number }) => number),
+          valuesOf(read(piped + readFileSync(file, 'utf8')), 'number'),
           Array.from({ length: 100 }, (_, number) => number),
           destination,
         );
@@ -107,10 +105,7 @@ function tests(): void {
       try {
         await once(child, 'message');
         for (const letters of [1_000_000, 100]) await tell(child, { type: 'write', count: 1, letters });
-        assert.deepEqual(
-          read(readFileSync(file, 'utf8')).map(({ number }) => number),
-          [0, 1],
-        );
+        assert.deepEqual(valuesOf(read(readFileSync(file, 'utf8')), 'number'), [0, 1]);
       } finally {
         child.kill('SIGKILL');
       }

@@ -9,14 +9,13 @@ import { createVisitor, withServer, type ServerUnderTest } from '#testing/server
 import { until } from '#testing/until.ts';
 import { ask, askUntilTried, EMAIL } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
 
 const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
-  (await server.database.db.selectFrom('outbox').select('attempts').execute()).map(
-    ({ attempts }) => attempts,
-  );
+  valuesOf(await server.database.db.selectFrom('outbox').select('attempts').execute(), 'attempts');
 
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
   takeMail(server.database.db, { leaseId, leaseMs: 30_000, limit: 5, fullLanes: [], now });

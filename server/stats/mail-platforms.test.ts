@@ -15,6 +15,7 @@ import { housekeeperOf } from '#testing/housekeeper.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 it('a mail platform is recognised by its domains, but not by lookalikes', () => {
   for (const [domain, platform] of [
@@ -137,7 +138,7 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
         assert.deepEqual([report.exitCode, lost.exitCode], [0, 0]);
         return {
           report: (JSON.parse(report.out) as Report).byPlatform.map(({ name, asked }) => [name, asked]),
-          lost: (JSON.parse(lost.out) as LostLeadRow[]).map(({ platform }) => platform).toSorted(),
+          lost: valuesOf(JSON.parse(lost.out) as LostLeadRow[], 'platform').toSorted(),
           notes: [report.notes, lost.notes.split('\n').slice(0, 4).join('\n')],
         };
       };
@@ -167,10 +168,8 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
 
   test('the mail platform of a domain is deleted with its last person', (server) =>
     withDnsServer(ZONE, async ({ address }) => {
-      const domains = async () =>
-        (
-          await server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain').execute()
-        ).map(({ domain }) => domain);
+      const known = server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain');
+      const domains = async () => valuesOf(await known.execute(), 'domain');
       await becomeLead(server, 'ada@acme.example');
       for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
       await server.advance(3_600);

@@ -7,6 +7,7 @@ import { lookForPeople, leadPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 
@@ -20,14 +21,11 @@ for (const engine of ENGINES)
       await db.insertInto('leads').values(leads).execute();
       const span = { since: NOW - DAY_MS, until: NOW + DAY_MS };
       const listed = async (filter: Parameters<typeof leadPages>[2]) =>
-        (await Array.fromAsync(leadPages(db, 'verified', filter))).flat().map(({ id }) => id);
-      const [, ...ids] = leads.map(({ id }) => id);
+        valuesOf((await Array.fromAsync(leadPages(db, 'verified', filter))).flat(), 'id');
+      const [, ...ids] = valuesOf(leads, 'id');
       assert.deepEqual(await listed(span), ids);
       assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
       const { people } = await lookForPeople(db, 'verified', span, { from: null, most: 120, forMs: 10_000 });
-      assert.deepEqual(
-        people.map(({ id }) => id),
-        ids.toReversed().slice(0, 120),
-      );
+      assert.deepEqual(valuesOf(people, 'id'), ids.toReversed().slice(0, 120));
     }));

@@ -10,6 +10,7 @@ import { createPostgresDatabase } from '#testing/databases.ts';
 import { startForwarder, type Forwarder } from '#testing/forwarder.ts';
 import { startPostgresPair, type PostgresPair } from '#testing/postgres-pair.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const open = (url: string, statementTimeoutMs: number): OpenDatabase =>
   openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs });
@@ -32,7 +33,7 @@ async function store(db: Db, id: string): Promise<boolean> {
 }
 
 const idsIn = async (db: Db): Promise<string[]> =>
-  (await db.selectFrom('known_secrets').select('id').orderBy('id').execute()).map(({ id }) => id);
+  valuesOf(await db.selectFrom('known_secrets').select('id').orderBy('id').execute(), 'id');
 
 const [PATIENCE_MS, IMPATIENCE_MS] = [8_000, 1_000];
 
@@ -118,8 +119,5 @@ it('a connection pool can be closed even if its server does not respond', async 
   await assert.rejects(sql`select 1`.execute(db), isOutage);
   const late = Promise.allSettled([sql`select 2`.execute(db), sql`select 3`.execute(db)]);
   await close();
-  assert.deepEqual(
-    (await late).map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
+  assert.deepEqual(valuesOf(await late, 'status'), ['rejected', 'rejected']);
 });

@@ -10,6 +10,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { MIGRATIONS, migrate } from '#server/db/migrations/migrate.ts';
 import { emptyDatabase, ENGINES, openTestDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const execute = promisify(execFile);
 
@@ -34,10 +35,7 @@ for (const engine of ENGINES) {
       await using database = openTestDatabase(config);
       await migrate(database);
       const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);
-      assert.deepEqual(
-        applied.rows.map(({ name }) => name),
-        Object.keys(MIGRATIONS),
-      );
+      assert.deepEqual(valuesOf(applied.rows, 'name'), Object.keys(MIGRATIONS));
     }));
 }
 
