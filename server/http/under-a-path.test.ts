@@ -9,14 +9,14 @@ import { API } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { campaignUnderPath } from '#testing/other-campaigns.ts';
-import { filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const PAGE = 'https://example.com/guide';
 const CAMPAIGN = campaignUnderPath();
 ensureBuilt(CAMPAIGN, PAGE);
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN);
 const UNDER_A_PATH = { engine: 'sqlite', siteFolder: DIST, env: { PUBLIC_URL: PAGE } } as const;
-const BROWSER = { 'content-type': 'application/json', origin: 'https://example.com' };
 const release = newestRelease(DIST);
 assert.ok(release);
 const NAMES = [
@@ -31,8 +31,6 @@ const WITHOUT_PATH = new RegExp(
 );
 
 const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const post = ({ app }: ServerUnderTest, url: string, payload: object, cookie = '') =>
-  app.inject({ method: 'POST', url, payload, headers: { ...BROWSER, cookie } });
 
 it('a page under a path serves everything there, and every URL in it has the path', () =>
   withServer(UNDER_A_PATH, async ({ app }) => {
@@ -95,34 +93,27 @@ it('a page under a path serves only probes outside it and redirects the bare pat
 it('a page under a path limits its cookies to the path and accepts forms only from its host', () =>
   withServer(UNDER_A_PATH, async (server) => {
     const email = 'ada@example.com';
-    const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
+    const headers = { origin: 'https://example.com' };
+    const visitor = createVisitor(server);
+    const asked = await visitor.post(`/guide${API.leads}`, filledForm({ email }), { headers });
     assert.equal(asked.statusCode, 202, asked.body);
-    const [challenge] = asked.cookies;
-    assert.equal(challenge?.name, '__Secure-challenge');
     const code = codeIn(await server.inbox.waitForMail(email));
-    const cookie = `${challenge.name}=${challenge.value}`;
-    const entered = await post(server, `/guide${API.verify}`, { email, code }, cookie);
+    const entered = await visitor.post(`/guide${API.verify}`, { email, code }, { headers });
     assert.equal(entered.statusCode, 200, entered.body);
-    const session = entered.cookies.find(({ name }) => name === '__Secure-session');
-    for (const one of [...asked.cookies, ...entered.cookies]) {
-      const { path, httpOnly, secure, sameSite } = one;
-      assert.deepEqual(
-        { path, httpOnly, secure, sameSite },
-        { path: '/guide', httpOnly: true, secure: true, sameSite: 'Lax' },
-      );
-    }
-    const read = await server.app.inject({
-      url: `/guide${API.article}`,
-      headers: { cookie: `${session?.name}=${session?.value}` },
-    });
-    assert.equal(read.statusCode, 200);
+    const cookies = [...asked.cookies, ...entered.cookies];
+    assert.deepEqual(valuesOf(cookies, 'name'), ['__Secure-challenge', '__Secure-session']);
+    for (const cookie of cookies)
+      assert.partialDeepStrictEqual(cookie, {
+        path: '/guide',
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Lax',
+      });
+    assert.equal((await visitor.get(`/guide${API.article}`)).statusCode, 200);
     assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
     assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
-    const foreign = await server.app.inject({
-      method: 'POST',
-      url: `/guide${API.leads}`,
-      payload: filledForm(),
-      headers: { ...BROWSER, origin: 'https://evil.example' },
+    const foreign = await createVisitor(server).post(`/guide${API.leads}`, filledForm(), {
+      headers: { origin: 'https://evil.example' },
     });
     assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
   }));
