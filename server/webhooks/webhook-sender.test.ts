@@ -27,11 +27,12 @@ const BODY = JSON.stringify(
 function send(
   url: string,
   options: { allowPrivate?: boolean; resolve?: ResolveName; timeoutMs?: number } = {},
+  body = BODY,
 ): Promise<WebhookSendOutcome> {
   const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true, ...options });
   const [endpoint] = endpointsOf([url]);
   const { signal } = new AbortController();
-  return sender.send(endpoint!, { id: 'message-1', body: BODY, now: Date.now() }, signal);
+  return sender.send(endpoint!, { id: 'message-1', body, now: Date.now() }, signal);
 }
 
 const failed = (answer: string): WebhookSendOutcome => ({
@@ -39,6 +40,8 @@ const failed = (answer: string): WebhookSendOutcome => ({
   answer,
   retryAfterMs: null,
 });
+
+const resolveHere: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 
 function resolverAt({ address }: DnsServer): ResolveName {
   const resolver = new Resolver();
@@ -67,25 +70,21 @@ it('a webhook event is signed with every secret', () =>
     const [{ text, headers } = assert.fail()] = receiver.received;
     assert.equal(text, BODY);
     assert.equal(headers['content-type'], 'application/json');
-    for (const secret of SECRETS)
-      assert.deepEqual(new Webhook(secret).verify(text, headers as Record<string, string>), JSON.parse(BODY));
-    const stranger = new Webhook('whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=');
-    assert.throws(() => stranger.verify(text, headers as Record<string, string>), /No matching signature/);
-    assert.throws(
-      () => new Webhook(SECRETS[0]!).verify(`${text} `, headers as Record<string, string>),
-      /No matching signature/,
-    );
+    const verify = (secret: string, payload: string) =>
+      new Webhook(secret).verify(payload, headers as Record<string, string>);
+    for (const secret of SECRETS) assert.deepEqual(verify(secret, text), JSON.parse(BODY));
+    const stranger = 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=';
+    assert.throws(() => verify(stranger, text), /No matching signature/);
+    assert.throws(() => verify(SECRETS[0]!, `${text} `), /No matching signature/);
   }));
 
 it('a webhook event for Slack does not mention anyone, whatever a visitor typed', () =>
   withReceiver(undefined, async (receiver) => {
-    const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
-    const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
-    const lead = { ...body.data.lead, name: '<!channel> & co\nemail: eve@example.com' };
-    const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true, resolve });
-    const [endpoint] = endpointsOf([`http://hooks.slack.com:${receiver.port}/services/T/B/x`]);
-    const delivery = { id: 'one', body: JSON.stringify({ ...body, data: { lead } }), now: Date.now() };
-    assert.equal((await sender.send(endpoint!, delivery, new AbortController().signal)).type, 'sent');
+    const event = JSON.parse(BODY) as ReturnType<typeof testEvent>;
+    const lead = { ...event.data.lead, name: '<!channel> & co\nemail: eve@example.com' };
+    const url = `http://hooks.slack.com:${receiver.port}/services/T/B/x`;
+    const body = JSON.stringify({ ...event, data: { lead } });
+    assert.equal((await send(url, { resolve: resolveHere }, body)).type, 'sent');
 
     assert.deepEqual(JSON.parse(receiver.received[0]!.text), {
       text: [
@@ -133,9 +132,7 @@ it('a webhook event is done after 2xx, dead after 410 and otherwise retried', as
 it('a webhook event times out at any point where the receiver hangs', async () => {
   const hanging: readonly ((socket: Socket) => void)[] = [
     () => {},
-    (socket) => {
-      socket.write('HTTP/1.1 200 O');
-    },
+    (socket) => void socket.write('HTTP/1.1 200 O'),
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('x-more: of it\r\n'), 20);
@@ -150,18 +147,13 @@ it('a webhook event times out at any point where the receiver hangs', async () =
     await withRawServer(serve, async (url) =>
       assert.deepEqual(await send(url, { timeoutMs: 300 }), failed('timed out')),
     );
-  const never: ResolveName = () => {};
-  assert.deepEqual(
-    await send('http://hook.example/', { resolve: never, timeoutMs: 300 }),
-    failed('timed out'),
-  );
+  const unresolved = await send('http://hook.example/', { resolve: () => {}, timeoutMs: 300 });
+  assert.deepEqual(unresolved, failed('timed out'));
 });
 
 it('a webhook event is done once accepted, even if the response never ends', () =>
   withRawServer(
-    (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx');
-    },
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx'),
     async (url) => assert.deepEqual(await send(url, { timeoutMs: 300 }), { type: 'sent', answer: '200' }),
   ));
 
@@ -193,11 +185,8 @@ it('a webhook event is not sent to a server without a trusted certificate', asyn
   await using server = await listening(
     createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, ({ url }) => taken.push(url ?? '')),
   );
-  const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  assert.deepEqual(
-    await send(`https://localhost:${server.port}/`, { resolve }),
-    failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
-  );
+  const outcome = await send(`https://localhost:${server.port}/`, { resolve: resolveHere });
+  assert.deepEqual(outcome, failed('DEPTH_ZERO_SELF_SIGNED_CERT'));
   assert.deepEqual(taken, []);
 });
 
