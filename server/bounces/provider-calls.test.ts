@@ -73,12 +73,12 @@ it('a Mailgun event is accepted only with a recent, signed timestamp and token',
 it('a Mailgun or Postmark bounce is ignored unless the e-mail address is dead', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
     await askForCode(server);
-    const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
     for (const reason of ['suppress-complaint', 'suppress-unsubscribe', 'generic', 'old']) {
+      const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
       const payload = mailgun.payload
         .replace('"reason":"bounce"', `"reason":"${reason}"`)
         .replaceAll('5.1.1', '');
-      assert.equal((await post(server, 'mailgun', asFresh(payload, server.now()))).statusCode, 200, reason);
+      assert.equal((await post(server, 'mailgun', { ...mailgun, payload })).statusCode, 200, reason);
     }
     const postmark = asPostmark({ kind: 'bounce', at: server.now() });
     for (const [type, details] of [
@@ -253,12 +253,3 @@ it('an Amazon SES bounce is ignored if it is temporary or about the message', ()
     await notify(complaint.replace('"complaintFeedbackType":"abuse",', ''));
     assert.deepEqual(await reasons(server), ['complained']);
   }));
-function asFresh(payload: string, now: number): Call {
-  const { signature } = JSON.parse(asMailgun({ kind: 'bounce', at: now }, now).payload) as {
-    signature: unknown;
-  };
-  return {
-    payload: JSON.stringify({ ...(JSON.parse(payload) as Record<string, unknown>), signature }),
-    headers: { 'content-type': 'application/json' },
-  };
-}
