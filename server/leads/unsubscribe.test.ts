@@ -15,11 +15,11 @@ import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { reasons } from '#testing/mail-providers.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
-import { typesOf } from '#testing/webhook-leads.ts';
+import { typesOf, withWebhook } from '#testing/webhook-leads.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
@@ -43,11 +43,6 @@ const press = (
     payload,
     headers: { 'content-type': type, 'user-agent': 'Mail/1', ...headers },
   });
-
-const reasons = async (server: ServerUnderTest): Promise<string[]> => {
-  const rows = await server.database.db.selectFrom('suppressions').select('reason').execute();
-  return rows.map(({ reason }) => reason).toSorted();
-};
 
 onEachEngine('unsubscribe link', ({ test, both, engine }) => {
   both('the unsubscribe link does nothing until its button is pressed', async (server) => {
@@ -176,16 +171,13 @@ onEachEngine('unsubscribe link', ({ test, both, engine }) => {
   );
 
   it('unsubscribing sends one webhook event', () =>
-    withReceiver(undefined, async (receiver) => {
-      const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
-      await withServer({ engine, env }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
-        await becomeLead(server, 'eve@example.com');
-        await until(() => receiver.received.length >= 3);
-        const ofLead = receiver.received.filter(({ event }) => event.data.lead.id === leadId);
-        assert.deepEqual(typesOf(ofLead), ['lead.verified', 'lead.unsubscribed']);
-      });
+    withWebhook({ engine }, async (server, receiver) => {
+      const { leadId } = await becomeLead(server, EMAIL);
+      for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
+      await becomeLead(server, 'eve@example.com');
+      await until(() => receiver.received.length >= 3);
+      const ofLead = receiver.received.filter(({ event }) => event.data.lead.id === leadId);
+      assert.deepEqual(typesOf(ofLead), ['lead.verified', 'lead.unsubscribed']);
     }));
 
   both(

@@ -12,9 +12,9 @@ import { MATRIX_ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { withWebhook } from '#testing/webhook-leads.ts';
 
 const EMAIL = 'ada@example.com';
 const OPERATOR = 'you@example.com';
@@ -49,115 +49,103 @@ it('the docs list every field of the form', () => {
 
 for (const engine of MATRIX_ENGINES) {
   it(`every field of the form is stored, shown with each lead, correctable and erased on ${engine}`, () =>
-    inFolder((folder) =>
-      withReceiver(undefined, (receiver) => {
-        const env = {
-          WEBHOOK_URLS: receiver.url,
-          WEBHOOK_ALLOW_PRIVATE: 'yes',
-          OPERATOR_EMAIL: OPERATOR,
-          NEW_LEAD_EMAIL: 'each',
+    inFolder((folder) => {
+      const env = { OPERATOR_EMAIL: OPERATOR, NEW_LEAD_EMAIL: 'each' };
+      return withWebhook({ engine, env, campaign: { 'form.yaml': FORM } }, async (server, receiver) => {
+        server.setClock(Date.now());
+        const missing: string[] = [];
+        const look = (place: string, text: string, mark: string) =>
+          missing.push(
+            ...NAMES.filter((name) => !text.includes(answer(name, mark))).map(
+              (name) => `${place} has no ${name}`,
+            ),
+          );
+        const run = async (...args: readonly string[]) => {
+          const { exitCode, out, notes } = await desk(server.service, args);
+          if (exitCode !== 0) missing.push(`desk ${args.join(' ')} says: ${notes}`);
+          return out;
         };
-        return withServer({ engine, env, campaign: { 'form.yaml': FORM } }, async (server) => {
-          server.setClock(Date.now());
-          const missing: string[] = [];
-          const look = (place: string, text: string, mark: string) =>
-            missing.push(
-              ...NAMES.filter((name) => !text.includes(answer(name, mark))).map(
-                (name) => `${place} has no ${name}`,
-              ),
-            );
-          const run = async (...args: readonly string[]) => {
-            const { exitCode, out, notes } = await desk(server.service, args);
-            if (exitCode !== 0) missing.push(`desk ${args.join(' ')} says: ${notes}`);
-            return out;
-          };
-          const becomeLead = async (email: string, mark: string) => {
-            const mails = server.inbox.mailsTo(email).length;
-            const visitor = createVisitor(server);
-            const form = filledForm({ email, ...answers(mark) });
-            assert.equal((await visitor.post(API.leads, form)).statusCode, 202);
-            look('a reloaded code screen', (await visitor.get(API.challenge)).body, mark);
-            const code = codeIn(await server.inbox.waitForMail(email, mails + 1));
-            assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-          };
+        const becomeLead = async (email: string, mark: string) => {
+          const mails = server.inbox.mailsTo(email).length;
+          const visitor = createVisitor(server);
+          const form = filledForm({ email, ...answers(mark) });
+          assert.equal((await visitor.post(API.leads, form)).statusCode, 202);
+          look('a reloaded code screen', (await visitor.get(API.challenge)).body, mark);
+          const code = codeIn(await server.inbox.waitForMail(email, mails + 1));
+          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+        };
 
-          await createVisitor(server).post(
-            API.leads,
-            filledForm({ email: 'eve@example.com', ...answers('Lost') }),
-          );
-          await server.advance(3_600);
-          look(
-            'desk leads --state unverified',
-            await run('leads', '--state', 'unverified', '--json'),
-            'Lost',
-          );
-          look('desk lost', await run('lost', '--json'), 'Lost');
+        await createVisitor(server).post(
+          API.leads,
+          filledForm({ email: 'eve@example.com', ...answers('Lost') }),
+        );
+        await server.advance(3_600);
+        look('desk leads --state unverified', await run('leads', '--state', 'unverified', '--json'), 'Lost');
+        look('desk lost', await run('lost', '--json'), 'Lost');
 
-          const list = path.join(folder, 'list.csv');
-          const person = Object.entries({
-            email: 'gus@example.com',
-            ...fixedAnswers('Imported'),
-            [OWN]: answer(OWN, 'Imported'),
-          });
-          writeFileSync(
-            list,
-            `${person.map(([name]) => name).join()}\n${person.map(([, text]) => text).join()}`,
-          );
-          await run('import', list, '--consent-source', 'A previous tool');
-          look('desk import', await run('export', '--state', 'imported'), 'Imported');
-
-          await becomeLead(EMAIL, 'Typed');
-          await until(() => receiver.received.length > 0);
-          look('a webhook', receiver.received[0]?.text ?? '', 'Typed');
-          const news = await server.inbox.waitForMail(OPERATOR);
-          look('the mail about a new lead', news.parsed.text ?? '', 'Typed');
-          look('its HTML', news.parsed.html || '', 'Typed');
-          look('desk leads', await run('leads', '--json'), 'Typed');
-          look('desk export', await run('export'), 'Typed');
-          look('desk export --format jsonl', await run('export', '--format', 'jsonl'), 'Typed');
-          for (const [format, heading] of [
-            ['hubspot', 'Job Title'],
-            ['salesforce', 'Title'],
-            ['mailchimp', 'Position'],
-            ['pipedrive', 'Person - Job title'],
-          ] as const) {
-            const [headings = '', line = ''] = (await run('export', '--format', format)).split('\r\n');
-            if (!headings.endsWith(`,${heading}`) || !line.endsWith(answer(OWN, 'Typed')))
-              missing.push(`desk export --format ${format} has no ${OWN}`);
-          }
-          look('desk show', await run('show', EMAIL), 'Typed');
-          await server.advance(120);
-          const paper = path.join(folder, 'ada');
-          await run('consent', 'export', EMAIL, '--out', paper);
-          for (const ending of ['html', 'json'])
-            look(`desk consent export, ${ending}`, readFileSync(`${paper}.${ending}`, 'utf8'), 'Typed');
-
-          const changes = [
-            ...FIXED.flatMap((name) => [`--${name}`, answer(name, 'Corrected')]),
-            '--answer',
-            `${OWN}=${answer(OWN, 'Corrected')}`,
-          ];
-          look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
-          look('a corrected lead', await run('export'), 'Corrected');
-          const story = await run('show', EMAIL);
-          for (const name of NAMES)
-            if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
-              missing.push(`a correction in desk show has no ${name}`);
-
-          await becomeLead(EMAIL, 'Typed again');
-          look('a lead that sent the form again', await run('export'), 'Typed again');
-
-          await server.advance(120);
-          for (const email of [EMAIL, 'eve@example.com', 'gus@example.com'])
-            await run('erase', email, '--yes');
-          for (const table of TABLE_NAMES) {
-            const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
-            for (const name of NAMES)
-              if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
-                missing.push(`${table} still has ${name} of the erased person`);
-          }
-          assert.deepEqual(missing, []);
+        const list = path.join(folder, 'list.csv');
+        const person = Object.entries({
+          email: 'gus@example.com',
+          ...fixedAnswers('Imported'),
+          [OWN]: answer(OWN, 'Imported'),
         });
-      }),
-    ));
+        writeFileSync(
+          list,
+          `${person.map(([name]) => name).join()}\n${person.map(([, text]) => text).join()}`,
+        );
+        await run('import', list, '--consent-source', 'A previous tool');
+        look('desk import', await run('export', '--state', 'imported'), 'Imported');
+
+        await becomeLead(EMAIL, 'Typed');
+        await until(() => receiver.received.length > 0);
+        look('a webhook', receiver.received[0]?.text ?? '', 'Typed');
+        const news = await server.inbox.waitForMail(OPERATOR);
+        look('the mail about a new lead', news.parsed.text ?? '', 'Typed');
+        look('its HTML', news.parsed.html || '', 'Typed');
+        look('desk leads', await run('leads', '--json'), 'Typed');
+        look('desk export', await run('export'), 'Typed');
+        look('desk export --format jsonl', await run('export', '--format', 'jsonl'), 'Typed');
+        for (const [format, heading] of [
+          ['hubspot', 'Job Title'],
+          ['salesforce', 'Title'],
+          ['mailchimp', 'Position'],
+          ['pipedrive', 'Person - Job title'],
+        ] as const) {
+          const [headings = '', line = ''] = (await run('export', '--format', format)).split('\r\n');
+          if (!headings.endsWith(`,${heading}`) || !line.endsWith(answer(OWN, 'Typed')))
+            missing.push(`desk export --format ${format} has no ${OWN}`);
+        }
+        look('desk show', await run('show', EMAIL), 'Typed');
+        await server.advance(120);
+        const paper = path.join(folder, 'ada');
+        await run('consent', 'export', EMAIL, '--out', paper);
+        for (const ending of ['html', 'json'])
+          look(`desk consent export, ${ending}`, readFileSync(`${paper}.${ending}`, 'utf8'), 'Typed');
+
+        const changes = [
+          ...FIXED.flatMap((name) => [`--${name}`, answer(name, 'Corrected')]),
+          '--answer',
+          `${OWN}=${answer(OWN, 'Corrected')}`,
+        ];
+        look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
+        look('a corrected lead', await run('export'), 'Corrected');
+        const story = await run('show', EMAIL);
+        for (const name of NAMES)
+          if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
+            missing.push(`a correction in desk show has no ${name}`);
+
+        await becomeLead(EMAIL, 'Typed again');
+        look('a lead that sent the form again', await run('export'), 'Typed again');
+
+        await server.advance(120);
+        for (const email of [EMAIL, 'eve@example.com', 'gus@example.com']) await run('erase', email, '--yes');
+        for (const table of TABLE_NAMES) {
+          const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
+          for (const name of NAMES)
+            if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
+              missing.push(`${table} still has ${name} of the erased person`);
+        }
+        assert.deepEqual(missing, []);
+      });
+    }));
 }
