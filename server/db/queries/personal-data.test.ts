@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -9,14 +8,13 @@ import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
-import { codeIn, smtpError } from '#testing/inbox.ts';
-import { enterWrong } from '#testing/lead-calls.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { smtpError } from '#testing/inbox.ts';
+import { ask, askForCode, EMAIL, enter, enterWrong, refusalOf } from '#testing/lead-calls.ts';
+import { onEachEngine } from '#testing/on-each-engine.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
-const EMAIL = 'ada@example.com';
 const TYPED = 'Ada@Example.com';
 const HOME = '198.51.100.7';
 
@@ -77,86 +75,77 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
   await desk(server.service, ['consent', 'anchor']);
 }
 
-for (const engine of ENGINES) {
-  describe(`personal data on ${engine}`, () => {
-    it('every table and column with personal data is classified', async () => {
-      await using database = await freshDatabase(engine);
-      const { db } = database;
-      assert.deepEqual(await columnsIn(db), knownColumns());
-      await sql`alter table leads add column telephone text`.execute(db);
-      assert.notDeepEqual(await columnsIn(db), knownColumns());
-    });
-
-    it('personal data is listed for exactly one e-mail address', () =>
-      withServer({ engine }, async (server) => {
-        await verify(server, TYPED, HOME);
-        await verify(server, 'eve@example.com', '198.51.100.8');
-        await workAtTheDesk(server);
-        const listed = await listPersonalData(server.database.db, ' ADA@example.com ');
-        assert.deepEqual(
-          Object.fromEntries(Object.entries(listed).map(([table, rows]) => [table, rows.length])),
-          { ...OF_ONE_PERSON, desk_sign_ins: 0, desk_sessions: 0, desk_passkeys: 0 },
-        );
-        assert.ok(!JSON.stringify(listed).includes('eve@'));
-      }));
-
-    it('an erasure removes one person everywhere and ends their session', () =>
-      withServer({ engine }, async (server) => {
-        await verify(server, 'eve@example.com', '198.51.100.8');
-        await server.advance(0);
-        const before = await dump(server);
-        const visitor = await verify(server, TYPED, HOME);
-        await workAtTheDesk(server);
-        await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
-        await server.inbox.waitForMail(EMAIL, 2);
-        await server.advance(0);
-        const rows = { ...OF_ONE_PERSON, submissions: 2, outbox: 2, codes: 2 };
-        assert.deepEqual(await erasePerson(server, 'ADA@example.com'), rows);
-
-        const after = await dump(server);
-        const { limit_windows: windows, ...others } = after;
-        assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
-        assert.doesNotMatch(JSON.stringify(windows), /ada@/i);
-        for (const table of ['leads', 'submissions', 'consent_receipts', 'outbox'] as const)
-          assert.deepEqual(after[table], before[table], `${table} of others stay`);
-        assert.equal((await visitor.get(API.article)).statusCode, 401);
-
-        const again = await verify(server, EMAIL, HOME, 3);
-        assert.equal((await again.get(API.article)).statusCode, 200);
-        assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
-      }));
-
-    it('a person erased while mail is queued gets no mail, and the code opens nothing', () =>
-      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
-        const visitor = createVisitor(server, HOME);
-        await visitor.post(API.leads, filledForm());
-        await server.advance(0);
-        await erasePerson(server, EMAIL);
-        await server.advance(60);
-        server.wakeWorker();
-        assert.equal(await server.countRows('outbox'), 0);
-        assert.equal((await visitor.get(API.challenge)).statusCode, 204);
-        assert.equal(
-          (await visitor.post(API.verify, { email: EMAIL, code: '000000' })).headers['x-error-code'],
-          'wrong-code',
-        );
-        assert.equal(server.inbox.mails.length, 0);
-      }));
-
-    it("the day's codes and attempts still count after an erasure", () =>
-      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
-        const ask = async (mail: number) => {
-          await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
-          return codeIn(await server.inbox.waitForMail(EMAIL, mail));
-        };
-        const stranger = createVisitor(server, HOME);
-        await enterWrong(stranger, await ask(1), 5);
-        await server.advance(0);
-        await erasePerson(server, EMAIL);
-        const right = await stranger.post(API.verify, { email: EMAIL, code: await ask(2) });
-        assert.equal(right.headers['x-error-code'], 'too-many-tries-without-cookies');
-        const third = await createVisitor(server, HOME).post(API.leads, filledForm());
-        assert.equal(third.headers['x-error-code'], 'too-many-codes');
-      }));
+onEachEngine('personal data', ({ both: test }) => {
+  test('every table and column with personal data is classified', async ({ database: { db } }) => {
+    assert.deepEqual(await columnsIn(db), knownColumns());
+    await sql`alter table leads add column telephone text`.execute(db);
+    assert.notDeepEqual(await columnsIn(db), knownColumns());
   });
-}
+
+  test('personal data is listed for exactly one e-mail address', async (server) => {
+    await verify(server, TYPED, HOME);
+    await verify(server, 'eve@example.com', '198.51.100.8');
+    await workAtTheDesk(server);
+    const listed = await listPersonalData(server.database.db, ' ADA@example.com ');
+    assert.deepEqual(
+      Object.fromEntries(Object.entries(listed).map(([table, rows]) => [table, rows.length])),
+      { ...OF_ONE_PERSON, desk_sign_ins: 0, desk_sessions: 0, desk_passkeys: 0 },
+    );
+    assert.ok(!JSON.stringify(listed).includes('eve@'));
+  });
+
+  test('an erasure removes one person everywhere and ends their session', async (server) => {
+    await verify(server, 'eve@example.com', '198.51.100.8');
+    await server.advance(0);
+    const before = await dump(server);
+    const visitor = await verify(server, TYPED, HOME);
+    await workAtTheDesk(server);
+    await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
+    await server.inbox.waitForMail(EMAIL, 2);
+    await server.advance(0);
+    const rows = { ...OF_ONE_PERSON, submissions: 2, outbox: 2, codes: 2 };
+    assert.deepEqual(await erasePerson(server, 'ADA@example.com'), rows);
+
+    const after = await dump(server);
+    const { limit_windows: windows, ...others } = after;
+    assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
+    assert.doesNotMatch(JSON.stringify(windows), /ada@/i);
+    for (const table of ['leads', 'submissions', 'consent_receipts', 'outbox'] as const)
+      assert.deepEqual(after[table], before[table], `${table} of others stay`);
+    assert.equal((await visitor.get(API.article)).statusCode, 401);
+
+    const again = await verify(server, EMAIL, HOME, 3);
+    assert.equal((await again.get(API.article)).statusCode, 200);
+    assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
+  });
+
+  test('a person erased while mail is queued gets no mail, and the code opens nothing', async (server) => {
+    server.inbox.behave({ onRecipient: () => smtpError(451, 'Later') });
+    const visitor = createVisitor(server, HOME);
+    await visitor.post(API.leads, filledForm());
+    await server.advance(0);
+    await erasePerson(server, EMAIL);
+    await server.advance(60);
+    server.wakeWorker();
+    assert.equal(await server.countRows('outbox'), 0);
+    assert.equal((await visitor.get(API.challenge)).statusCode, 204);
+    assert.deepEqual(refusalOf(await enter(visitor, '000000')), [400, 'wrong-code', 'code']);
+    assert.equal(server.inbox.mails.length, 0);
+  });
+
+  test(
+    "the day's codes and attempts still count after an erasure",
+    { env: { LEADS_PER_EMAIL_PER_HOUR: '2' } },
+    async (server) => {
+      const stranger = createVisitor(server, HOME);
+      await enterWrong(stranger, (await askForCode(server, '203.0.113.1')).code, 5);
+      await server.advance(0);
+      await erasePerson(server, EMAIL);
+      const { code } = await askForCode(server, '203.0.113.2');
+      const tooMany = [429, 'too-many-tries-without-cookies', 'code'];
+      assert.deepEqual(refusalOf(await enter(stranger, code)), tooMany);
+      const third = await ask(createVisitor(server, HOME));
+      assert.deepEqual(refusalOf(third), [429, 'too-many-codes', 'email']);
+    },
+  );
+});
