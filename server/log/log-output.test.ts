@@ -47,6 +47,15 @@ const read = (text: string): Line[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Line);
 
+async function withWriter(child: ChildProcess, test: (writer: ChildProcess) => Promise<void>): Promise<void> {
+  try {
+    await once(child, 'message');
+    await test(child);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
 async function tell(child: ChildProcess, order: Order): Promise<number> {
   const crashed = new AbortController();
   const giveUp = () => crashed.abort(new Error('The writer ended.'));
@@ -100,36 +109,24 @@ function tests(): void {
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'w');
-      const child = startWriter(descriptor);
+      const writer = startWriter(descriptor);
       closeSync(descriptor);
-      try {
-        await once(child, 'message');
+      await withWriter(writer, async (child) => {
         for (const letters of [1_000_000, 100]) await tell(child, { type: 'write', count: 1, letters });
         assert.deepEqual(valuesOf(read(readFileSync(file, 'utf8')), 'number'), [0, 1]);
-      } finally {
-        child.kill('SIGKILL');
-      }
+      });
     }));
 
   it('the log drops lines on a full disk and later reports how many', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       // The process's file size limit simulates a full disk.
-      const child = spawn(
-        '/bin/sh',
-        [
-          '-c',
-          'ulimit -f "$0"; exec "$1" "$2" write >> "$3"',
-          `${DISK_BLOCKS}`,
-          process.execPath,
-          program,
-          file,
-        ],
-        { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-      );
+      const limited = `ulimit -f ${DISK_BLOCKS}; exec "$0" "$1" write >> "$2"`;
+      const writer = spawn('/bin/sh', ['-c', limited, process.execPath, program, file], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
       const holds = (number: number) => readFileSync(file, 'utf8').includes(`"number":${number},`);
-      try {
-        await once(child, 'message');
+      await withWriter(writer, async (child) => {
         let written = 0;
         let lost = 0;
         while (lost === 0) {
@@ -143,15 +140,11 @@ function tests(): void {
         assert.equal(await tell(child, { type: 'write', count: 10 }), lost);
         await until(() => holds(written + 9));
         assertOneGap(read(before + readFileSync(file, 'utf8')), lost, written + 10);
-      } finally {
-        child.kill('SIGKILL');
-      }
+      });
     }));
 
-  it('the log drops lines for a stalled reader and later reports how many', async () => {
-    const child = startWriter('pipe');
-    try {
-      await once(child, 'message');
+  it('the log drops lines for a stalled reader and later reports how many', () =>
+    withWriter(startWriter('pipe'), async (child) => {
       let written = 0;
       let lost = 0;
       for (; lost === 0; written += 1_000) lost = await tell(child, { type: 'write', count: 1_000 });
@@ -161,8 +154,5 @@ function tests(): void {
       await tell(child, { type: 'write', count: 10 });
       await until(() => text.includes(`"number":${written + 9},`));
       assertOneGap(read(text), lost, written + 10);
-    } finally {
-      child.kill('SIGKILL');
-    }
-  });
+    }));
 }
