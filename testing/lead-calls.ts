@@ -26,6 +26,13 @@ export async function requestCode(server: ServerUnderTest, visitor: Visitor, cou
   return newestCode(server, count);
 }
 
+/** Asks for a code as another visitor, and waits for its mail. */
+export async function askAndReceive(server: ServerUnderTest, email: string): Promise<void> {
+  const asked = await ask(createVisitor(server), { email });
+  assert.equal(asked.statusCode, 202, asked.body);
+  await server.inbox.waitForMail(email);
+}
+
 /** Waits until the mail server has answered to the code's mail. */
 export async function askUntilTried(server: ServerUnderTest, visitor: Visitor, changes = {}) {
   const before = server.mailEvents.length;

@@ -3,16 +3,9 @@ import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 
-import { API } from '#shared/api.ts';
 import { TEST_SNS_CERTIFICATE, TEST_SNS_KEY } from '#testing/certificate.ts';
 import { listening } from '#testing/listening.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerOptions,
-  type ServerUnderTest,
-} from '#testing/server-under-test.ts';
+import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 export const EMAIL = 'ada@example.com';
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:guide-mail';
@@ -280,9 +273,4 @@ export const LATER = [503, 'unavailable'] as const;
 export const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
   const rows = await database.db.selectFrom('suppressions').select('reason').execute();
   return rows.map(({ reason }) => reason).toSorted();
-};
-
-export const askForCode = async (server: ServerUnderTest, email = EMAIL): Promise<void> => {
-  await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email }));
-  await server.inbox.waitForMail(email);
 };

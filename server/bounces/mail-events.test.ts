@@ -3,6 +3,7 @@ import { it } from 'node:test';
 
 import { buildApp } from '#server/startup/app.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { askAndReceive } from '#testing/lead-calls.ts';
 import {
   EMAIL,
   MAILGUN_KEY,
@@ -16,7 +17,6 @@ import {
   report,
   expectRefusal,
   reasons,
-  askForCode,
 } from '#testing/mail-providers.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { describeOnEachEngine } from '#testing/on-each-engine.ts';
@@ -26,7 +26,7 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
     const add = at === 0 ? both : test;
     add(`a ${name} bounce or complaint is stored once and only undone by a newer consent`, () =>
       withAmazon({ engine }, async (server) => {
-        await askForCode(server);
+        await askAndReceive(server, EMAIL);
         const bounce = { kind: 'bounce', at: server.now() } as const;
         await report(server, name, { ...bounce, kind: 'soft bounce' });
         assert.deepEqual(await reasons(server), []);
@@ -70,7 +70,7 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
 
   both('a Mailgun token is accepted once, and again only after the server failed to process it', () =>
     withAmazon({ engine }, async (server) => {
-      await askForCode(server);
+      await askAndReceive(server, EMAIL);
       const now = server.now();
       const bounce: ProviderEvent = { kind: 'bounce', at: now };
       const second = await buildApp(server.service, { release: null, isStopping: () => false });
@@ -105,8 +105,8 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
 
   test('a SendGrid event with an unexpected field is accepted, and an unreadable one is logged', () =>
     withAmazon({ engine }, async (server) => {
-      await askForCode(server);
-      await askForCode(server, 'grace@example.com');
+      await askAndReceive(server, EMAIL);
+      await askAndReceive(server, 'grace@example.com');
       const at = server.now();
       const timestamp = String(Math.ceil(at / 1_000));
       const bounce = { kind: 'bounce', at } as const;
@@ -125,8 +125,8 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
 
   both('each mail provider event in a batch is processed separately', () =>
     withAmazon({ engine }, async (server) => {
-      await askForCode(server);
-      await askForCode(server, 'grace@example.com');
+      await askAndReceive(server, EMAIL);
+      await askAndReceive(server, 'grace@example.com');
       const at = server.now();
       const noise = Array.from(
         { length: 1_500 },
@@ -148,7 +148,7 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
 for (const name of PROVIDERS)
   it(`a ${name} e-mail address is read in brackets or after a name`, () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
-      await askForCode(server);
+      await askAndReceive(server, EMAIL);
       const at = server.now();
       const unread = () => server.logLines.filter((line) => line.includes('could not be read')).length;
       await report(server, name, { kind: 'bounce', email: `<${EMAIL}>`, at });
@@ -175,7 +175,7 @@ it('a mail provider has no webhook route until it is configured', () =>
 
 it('a mail provider webhook with a wrong method, type, size or shape is refused', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askForCode(server);
+    await askAndReceive(server, EMAIL);
     for (const name of PROVIDERS) {
       const url = `/api/mail-events/${name}`;
       const got = await server.app.inject({ method: 'GET', url });

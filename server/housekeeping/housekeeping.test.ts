@@ -6,13 +6,12 @@ import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.t
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { ask } from '#testing/lead-calls.ts';
-import { createVisitor, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { ask, askAndReceive } from '#testing/lead-calls.ts';
+import type { ServerUnderTest, Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 async function sendForm(server: ServerUnderTest, email: string): Promise<void> {
-  assert.equal((await ask(createVisitor(server), { email })).statusCode, 202);
-  await server.inbox.waitForMail(email);
+  await askAndReceive(server, email);
   await server.advance(0);
 }
 

@@ -12,7 +12,7 @@ import { freshDatabase } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { askAndReceive } from '#testing/lead-calls.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
@@ -69,12 +69,6 @@ const ZONE: Readonly<Record<string, NameRecords>> = {
   'broken.example': { fault: 'SERVFAIL' },
 };
 
-async function ask(server: ServerUnderTest, email: string): Promise<void> {
-  const response = await createVisitor(server).post('/api/leads', filledForm({ email }));
-  assert.equal(response.statusCode, 202, response.body);
-  await server.inbox.waitForMail(email);
-}
-
 onEachEngine('mail platforms', ({ both: test, engine }) => {
   it('the mail platform of a company is looked up in DNS once, and again when the result is old', () =>
     withDnsServer(ZONE, async ({ address, questions }) => {
@@ -126,9 +120,8 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
 
   test('mail platforms appear among lost leads and in the report, as "other" without DNS', (server) =>
     withDnsServer(ZONE, async ({ address }) => {
-      await ask(server, 'ada@acme.example');
-      await ask(server, 'bob@acme.example');
-      await ask(server, 'eve@globex.example');
+      for (const email of ['ada@acme.example', 'bob@acme.example', 'eve@globex.example'])
+        await askAndReceive(server, email);
       await server.advance(3_600);
       const run = (dnsServers: readonly string[], ...args: readonly string[]) =>
         desk(server.service, args, { dnsServers });
@@ -171,7 +164,7 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
       const known = server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain');
       const domains = async () => valuesOf(await known.execute(), 'domain');
       await becomeLead(server, 'ada@acme.example');
-      for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
+      for (const name of ['globex', 'initech']) await askAndReceive(server, `eve@${name}.example`);
       await server.advance(3_600);
       await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });
       assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
