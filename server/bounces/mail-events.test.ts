@@ -73,7 +73,7 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
       await askAndReceive(server, EMAIL);
       const now = server.now();
       const bounce: ProviderEvent = { kind: 'bounce', at: now };
-      const second = await buildApp(server.service, { release: null, isStopping: () => false });
+      await using second = await buildApp(server.service, { release: null, isStopping: () => false });
       const processes = [server, { ...server, app: second }];
       const statuses = async (kinds: readonly ProviderEvent['kind'][], token: string) => {
         const calls = kinds.map((kind, index) =>
@@ -81,25 +81,21 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
         );
         return (await Promise.all(calls)).map(({ statusCode }) => statusCode).toSorted();
       };
-      try {
-        assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
-        assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
-        assert.deepEqual(await reasons(server), []);
+      assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
+      assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
+      assert.deepEqual(await reasons(server), []);
 
-        const { schema } = server.database.db;
-        await schema.alterTable('suppressions').renameTo('away').execute();
-        assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
-        await schema.alterTable('away').renameTo('suppressions').execute();
-        assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
-        assert.deepEqual(await reasons(server), ['bounced']);
-        assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
+      const { schema } = server.database.db;
+      await schema.alterTable('suppressions').renameTo('away').execute();
+      assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
+      await schema.alterTable('away').renameTo('suppressions').execute();
+      assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
+      assert.deepEqual(await reasons(server), ['bounced']);
+      assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
 
-        const many = Array.from({ length: 30 }, () => 'complaint' as const);
-        assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
-        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
-      } finally {
-        await second.close();
-      }
+      const many = Array.from({ length: 30 }, () => 'complaint' as const);
+      assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
+      assert.deepEqual(await reasons(server), ['bounced', 'complained']);
     }),
   );
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { describe, it } from 'node:test';
 
@@ -72,12 +73,8 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
 describe('unwritable log', { concurrency: true }, () => {
   it('a server whose log disk is full works and stops normally', { skip: noFullDisk }, () =>
     inFolder(async (folder) => {
-      const disk = openSync(FULL_DISK, 'w');
-      try {
-        await servesAndStops(await start(folder, ['ignore', disk, disk]), 20);
-      } finally {
-        closeSync(disk);
-      }
+      await using disk = await open(FULL_DISK, 'w');
+      await servesAndStops(await start(folder, ['ignore', disk.fd, disk.fd]), 20);
     }),
   );
 
@@ -86,17 +83,13 @@ describe('unwritable log', { concurrency: true }, () => {
     { skip: noFullDisk },
     () =>
       inFolder(async (folder) => {
-        const disk = openSync(FULL_DISK, 'w');
+        await using disk = await open(FULL_DISK, 'w');
         const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
         const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
-        try {
-          const { child } = await start(folder, ['ignore', disk, disk], env);
-          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-          child.kill('SIGUSR2');
-          assert.deepEqual(await ended, [1, null]);
-        } finally {
-          closeSync(disk);
-        }
+        const { child } = await start(folder, ['ignore', disk.fd, disk.fd], env);
+        const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+        child.kill('SIGUSR2');
+        assert.deepEqual(await ended, [1, null]);
       }),
   );
 
