@@ -134,10 +134,7 @@ onEachEngine('consent receipts', ({ test }) => {
     await ask(visitor, version);
     await enterNewest(server, visitor);
     const [receipt] = await receiptsOf(server);
-    assert.deepEqual(
-      { text: receipt?.text, given_at: receipt?.given_at, name: receipt?.name },
-      { text, given_at: agreedAt, name: 'Ada Lovelace' },
-    );
+    assert.partialDeepStrictEqual(receipt, { text, given_at: agreedAt, name: 'Ada Lovelace' });
   });
 
   test('a consent receipt records whether the code was entered in the browser of the form', async (server) => {
@@ -158,13 +155,12 @@ onEachEngine('consent receipts', ({ test }) => {
     await enterNewest(server, again, 3);
     const [own, foreign, riding] = await receiptsOf(server);
     assert.equal(own?.same_browser, 1);
-    assert.equal(foreign?.same_browser, 0);
-    assert.deepEqual(
-      [foreign?.name, foreign?.client_address, foreign?.verified_from_address],
-      ['A Stranger', '203.0.113.2', '203.0.113.3'],
-    );
-    assert.equal(riding?.same_browser, 1);
-    assert.equal(riding?.given_at, agreedAt);
-    assert.equal(riding?.name, 'Ada King');
+    assert.partialDeepStrictEqual(foreign, {
+      same_browser: 0,
+      name: 'A Stranger',
+      client_address: '203.0.113.2',
+      verified_from_address: '203.0.113.3',
+    });
+    assert.partialDeepStrictEqual(riding, { same_browser: 1, given_at: agreedAt, name: 'Ada King' });
   });
 });
