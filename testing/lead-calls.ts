@@ -14,6 +14,9 @@ export const wrongFor = (code: string): string => String((Number(code) + 1) % 1_
 export const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) =>
   visitor.post('/api/leads', filledForm(changes));
 
+export const askFrom = (server: ServerUnderTest, address: string, email: string) =>
+  ask(createVisitor(server, address), { email });
+
 export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
   visitor.post('/api/verify', { email, code });
 

@@ -9,6 +9,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 
 import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
+import { askFrom } from '#testing/lead-calls.ts';
 import { postJson } from '#testing/post-json.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -18,10 +19,7 @@ import { valuesOf } from '#testing/values-of.ts';
 it('an overloaded server responds with 503 but finishes accepted requests', () =>
   withServer({ engine: 'postgres', loadLimits: { maxInHand: 5 } }, async (server) => {
     const asks = Array.from({ length: 40 }, (_, index) =>
-      createVisitor(server, `203.0.113.${index}`).post(
-        API.leads,
-        filledForm({ email: `visitor-${index}@example.com` }),
-      ),
+      askFrom(server, `203.0.113.${index}`, `visitor-${index}@example.com`),
     );
     for (const probe of [API.live, API.health, `${API.health}?from=monitor`]) {
       assert.equal((await server.app.inject(probe)).statusCode, 200, `${probe} is never shed`);

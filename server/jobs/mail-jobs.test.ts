@@ -7,7 +7,16 @@ import { MINUTE_MS } from '#server/platform/time.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { codeIn, smtpError, startInbox, whileInboxHangs, type InboxBehaviour } from '#testing/inbox.ts';
-import { ask, askUntilTried, EMAIL, enter, newestCode, refusalOf, requestCode } from '#testing/lead-calls.ts';
+import {
+  ask,
+  askFrom,
+  askUntilTried,
+  EMAIL,
+  enter,
+  newestCode,
+  refusalOf,
+  requestCode,
+} from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -19,9 +28,6 @@ const WITHOUT_LIMITS = {
 };
 const UNLIMITED = { env: WITHOUT_LIMITS };
 const MINUTE_CODES = { env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } };
-
-const askFrom = (server: ServerUnderTest, address: string, email: string) =>
-  ask(createVisitor(server, address), { email });
 
 const health = async (server: ServerUnderTest) => {
   const { statusCode, body } = await server.app.inject(API.health);

@@ -14,16 +14,14 @@ import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk, succeeded } from '#testing/desk.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
 import { reasons } from '#testing/mail-providers.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import { typesOf, withWebhook } from '#testing/webhook-leads.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
-
-const EMAIL = 'ada@example.com';
 
 const pathOf = (server: ServerUnderTest, leadId: string): string =>
   unsubscribeUrl(server.service.secrets, '', leadId);
@@ -186,13 +184,10 @@ onEachEngine('unsubscribe link', ({ test, both, engine }) => {
       const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
       await press(server, url);
       await server.advance(61);
-      const visitor = createVisitor(server, '198.51.100.8');
-      await visitor.post(API.leads, filledForm({ email: EMAIL }));
-      const second = await server.inbox.waitForMail(EMAIL, 2);
+      const { visitor, code } = await askForCode(server, '198.51.100.8');
       await succeeded(desk(server.service, ['suppress', 'add', EMAIL]));
       assert.deepEqual(await reasons(server), ['by-hand', 'unsubscribed']);
-      const verified = await visitor.post(API.verify, { email: EMAIL, code: codeIn(second) });
-      assert.equal(verified.statusCode, 200);
+      assert.equal((await enter(visitor, code)).statusCode, 200);
       assert.deepEqual(await reasons(server), ['by-hand']);
       await press(server, url);
       assert.equal(await server.countRows('withdrawals'), 2);

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { solveChallenge, type Challenge, type Solution } from 'altcha-lib';
+import { solveChallenge, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { v7 as uuid } from 'uuid';
 
 import { createBreaker } from '#server/limits/breaker.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
-import { codeIn } from '#testing/inbox.ts';
 import {
   createVisitor,
   filledForm,
@@ -16,7 +15,7 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
-import { refusalOf } from '#testing/lead-calls.ts';
+import { askFrom, enter, newestCode, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const opensAt = (codesPerMinute: number) => ({
@@ -46,14 +45,14 @@ const breakerOf = ({ database: { db }, config, now }: ServerUnderTest, onOpened:
 
 const encode = (payload: object): string => Buffer.from(JSON.stringify(payload)).toString('base64');
 
-async function solve(server: ServerUnderTest): Promise<{ challenge: Challenge; solution: Solution }> {
+async function solve(server: ServerUnderTest) {
   const response = await createVisitor(server).get(API.proofOfWork);
   assert.equal(response.statusCode, 200);
   assert.equal(response.headers['cache-control'], 'no-store');
   const challenge = response.json<Challenge>();
   const solution = await solveChallenge({ challenge, deriveKey });
   assert.ok(solution);
-  return { challenge, solution };
+  return { challenge, solution, proof: encode({ challenge, solution }) };
 }
 
 type PastCode = { readonly email: string; readonly network: string; readonly entered: boolean };
@@ -214,12 +213,10 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
 
     await server.advance(60);
     assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
-    const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
-    const verified = await waiting.post(API.verify, { email: 'waiting@example.com', code });
-    assert.equal(verified.statusCode, 200);
+    const code = await newestCode(server, 2, 'waiting@example.com');
+    assert.equal((await enter(waiting, code, 'waiting@example.com')).statusCode, 200);
 
-    const { challenge, solution } = await solve(server);
-    const proof = encode({ challenge, solution });
+    const { proof } = await solve(server);
     assert.equal((await askAsStranger(server, proof)).statusCode, 202);
     assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
 
@@ -250,8 +247,7 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     assert.equal((await askAsStranger(server)).statusCode, 202);
     assert.deepEqual(server.breakerReasons, []);
 
-    const guilty = createVisitor(server, address(0xf0_0000));
-    assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
+    assert.equal((await askFrom(server, address(0xf0_0000), 'next@example.org')).statusCode, 428);
   });
 
   test('the breaker counts the 65,536 networks of an IPv6 /48 as one', async (server) => {
@@ -261,10 +257,9 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     }));
     await insertPast(server, decidedAt(server), line);
     assert.equal((await askAsStranger(server)).statusCode, 202);
-    const guilty = createVisitor(server, '2001:db8:7:ffff::2');
-    assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
-    const neighbour = createVisitor(server, '2001:db8:8::2');
-    assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
+    const [guilty, neighbour] = ['2001:db8:7:ffff::2', '2001:db8:8::2'];
+    assert.equal((await askFrom(server, guilty, 'next@example.org')).statusCode, 428);
+    assert.equal((await askFrom(server, neighbour, 'next@example.org')).statusCode, 202);
   });
 
   test('the breaker asks only the network with twenty strangers for a proof of work', async (server) => {
@@ -283,8 +278,7 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     await server.advance(LOOK_SECONDS);
     assert.equal((await askAs(attacker(), 'stranger@victim-21.com')).statusCode, 428);
     assert.equal((await askAsStranger(server)).statusCode, 202);
-    const { challenge, solution } = await solve(server);
-    const proof = encode({ challenge, solution });
+    const { proof } = await solve(server);
     assert.equal((await askAs(attacker(), 'stranger@victim-22.com', proof)).statusCode, 202);
     await server.advance(3_600);
     assert.equal((await askAs(attacker(), 'stranger@victim-23.com')).statusCode, 202);
@@ -316,7 +310,7 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     { env: { LEADS_PER_IP_PER_HOUR: '0' } },
     async (server) => {
       await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
-      assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
+      assert.equal((await askFrom(server, address(0xf0_0000), 'a@b.com')).statusCode, 202);
       await insertPast(server, decidedAt(server) + 1, bomb(150, 1, everywhere));
       await server.advance(LOOK_SECONDS);
       assert.equal((await askAsStranger(server)).statusCode, 428);
@@ -331,7 +325,7 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
       await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 300 }));
       await insertPast(server, decided, visitors({ count: 150, entered: 0 }));
       for (let count = 0; count < 25; count += 1) {
-        const response = await askAs(createVisitor(server, '192.0.2.9'), `visitor-${count}@example.org`);
+        const response = await askFrom(server, '192.0.2.9', `visitor-${count}@example.org`);
         assert.equal(response.statusCode, 202);
       }
     },
@@ -368,7 +362,7 @@ it('a proof of work is refused if forged, altered, late or malformed', () =>
   withServer({ engine: 'sqlite', env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
     assert.equal((await askAsStranger(server)).statusCode, 202);
     await server.advance(LOOK_SECONDS);
-    const { challenge, solution } = await solve(server);
+    const { challenge, solution, proof: right } = await solve(server);
     const { parameters } = challenge;
     const withParameters = (changes: object) =>
       encode({ challenge: { ...challenge, parameters: { ...parameters, ...changes } }, solution });
@@ -397,13 +391,12 @@ it('a proof of work is refused if forged, altered, late or malformed', () =>
       assert.equal((await askAsStranger(server, proof)).statusCode, 428, what);
     }
     await server.advance(5 * 60 + 1);
-    const late = await askAsStranger(server, encode({ challenge, solution }));
-    assert.equal(late.statusCode, 428, 'late');
+    assert.equal((await askAsStranger(server, right)).statusCode, 428, 'late');
 
     await server.advance(-3_600);
     assert.equal((await askAsStranger(server)).statusCode, 202, 'the breaker has shut');
     await server.advance(LOOK_SECONDS);
     assert.equal((await askAsStranger(server)).statusCode, 428);
-    const early = await askAsStranger(server, encode({ challenge, solution }));
+    const early = await askAsStranger(server, right);
     assert.equal(early.statusCode, 428, 'made by a clock that was wrong');
   }));

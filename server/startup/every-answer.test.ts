@@ -11,12 +11,11 @@ import { LeadForm } from '#shared/lead.ts';
 import { MATRIX_ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm } from '#testing/server-under-test.ts';
+import { ask, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
+import { createVisitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { withWebhook } from '#testing/webhook-leads.ts';
 
-const EMAIL = 'ada@example.com';
 const OPERATOR = 'you@example.com';
 const FIXED = Object.keys(LeadForm.shape).filter((field) => field !== 'email' && field !== 'consent');
 const OWN = 'job_title';
@@ -68,17 +67,13 @@ for (const engine of MATRIX_ENGINES) {
         const becomeLead = async (email: string, mark: string) => {
           const mails = server.inbox.mailsTo(email).length;
           const visitor = createVisitor(server);
-          const form = filledForm({ email, ...answers(mark) });
-          assert.equal((await visitor.post(API.leads, form)).statusCode, 202);
+          assert.equal((await ask(visitor, { email, ...answers(mark) })).statusCode, 202);
           look('a reloaded code screen', (await visitor.get(API.challenge)).body, mark);
-          const code = codeIn(await server.inbox.waitForMail(email, mails + 1));
-          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          const code = await newestCode(server, mails + 1, email);
+          assert.equal((await enter(visitor, code, email)).statusCode, 200);
         };
 
-        await createVisitor(server).post(
-          API.leads,
-          filledForm({ email: 'eve@example.com', ...answers('Lost') }),
-        );
+        await ask(createVisitor(server), { email: 'eve@example.com', ...answers('Lost') });
         await server.advance(3_600);
         look('desk leads --state unverified', await run('leads', '--state', 'unverified', '--json'), 'Lost');
         look('desk lost', await run('lost', '--json'), 'Lost');

@@ -6,6 +6,7 @@ import { API } from '#shared/api.ts';
 import { createPostgresDatabase, MATRIX_ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
+import { askFrom } from '#testing/lead-calls.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
@@ -36,11 +37,9 @@ it('a service reports an open breaker to log, metrics and operator', () =>
       env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' },
     },
     async (server) => {
-      const ask = (email: string, address: string) =>
-        createVisitor(server, address).post(API.leads, filledForm({ email }));
-      assert.equal((await ask('ada@example.com', '203.0.113.7')).statusCode, 202);
+      assert.equal((await askFrom(server, '203.0.113.7', 'ada@example.com')).statusCode, 202);
       await server.advance(10);
-      assert.equal((await ask('grace@example.com', '198.51.100.7')).statusCode, 428);
+      assert.equal((await askFrom(server, '198.51.100.7', 'grace@example.com')).statusCode, 428);
       const { parsed } = await server.inbox.waitForMail('operator@example.com');
       assert.match(parsed.subject ?? '', /^Somebody may be misusing the form of .+$/);
       assert.match(parsed.text ?? '', /^Reason: too many codes a minute\./m);

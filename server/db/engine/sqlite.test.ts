@@ -23,8 +23,9 @@ import { API } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { InboxBehaviour } from '#testing/inbox.ts';
+import { ask, askForCode, enter } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 
@@ -69,8 +70,7 @@ const withLockableServer = (
   );
 
 const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@example.com`);
-const sendForm = (server: ServerUnderTest, email: string) =>
-  createVisitor(server).post(API.leads, filledForm({ email }));
+const sendForm = (server: ServerUnderTest, email: string) => ask(createVisitor(server), { email });
 
 type Flushed = {
   readonly sqlite: DatabaseSync;
@@ -175,15 +175,10 @@ it('a form sent while another process locks SQLite is accepted once the lock is 
 
 it('a form or code gets 503 and stores nothing if the SQLite lock is not released', () =>
   withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
-    const visitor = createVisitor(server);
-    await visitor.post(API.leads, filledForm());
-    const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+    const { visitor, code } = await askForCode(server);
     await server.advance(0);
     lock();
-    const asks = [
-      ...emails.map((email) => sendForm(server, email)),
-      visitor.post(API.verify, { email: 'ada@example.com', code }),
-    ];
+    const asks = [...emails.map((email) => sendForm(server, email)), enter(visitor, code)];
     for (const { statusCode, headers, body } of await Promise.all(asks)) {
       assert.equal(statusCode, 503);
       assert.equal(body, 'We cannot take this request at the moment. Please try again in a minute.');
@@ -192,7 +187,7 @@ it('a form or code gets 503 and stores nothing if the SQLite lock is not release
     }
     unlock();
     assert.equal(await server.countRows('submissions'), 1);
-    assert.equal((await visitor.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+    assert.equal((await enter(visitor, code)).statusCode, 200);
     assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
   }));
 

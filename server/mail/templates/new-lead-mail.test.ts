@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
 import { adding } from '#testing/campaign-copy.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
-import { askForCode, enter } from '#testing/lead-calls.ts';
+import { askAndReceive, askForCode, enter } from '#testing/lead-calls.ts';
 import { refuseWrites } from '#testing/refuse-writes.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
@@ -151,8 +151,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
       await becomeLead(server, 'early@example.com');
       await server.advance(86_400);
       for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
-      await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-      await server.inbox.waitForMail('never@example.com');
+      await askAndReceive(server, 'never@example.com');
       const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
       for (let count = 0; count < 1_000; count += 1) server.service.funnel.pageSeen(view);
       await server.service.funnel.write();
