@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
 import { runDesk } from '#desk/commands/all-commands.ts';
@@ -7,6 +9,7 @@ import { readTimeZone } from '#server/settings/env-file.ts';
 import type { Service } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
+import { inFolder } from '#testing/folder.ts';
 
 export type DeskAnswer = {
   readonly exitCode: number;
@@ -35,6 +38,27 @@ export async function succeeded(command: Promise<DeskAnswer>, title = ''): Promi
   assert.equal(answer.exitCode, 0, `${title}: ${answer.notes}`);
   return answer;
 }
+
+export const CONSENT_SOURCE = 'Mailchimp, double opt-in';
+
+/** Imports people from a file of this name. */
+export const importNamed = (
+  { service }: { readonly service: Service },
+  name: string,
+  content: string | Buffer,
+  ...args: readonly string[]
+): Promise<DeskAnswer> =>
+  inFolder((folder) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, content);
+    return desk(service, ['import', file, '--consent-source', CONSENT_SOURCE, ...args]);
+  });
+
+export const importFile = (
+  server: { readonly service: Service },
+  content: string | Buffer,
+  ...args: readonly string[]
+): Promise<DeskAnswer> => importNamed(server, 'list.csv', content, ...args);
 
 /** Asserts that the command printed nothing but this explanation, and returns the explanation. */
 export async function refused(

@@ -16,7 +16,7 @@ import {
   DESK_SETTINGS,
   signInAtDesk,
 } from '#testing/desk-under-test.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
@@ -42,14 +42,9 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
     await desk(service, ['export', '--list']);
     await desk(service, ['export', '--source', LEAD]);
-    await inFolder(async (folder) => {
-      await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
-      const file = path.join(folder, 'people.csv');
-      writeFileSync(file, 'email\ngrace@example.com\n');
-      const imported = ['import', file, '--consent-source', 'a fair'];
-      await desk(service, [...imported, '--dry-run']);
-      await desk(service, imported);
-    });
+    await inFolder((folder) => desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]));
+    await importFile(server, 'email\ngrace@example.com\n', '--dry-run');
+    await importFile(server, 'email\ngrace@example.com\n');
     await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
     await desk(service, ['suppress', 'remove', LEAD]);
     await desk(service, ['suppress', 'remove', LEAD]);

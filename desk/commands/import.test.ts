@@ -9,12 +9,10 @@ import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { desk, type DeskAnswer, refused, succeeded } from '#testing/desk.ts';
+import { CONSENT_SOURCE, desk, importFile, importNamed, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-
-const SOURCE = 'Mailchimp, double opt-in';
 
 /** Each file begins with a tool, perhaps a file name in brackets, and the reasons why people are left out. */
 const FILES_OF_TOOLS = `# Mailchimp, subscribed [subscribed_members_export_3f2a.csv]:
@@ -118,22 +116,6 @@ gone1@example.com,suppressed,https://guide.example.com/unsubscribe?t=1
 gone2@example.com,unverified,
 stays@example.com,verified,https://guide.example.com/unsubscribe?t=2`;
 
-async function importNamed(
-  server: ServerUnderTest,
-  name: string,
-  content: string | Buffer,
-  ...args: readonly string[]
-): Promise<DeskAnswer> {
-  return inFolder((folder) => {
-    const file = path.join(folder, name);
-    writeFileSync(file, content);
-    return desk(server.service, ['import', file, '--consent-source', SOURCE, ...args]);
-  });
-}
-
-const importFile = (server: ServerUnderTest, content: string | Buffer, ...args: readonly string[]) =>
-  importNamed(server, 'list.csv', content, ...args);
-
 const imported = async ({ database }: ServerUnderTest) => {
   const rows = await database.db
     .selectFrom('imported_leads')
@@ -195,7 +177,7 @@ onEachEngine('imports', ({ both: test }) => {
       '1 {2}repeated in the file',
     ];
     for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
-    const origin = { consent_source: SOURCE, file_name: 'list.csv' };
+    const origin = { consent_source: CONSENT_SOURCE, file_name: 'list.csv' };
     const agreedAt = Date.UTC(2024, 2, 4, 10, 20, 30);
     const ada = { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Engines, Analytical' };
     const bob = { email: 'bob@example.com', name: '', company: '' };
@@ -224,7 +206,7 @@ onEachEngine('imports', ({ both: test }) => {
     assert.deepEqual(
       story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
       [
-        ['was imported from another tool, not verified here', 'Ada', SOURCE],
+        ['was imported from another tool, not verified here', 'Ada', CONSENT_SOURCE],
         ['was corrected by the operator', 'Ada → Ada King', undefined],
       ],
     );
@@ -256,7 +238,7 @@ onEachEngine('imports', ({ both: test }) => {
       const file = path.join(folder, 'long.csv');
       writeFileSync(file, `email\n${addresses.join('\n')}`);
       const run = (replacements: Parameters<typeof desk>[2]) =>
-        desk(server.service, ['import', file, '--consent-source', SOURCE], replacements);
+        desk(server.service, ['import', file, '--consent-source', CONSENT_SOURCE], replacements);
       const interrupted = new AbortController();
       const stopped = await run({
         signal: interrupted.signal,
@@ -555,7 +537,7 @@ onEachEngine('import files', ({ test }) => {
       assert.doesNotMatch(notes, /ada@/);
       assert.equal(await server.countRows('imported_leads'), 0);
     }
-    const missing = ['import', '/no/such/list.csv', '--consent-source', SOURCE];
+    const missing = ['import', '/no/such/list.csv', '--consent-source', CONSENT_SOURCE];
     await refused(desk(server.service, missing), /does not exist\. Name the CSV/);
   });
 });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
-import { desk } from '#testing/desk.ts';
+import { CONSENT_SOURCE, desk, importFile, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { inFolder } from '#testing/folder.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { becomeLead, outcomes, webhooksAt } from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
@@ -40,54 +37,47 @@ onEachEngine('leads as JSON', ({ both: test, engine }) => {
       }),
     ));
 
-  test('a lead as JSON has null for unknown values and an empty list for no flags', (server) =>
-    inFolder(async (folder) => {
-      const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
-      await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }), {
-        headers,
-      });
-      const list = path.join(folder, 'list.csv');
-      writeFileSync(
-        list,
-        'email,name,consent date\nbob@example.com,Bob Noyce,2024-03-04\neve@example.com,,\n',
-      );
-      await desk(server.service, ['import', list, '--consent-source', 'Mailchimp']);
-      const now = new Date(server.now()).toISOString();
-      const [never, ...others] = await people(server, 'unverified');
-      assert.deepEqual(others, []);
-      const noLead = {
-        first_verified_at: null,
-        last_verified_at: null,
-        first_read_at: null,
-        consent: null,
-        flags: [],
-        state_since: now,
-        unsubscribe_url: null,
-      };
-      assert.deepEqual(never, {
-        ...noLead,
-        id: never?.['id'],
-        email: 'never@example.com',
-        name: 'Ada Lovelace',
-        first_name: 'Ada',
-        last_name: 'Lovelace',
-        company: 'Analytical Engines',
-        source: 'newsletter',
-        attribution: { utm_source: 'newsletter' },
-        state: 'unverified',
-      });
-      const [bob, eve] = await people(server, 'imported');
-      const imported = { ...noLead, source: 'import', attribution: {}, state: 'imported', company: '' };
-      const consent = { version: null, text: 'Not given here. Imported: Mailchimp' };
-      assert.deepEqual(bob, {
-        ...imported,
-        id: bob?.['id'],
-        email: 'bob@example.com',
-        name: 'Bob Noyce',
-        first_name: 'Bob',
-        last_name: 'Noyce',
-        consent: { given_at: '2024-03-04T00:00:00.000Z', ...consent },
-      });
-      assert.deepEqual(eve?.['consent'], { given_at: null, ...consent });
-    }));
+  test('a lead as JSON has null for unknown values and an empty list for no flags', async (server) => {
+    const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
+    await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }), { headers });
+    const list = 'email,name,consent date\nbob@example.com,Bob Noyce,2024-03-04\neve@example.com,,\n';
+    await succeeded(importFile(server, list));
+    const now = new Date(server.now()).toISOString();
+    const [never, ...others] = await people(server, 'unverified');
+    assert.deepEqual(others, []);
+    const noLead = {
+      first_verified_at: null,
+      last_verified_at: null,
+      first_read_at: null,
+      consent: null,
+      flags: [],
+      state_since: now,
+      unsubscribe_url: null,
+    };
+    assert.deepEqual(never, {
+      ...noLead,
+      id: never?.['id'],
+      email: 'never@example.com',
+      name: 'Ada Lovelace',
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      company: 'Analytical Engines',
+      source: 'newsletter',
+      attribution: { utm_source: 'newsletter' },
+      state: 'unverified',
+    });
+    const [bob, eve] = await people(server, 'imported');
+    const imported = { ...noLead, source: 'import', attribution: {}, state: 'imported', company: '' };
+    const consent = { version: null, text: `Not given here. Imported: ${CONSENT_SOURCE}` };
+    assert.deepEqual(bob, {
+      ...imported,
+      id: bob?.['id'],
+      email: 'bob@example.com',
+      name: 'Bob Noyce',
+      first_name: 'Bob',
+      last_name: 'Noyce',
+      consent: { given_at: '2024-03-04T00:00:00.000Z', ...consent },
+    });
+    assert.deepEqual(eve?.['consent'], { given_at: null, ...consent });
+  });
 });

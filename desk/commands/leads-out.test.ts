@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -11,7 +11,7 @@ import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
 import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
-import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
+import { CONSENT_SOURCE, desk, deskIn, importFile, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_medium=email&utm_campaign=spring&gclid=abc-123';
@@ -198,47 +198,44 @@ onEachEngine('lists and exports', ({ test, both }) => {
   both(
     'verified, unverified and imported people are exported separately',
     { env: { FREE_MAIL: 'flag' } },
-    (server) =>
-      inFolder(async (folder) => {
-        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
-        const stranger = createVisitor(server);
-        await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
-        await server.inbox.waitForMail('never@gmail.com');
-        await server.advance(3_600);
-        const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
-        await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
-        await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
-        await server.inbox.waitForMail('ada@example.com', 2);
-        const list = path.join(folder, 'list.csv');
-        const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
-        writeFileSync(list, `email,name,consent date\n${people}`);
-        await succeeded(desk(server.service, ['import', list, '--consent-source', 'Mailchimp']));
-        await becomeLead(server, { email: 'gus@example.com' });
+    async (server) => {
+      await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+      const stranger = createVisitor(server);
+      await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
+      await server.inbox.waitForMail('never@gmail.com');
+      await server.advance(3_600);
+      const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
+      await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
+      await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
+      await server.inbox.waitForMail('ada@example.com', 2);
+      const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
+      await succeeded(importFile(server, `email,name,consent date\n${people}`));
+      await becomeLead(server, { email: 'gus@example.com' });
 
-        const rows = async (...args: string[]) => {
-          const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
-          assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
-          return others.map((row) => row.slice(0, 12).join('|'));
-        };
-        const [ada, gus, ...leads] = await rows();
-        assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
-        assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
-        assert.deepEqual(leads, []);
-        assert.deepEqual(await rows('--state', 'unverified'), [
-          'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
-        ]);
-        assert.deepEqual(await rows('--state', 'imported'), [
-          'bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: Mailchimp|import||imported|2026-11-20T13:00:00.000Z',
-        ]);
+      const rows = async (...args: string[]) => {
+        const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
+        assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
+        return others.map((row) => row.slice(0, 12).join('|'));
+      };
+      const [ada, gus, ...leads] = await rows();
+      assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
+      assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
+      assert.deepEqual(leads, []);
+      assert.deepEqual(await rows('--state', 'unverified'), [
+        'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
+      ]);
+      assert.deepEqual(await rows('--state', 'imported'), [
+        `bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: ${CONSENT_SOURCE}|import||imported|2026-11-20T13:00:00.000Z`,
+      ]);
 
-        const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
-        const unverified = await listed('--state', 'unverified');
-        assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
-        assert.equal(unverified.notes, '1 unverified person.');
-        assert.match((await listed('--state', 'imported')).out, /^imported +email/);
-        const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
-        assert.equal(later.notes, '0 unverified people.');
-      }),
+      const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
+      const unverified = await listed('--state', 'unverified');
+      assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
+      assert.equal(unverified.notes, '1 unverified person.');
+      assert.match((await listed('--state', 'imported')).out, /^imported +email/);
+      const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
+      assert.equal(later.notes, '0 unverified people.');
+    },
   );
 
   test('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', async (server) => {

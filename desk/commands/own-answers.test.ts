@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
@@ -9,7 +9,7 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { Form } from '#shared/campaign-schema.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { desk, refused, succeeded } from '#testing/desk.ts';
+import { desk, importFile, importNamed, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -43,41 +43,35 @@ it('a custom question cannot use the name of a built-in column', () => {
 });
 
 onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }, ({ test, both }) => {
-  test("an import reads answers by the question's ID or label and skips invalid ones", (server) =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'list.csv');
-      const load = (text: string, ...more: readonly string[]) => {
-        writeFileSync(file, text);
-        return desk(server.service, ['import', file, '--consent-source', 'A previous tool', ...more]);
-      };
-      const list =
-        'Email,Job Title,Phone,topics\n' +
-        'ada@example.com,Countess,n/a,Prompts;Film\n' +
-        'gus@example.com,A title that is far too long,call me,\n' +
-        'eve@example.com,,+44 20 7946 0018,Re\u0301sume\u0301s\n';
-      const tried = await succeeded(load(list, '--dry-run', '--json'));
-      assert.deepEqual((JSON.parse(tried.out) as { answersLeftOut: unknown }).answersLeftOut, [
-        { id: 'topics', label: 'Topics', reason: 'not one of the options', count: 1, line: 2 },
-        { id: 'phone', label: 'Phone', reason: 'not a valid telephone number', count: 2, line: 2 },
-        { id: 'job_title', label: 'Job title', reason: 'more than 20 characters', count: 1, line: 3 },
-      ]);
-      const rough = await load(list);
-      assert.match(rough.notes, /^3 people imported from /m);
-      assert.match(
-        rough.notes,
-        /^Phone: not a valid telephone number\. 2 answers, the first in line 2, were left out\.$/m,
-      );
-      assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 was left out\.$/m);
-      const all = await desk(server.service, ['export', '--state', 'imported']);
-      assert.match(all.out, /^ada@example\.com,.*,Countess,,,,,\r?$/m);
-      assert.match(all.out, /^gus@example\.com,.*,,,,,,\r?$/m);
-      assert.match(all.out, /^eve@example\.com,.*,,,Résumés,,\+44 20 7946 0018,\r?$/m);
-      const several = 'Email,Job Title,topics,Other\nlin@example.com,Countess,"Prompts; Personas",x\n';
-      const good = await succeeded(load(several));
-      assert.match(good.notes, /Columns used: "Email", "Job Title", "topics"\./);
-      const { out } = await desk(server.service, ['export', '--state', 'imported']);
-      assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
-    }));
+  test("an import reads answers by the question's ID or label and skips invalid ones", async (server) => {
+    const list =
+      'Email,Job Title,Phone,topics\n' +
+      'ada@example.com,Countess,n/a,Prompts;Film\n' +
+      'gus@example.com,A title that is far too long,call me,\n' +
+      'eve@example.com,,+44 20 7946 0018,Re\u0301sume\u0301s\n';
+    const tried = await succeeded(importFile(server, list, '--dry-run', '--json'));
+    assert.deepEqual((JSON.parse(tried.out) as { answersLeftOut: unknown }).answersLeftOut, [
+      { id: 'topics', label: 'Topics', reason: 'not one of the options', count: 1, line: 2 },
+      { id: 'phone', label: 'Phone', reason: 'not a valid telephone number', count: 2, line: 2 },
+      { id: 'job_title', label: 'Job title', reason: 'more than 20 characters', count: 1, line: 3 },
+    ]);
+    const rough = await importFile(server, list);
+    assert.match(rough.notes, /^3 people imported from /m);
+    assert.match(
+      rough.notes,
+      /^Phone: not a valid telephone number\. 2 answers, the first in line 2, were left out\.$/m,
+    );
+    assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 was left out\.$/m);
+    const all = await desk(server.service, ['export', '--state', 'imported']);
+    assert.match(all.out, /^ada@example\.com,.*,Countess,,,,,\r?$/m);
+    assert.match(all.out, /^gus@example\.com,.*,,,,,,\r?$/m);
+    assert.match(all.out, /^eve@example\.com,.*,,,Résumés,,\+44 20 7946 0018,\r?$/m);
+    const several = 'Email,Job Title,topics,Other\nlin@example.com,Countess,"Prompts; Personas",x\n';
+    const good = await succeeded(importFile(server, several));
+    assert.match(good.notes, /Columns used: "Email", "Job Title", "topics"\./);
+    const { out } = await desk(server.service, ['export', '--state', 'imported']);
+    assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
+  });
 
   both(
     '"desk correct" changes, adds and deletes answers, also those to removed questions',
@@ -195,48 +189,44 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
   });
 });
 
-it('an export contains telephone numbers in dialled form and can be imported again', () =>
-  inFolder(async (folder) => {
-    const named = (name: string) => `{ ${TOOL_NAMES.map((tool) => `${tool}: ${name}`).join(', ')} }`;
-    const form = `fields:
+it('an export contains telephone numbers in dialled form and can be imported again', async () => {
+  const named = (name: string) => `{ ${TOOL_NAMES.map((tool) => `${tool}: ${name}`).join(', ')} }`;
+  const form = `fields:
   - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
   - { id: change, label: Change, kind: number, properties: ${named('Change')} }
   - { id: motto, label: Motto, kind: text, properties: ${named('Slogan')} }
 `;
-    const people = {
-      'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
-      'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
-      'ccc@example.com': { motto: "'=cmd|1" },
-      'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
-    };
-    const formats = ['csv', ...TOOL_NAMES];
-    await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
-      const run = (...args: string[]) => desk(server.service, args);
-      for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
-      for (const format of formats) {
-        const { out } = await run('export', '--format', format);
-        writeFileSync(path.join(folder, `${format}.csv`), out);
-        assert.match(out, /,\+44 \(0\)20 7946-0018,-2\.5,'\+44 20(?:,|\r\n)/, format);
-        assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
-      }
-    });
-    await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
-      const run = (...args: string[]) => desk(server.service, args);
-      for (const format of formats) {
-        const file = path.join(folder, `${format}.csv`);
-        await succeeded(run('import', file, '--consent-source', 'This page'), format);
-        const { out } = await run('export', '--state', 'imported', '--format', 'jsonl');
-        const back = out
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as PersonAsJson);
-        for (const { name, company, consent } of back)
-          assert.deepEqual([name, company, consent?.given_at], [...ADA, '2026-11-20T12:00:00.000Z'], format);
-        const answersOf = ({ answers = {} }: PersonAsJson) =>
-          Object.fromEntries(Object.entries(answers).map(([id, { answer }]) => [id, answer]));
-        const found = back.map((person) => [person.email, answersOf(person)]);
-        assert.deepEqual(Object.fromEntries(found), people, format);
-        await server.database.db.deleteFrom('imported_leads').execute();
-      }
-    });
-  }));
+  const people = {
+    'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
+    'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
+    'ccc@example.com': { motto: "'=cmd|1" },
+    'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
+  };
+  const exported = new Map<string, string>();
+  await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
+    for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
+    for (const format of ['csv', ...TOOL_NAMES]) {
+      const { out } = await desk(server.service, ['export', '--format', format]);
+      exported.set(format, out);
+      assert.match(out, /,\+44 \(0\)20 7946-0018,-2\.5,'\+44 20(?:,|\r\n)/, format);
+      assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
+    }
+  });
+  await withServer({ engine: 'sqlite', campaign: { 'form.yaml': form } }, async (server) => {
+    for (const [format, content] of exported) {
+      await succeeded(importNamed(server, `${format}.csv`, content), format);
+      const { out } = await desk(server.service, ['export', '--state', 'imported', '--format', 'jsonl']);
+      const back = out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as PersonAsJson);
+      for (const { name, company, consent } of back)
+        assert.deepEqual([name, company, consent?.given_at], [...ADA, '2026-11-20T12:00:00.000Z'], format);
+      const answersOf = ({ answers = {} }: PersonAsJson) =>
+        Object.fromEntries(Object.entries(answers).map(([id, { answer }]) => [id, answer]));
+      const found = back.map((person) => [person.email, answersOf(person)]);
+      assert.deepEqual(Object.fromEntries(found), people, format);
+      await server.database.db.deleteFrom('imported_leads').execute();
+    }
+  });
+});
