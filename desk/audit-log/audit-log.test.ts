@@ -7,7 +7,6 @@ import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import {
   deskOnEachEngine,
@@ -18,6 +17,7 @@ import {
 } from '#testing/desk-under-test.ts';
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -161,11 +161,10 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     'audit log lines are deleted after RETENTION_DAYS, and desk sessions when they end',
     async (app, server) => {
       await signInAtDesk(server, createDeskBrowser(app), ADA);
-      const { database, config } = server;
-      const clean = createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} });
+      const { countRows } = server;
+      const { runHousekeeping } = housekeeperOf(server);
       const counts = async () => {
-        await clean();
-        const { countRows } = server;
+        await runHousekeeping();
         return [
           await countRows('desk_sign_ins'),
           await countRows('desk_sessions'),

@@ -11,13 +11,13 @@ import { Client } from 'pg';
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
@@ -129,11 +129,7 @@ for (const engine of ENGINES) {
         }
         server.setClock(now);
         assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
-        const runHousekeeping = createExpiredRowDeleter({
-          ...server,
-          clock: server.now,
-          onExpired: () => {},
-        });
+        const { runHousekeeping } = housekeeperOf(server);
         if (database.engine === 'sqlite') {
           using reader = new DatabaseSync(database.file, { readOnly: true });
           reader.exec('begin');

@@ -9,8 +9,8 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
+import { housekeeperOf } from '#testing/housekeeper.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createExpiredRowDeleter } from '#server/housekeeping/housekeeping.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -268,8 +268,7 @@ onEachEngine('suppression list', ({ test, both }) => {
     await server.advance(40 * 86_400);
     await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
     await suppress(server, 'add', EVE, '--reason', 'bounced');
-    const { database, config } = server;
-    await createExpiredRowDeleter({ database, config, clock: server.now, onExpired: () => {} })();
+    await housekeeperOf(server).runHousekeeping();
     const { out } = await suppress(server, 'list', '--json');
     assert.deepEqual(
       (JSON.parse(out) as { email: string; since: string; note: string }[])
