@@ -13,16 +13,13 @@ import type { Finding } from '#desk/endpoints/figures.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
-import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 
 type Zone = Readonly<Record<string, NameRecords>>;
 
 async function finds(zone: Zone, examination: (dns: Dns) => Promise<Findings>): Promise<readonly Finding[]> {
-  let findings: readonly Finding[] = [];
-  await withDnsServer(zone, async ({ address }) => {
-    findings = [await examination(createDns([address], new AbortController().signal))].flat();
-  });
-  return findings;
+  await using server = await startDnsServer(zone);
+  return [await examination(createDns([server.address], new AbortController().signal))].flat();
 }
 
 function only(findings: readonly Finding[]): Finding {
@@ -162,12 +159,10 @@ describe('SPF checks', () => {
   it('the doctor does not follow an endless chain of SPF includes', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
-    await withDnsServer(zone, async ({ address, questions }) => {
-      const dns = createDns([address], new AbortController().signal);
-      const [found] = [await examineSpf(dns, domain)].flat();
-      assert.equal(found?.state, 'problem');
-      assert(questions.length < 60, `${questions.length} questions`);
-    });
+    await using server = await startDnsServer(zone);
+    const dns = createDns([server.address], new AbortController().signal);
+    assert.equal(only([await examineSpf(dns, domain)].flat()).state, 'problem');
+    assert(server.questions.length < 60, `${server.questions.length} questions`);
   });
 
   it('the doctor reports a DNS failure during the SPF check', async () => {
@@ -225,6 +220,8 @@ describe('DKIM checks', () => {
 });
 
 describe('DMARC checks', () => {
+  const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
+    finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
   const none = 'v=DMARC1; p=none; rua=mailto:dmarc@example.com';
   for (const [record, of, ...found] of [
     [
@@ -257,17 +254,13 @@ describe('DMARC checks', () => {
     ['v=DMARC1; p=strict', domain, 'problem', /\S/],
   ] as const)
     it(`the doctor reports "${found[0]}" for the DMARC record "${record}" of ${of}`, async () => {
-      const zone = { '_dmarc.example.com': { TXT: [record] } };
-      const [first] = await finds(zone, (dns) => examineDmarc(dns, { domain: of, signs: of }));
+      const [first] = await dmarc({ '_dmarc.example.com': { TXT: [record] } }, of);
       const [state, sentence, value] = found;
       assert.equal(first?.state, state);
       assert.match(first.sentence, sentence);
       if (value !== undefined)
         assert.deepEqual(first.publish, { name: '_dmarc.example.com', type: 'TXT', value });
     });
-
-  const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
-    finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
 
   it('the doctor finds the DMARC record of a registered domain such as example.co.uk', async () => {
     const zone = { '_dmarc.example.co.uk': { TXT: ['v=DMARC1;p=reject'] } };

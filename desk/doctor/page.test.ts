@@ -12,7 +12,7 @@ import {
   TEST_SITE_CERTIFICATE_OF_2020 as OLD_CERTIFICATE,
   TEST_SITE_KEY as KEY,
 } from '#testing/certificate.ts';
-import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { listening } from '#testing/listening.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
@@ -45,19 +45,14 @@ async function found(
     smtpUrl?: string;
   } = {},
 ): Promise<string[]> {
-  const sentences: string[] = [];
-  await withDnsServer(zone, async ({ address }) => {
-    const limit = new AbortController();
-    const examined = await examineAddress(
-      { publicUrl, basePath: '/guide', trustProxy, mail: { kind: 'smtp', url: smtpUrl, dkim: null } },
-      { dns: createDns([address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
-    );
-    sentences.push(
-      ...[examined].flat().map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`),
-    );
-    limit.abort();
-  });
-  return sentences;
+  await using server = await startDnsServer(zone);
+  const limit = new AbortController();
+  const examined = await examineAddress(
+    { publicUrl, basePath: '/guide', trustProxy, mail: { kind: 'smtp', url: smtpUrl, dkim: null } },
+    { dns: createDns([server.address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
+  );
+  limit.abort();
+  return [examined].flat().map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`);
 }
 
 describe('checks of PUBLIC_URL', () => {
