@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -11,7 +11,9 @@ import { readConfig } from '#server/settings/settings.ts';
 import { examineMailAccount, sendSample } from '#desk/doctor/mail-account.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
-import { startInbox, type Inbox, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
+import { freePort } from '#testing/free-port.ts';
+import { startInbox, smtpError } from '#testing/inbox.ts';
+import { listening } from '#testing/listening.ts';
 
 const never = () => new AbortController().signal;
 
@@ -123,16 +125,11 @@ describe('mail account checks', () => {
     );
 
   it('the doctor reports a mail server that does not respond or hangs up', async () => {
-    const gone = createServer().listen(0, '127.0.0.1');
-    await once(gone, 'listening');
-    const { port } = gone.address() as AddressInfo;
-    gone.on('connection', (socket: Socket) => socket.destroy());
-    const [hungUp] = await states(`smtp://127.0.0.1:${port}`);
-    assert.match(hungUp ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(E[A-Z]+\)/);
-    gone.close();
-    await once(gone, 'close');
-    const [away] = await states(`smtp://127.0.0.1:${port}`);
+    const [away] = await states(`smtp://127.0.0.1:${await freePort()}`);
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
+    await using rude = await listening(createServer((socket) => socket.destroy()));
+    const [hungUp] = await states(`smtp://127.0.0.1:${rude.port}`);
+    assert.match(hungUp ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(E[A-Z]+\)/);
   });
 
   it('the doctor says when a mail server expects smtp:// instead of smtps://', () =>
@@ -153,27 +150,19 @@ describe('sample mail', () => {
     const { state, sentence } = await sendSample(read.config, { to, title: 'Guide & Co', folder, signal });
     return `${state}: ${sentence}`;
   };
-  const withInbox = async (behaviour: InboxBehaviour, test: (inbox: Inbox) => Promise<void>) => {
-    const inbox = await startInbox(behaviour);
-    try {
-      await test(inbox);
-    } finally {
-      await inbox.close();
-    }
-  };
 
-  it("the doctor sends the sample like a code mail and shows the mail server's reply", () =>
-    withInbox({}, async (inbox) => {
-      assert.match(
-        await send({ SMTP_URL: inbox.url }),
-        /^ok: The mail server accepted a sample for ada@example\.com with the reply “250 /,
-      );
-      const { parsed } = await inbox.waitForMail(to);
-      assert.equal(inbox.mails.length, 1);
-      assert.equal(parsed.from?.address, 'guide@example.com');
-      assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” sent it/);
-      assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
-    }));
+  it("the doctor sends the sample like a code mail and shows the mail server's reply", async () => {
+    await using inbox = await startInbox();
+    assert.match(
+      await send({ SMTP_URL: inbox.url }),
+      /^ok: The mail server accepted a sample for ada@example\.com with the reply “250 /,
+    );
+    const { parsed } = await inbox.waitForMail(to);
+    assert.equal(inbox.mails.length, 1);
+    assert.equal(parsed.from?.address, 'guide@example.com');
+    assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” sent it/);
+    assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
+  });
 
   it('the doctor quotes a mail server that refuses the sample', () =>
     withMailServer(
@@ -188,10 +177,13 @@ describe('sample mail', () => {
         ),
     ));
 
-  it('the doctor reports that the recipient of the sample was refused', () =>
-    withInbox({ onRecipient: () => smtpError(550, '5.1.1 no such mailbox') }, async ({ url }) =>
-      assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
-    ));
+  it('the doctor reports that the recipient of the sample was refused', async () => {
+    await using inbox = await startInbox({ onRecipient: () => smtpError(550, '5.1.1 no such mailbox') });
+    assert.match(
+      await send({ SMTP_URL: inbox.url }),
+      /: The mail server refused the sample .*no such mailbox/,
+    );
+  });
 
   it('the doctor writes the sample to a file if no mail account is configured', () =>
     inFolder(async (folder) => {

@@ -13,6 +13,7 @@ import {
   TEST_SITE_KEY as KEY,
 } from '#testing/certificate.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { freePort } from '#testing/free-port.ts';
 import { listening } from '#testing/listening.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
@@ -115,10 +116,7 @@ describe('checks of PUBLIC_URL', () => {
     assert.deepEqual((await found(other.port)).slice(0, 1), [
       `problem address: The response from https://guide.example.com:${other.port}/guide (status 502) is not from this site. Make the proxy forward requests, including their path, to this site’s port.`,
     ]);
-    const { port } = await secured(CERTIFICATE).then(async (site) => {
-      await site[Symbol.asyncDispose]();
-      return site;
-    });
+    const port = await freePort();
     assert.deepEqual(await found(port), [
       `problem address: Nothing responds at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
     ]);
