@@ -15,8 +15,6 @@ import { freePort } from '#testing/free-port.ts';
 import { startInbox, smtpError } from '#testing/inbox.ts';
 import { listening } from '#testing/listening.ts';
 
-const never = () => new AbortController().signal;
-
 async function withMailServer(
   options: SMTPServerOptions,
   test: (port: number) => Promise<void>,
@@ -48,10 +46,10 @@ const CLEAR: SMTPServerOptions = {
   allowInsecureAuth: true,
 };
 
-const states = async (url: string, signal = never()) => {
+const states = async (url: string) => {
   const examined = await examineMailAccount(
     { kind: 'smtp', url, dkim: null },
-    { publicUrl: 'https://guide.example.com', signal },
+    { publicUrl: 'https://guide.example.com', signal: new AbortController().signal },
   );
   return [examined].flat().map(({ state, sentence }) => `${state}: ${sentence}`);
 };
@@ -141,12 +139,10 @@ describe('mail account checks', () => {
 
 describe('sample mail', () => {
   const to = 'ada@example.com';
-  const send = async (
-    env: Readonly<Record<string, string>>,
-    { folder = '/no/such/folder', signal = never() } = {},
-  ) => {
+  const send = async (env: Readonly<Record<string, string>>, folder = '/no/such/folder') => {
     const read = readConfig({ MAIL_FROM: 'Guide <guide@example.com>', ...env });
     assert(read.type === 'config');
+    const { signal } = new AbortController();
     const { state, sentence } = await sendSample(read.config, { to, title: 'Guide & Co', folder, signal });
     return `${state}: ${sentence}`;
   };
@@ -187,7 +183,7 @@ describe('sample mail', () => {
 
   it('the doctor writes the sample to a file if no mail account is configured', () =>
     inFolder(async (folder) => {
-      assert.match(await send({}, { folder }), /^note: /);
+      assert.match(await send({}, folder), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);
     }));
 });
