@@ -20,7 +20,7 @@ import { describe, it } from 'node:test';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { adding, copyCampaign } from '#testing/campaign-copy.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { type DeskAnswer, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -44,8 +44,7 @@ async function machineIn(folder: string, engine: Engine): Promise<Machine> {
 
 /** With PostgreSQL, APP_SECRET is in .env; with SQLite, the server creates a file. */
 function setUp({ folder }: Machine, engine: Engine): void {
-  cpSync(TEST_CAMPAIGN, path.join(folder, 'campaign'), { recursive: true });
-  appendFileSync(path.join(folder, 'campaign/article/article.md'), HEADLINE);
+  copyCampaign(folder, { 'article/article.md': adding(HEADLINE) });
   writeFileSync(
     path.join(folder, '.env'),
     `PORT=4321\nCAMPAIGN_FOLDER=elsewhere\n${engine === 'sqlite' ? '' : `APP_SECRET=${TEST_SECRET}\n`}`,

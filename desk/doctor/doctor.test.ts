@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import type { Finding } from '#desk/endpoints/figures.ts';
-import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
+import { adding, copyCampaign } from '#testing/campaign-copy.ts';
 import { MATRIX_ENGINES, freshDatabase } from '#testing/databases.ts';
 import { deskIn, succeeded } from '#testing/desk.ts';
 import { startDnsServer } from '#testing/dns-server.ts';
@@ -158,17 +158,12 @@ describe('doctor runs', () => {
       assert.match(found, /^webhooks: 1 webhook event was given up after a day of attempts\./m);
     }));
 
-  const appended = (lines: string) => (folder: string) =>
-    appendFileSync(path.join(folder, 'site.yaml'), `\n${lines}\n`);
-  const AFTER_CODE = appended('afterCode: /thank-you\npostalAddress: Main Street 1');
+  const AFTER_CODE = { 'site.yaml': adding('afterCode: /thank-you\npostalAddress: Main Street 1') };
 
-  for (const [title, change, more, said, unsaid] of [
+  for (const [title, changes, more, said, unsaid] of [
     [
       'reports words that a setting needs, like the start',
-      (folder: string) => {
-        const words = path.join(folder, 'emails/new-lead.yaml');
-        writeFileSync(words, readFileSync(words, 'utf8').replace(/^week:\n(?: .*\n)+/m, ''));
-      },
+      { 'emails/new-lead.yaml': (text: string) => text.replace(/^week:\n(?: .*\n)+/m, '') },
       { GUIDE_EMAIL: 'attachment', NEW_LEAD_EMAIL: 'weekly', OPERATOR_EMAIL: 'you@example.com' },
       [
         /^problem +settings +GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
@@ -185,7 +180,7 @@ describe('doctor runs', () => {
     ],
     [
       'warns about a missing postal address if a mail requires it',
-      () => {},
+      {},
       { GUIDE_EMAIL: 'link' },
       [/^warning +words +.*postalAddress/m],
       /thank-you/,
@@ -193,21 +188,19 @@ describe('doctor runs', () => {
     ['accepts afterCode if a mail leads to the guide', AFTER_CODE, { GUIDE_EMAIL: 'link' }, [], /thank-you/],
     [
       'reports remaining sample content and noindex',
-      appended('noindex: true'),
+      { 'site.yaml': adding('noindex: true') },
       {},
       [/people are/, /figures are/, /publisher: this is still/, /noindex: this line/],
       /^problem|postalAddress/m,
     ],
   ] as const)
     it(`the doctor ${title}`, () =>
-      withInstance({ engine: 'sqlite' }, (instance) =>
-        withLastingCampaignCopy(async (folder) => {
-          change(folder);
-          const { out } = await doctor(patientOf(instance, { ...instance.env, ...more }, folder), []);
-          for (const sentence of said) assert.match(out, sentence);
-          assert.doesNotMatch(out, unsaid);
-        }),
-      ));
+      withInstance({ engine: 'sqlite' }, async (instance) => {
+        const words = copyCampaign(instance.folder, changes);
+        const { out } = await doctor(patientOf(instance, { ...instance.env, ...more }, words));
+        for (const sentence of said) assert.match(out, sentence);
+        assert.doesNotMatch(out, unsaid);
+      }));
 
   it('the doctor reports invalid settings, and runs the other checks even if the campaign is invalid', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
