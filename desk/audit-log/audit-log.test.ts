@@ -7,6 +7,8 @@ import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
+import type { log, LogEntry } from '#desk/endpoints/auth.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import {
   deskOnEachEngine,
@@ -18,20 +20,13 @@ import {
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { withServer } from '#testing/server-under-test.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
 const LEAD = 'lin@example.org';
 
-type Line = {
-  who: string;
-  deed: string;
-  about: string | null;
-  details: string;
-  from: string;
-  at: string;
-  id: string;
-};
+const logOf = ({ database: { db } }: ServerUnderTest) =>
+  db.selectFrom('desk_log').selectAll().orderBy('id').execute();
 
 deskOnEachEngine('audit log', ({ test, both }) => {
   both('the audit log is listed page by page, newest or oldest first', async (app, server) => {
@@ -50,7 +45,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     await desk(service, ['suppress', 'remove', LEAD]);
     await desk(service, ['erase', LEAD]);
     const list = async (...args: string[]) =>
-      JSON.parse((await desk(service, ['log', '--json', ...args])).out) as Line[];
+      JSON.parse((await desk(service, ['log', '--json', ...args])).out) as LogEntry[];
     const lines = await list();
     assert.deepEqual(
       lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
@@ -73,15 +68,12 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     assert.match(shown.out, /^when +who +did +about +details +from\n/);
     assert.match(shown.notes, /8 lines\./);
 
-    const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
-    assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
+    const pageAt = async (url: string) => (await ada.get(url)).json<Answer<typeof log>>();
+    assert.deepEqual(await pageAt('/api/log'), { entries: lines.toReversed(), next: null });
     for (let at = 0; at < 120; at += 1)
       await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
-    const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
-    const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
-      entries: Line[];
-      next: null;
-    }>();
+    const newest = await pageAt('/api/log');
+    const rest = await pageAt(`/api/log?after=${newest.next}`);
     assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
     assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
   });
@@ -95,9 +87,8 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
       await look();
       await look();
-      const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
       assert.deepEqual(
-        (await logOf()).map(({ deed, about }) => [deed, about]),
+        (await logOf(server)).map(({ deed, about }) => [deed, about]),
         [
           ['signed-in', null],
           ['looked', LEAD],
@@ -107,7 +98,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       const erased = await desk(service, ['erase', LEAD, '--yes']);
       assert.match(erased.out, /1 audit log entry/);
       await look();
-      const lines = await logOf();
+      const lines = await logOf(server);
       assert.doesNotMatch(JSON.stringify(lines), /lin@/);
       const pseudonym = lines[1]?.about;
       assert.match(pseudonym ?? '', /^erased [\w-]{22}$/);
@@ -147,7 +138,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       'list: addresses that get no mail',
     ];
     const noted = async () =>
-      (await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute())
+      (await logOf(server))
         .filter(({ deed }) => deed === 'looked')
         .map(({ who, details }) => `${who} ${details}`);
     const of = (details: string) => `bob@example.com ${details}`;
@@ -217,9 +208,9 @@ it('the audit log also records failed actions, but not actions that never starte
       mkdirSync(path.join(folder, 'half.html'));
       await run(1, ['person', 'lin@example.net', '--out', path.join(folder, 'half')]);
       await run(1, ['erase', 'lin@example.net', '--yes', '--json'], { print: gone });
-      const log = JSON.parse((await desk(service, ['log', '--json'])).out) as Line[];
+      const lines = JSON.parse((await desk(service, ['log', '--json'])).out) as LogEntry[];
       assert.deepEqual(
-        log.map(({ deed, details }) => [deed, details]),
+        lines.map(({ deed, details }) => [deed, details]),
         [
           ['exported', 'export, format: csv, state: verified'],
           ['corrected', 'correct'],
@@ -258,7 +249,7 @@ it('the audit log shows markup and formulas as text', () =>
     const answer = await ada.get('/api/log');
     assert.match(String(answer.headers['content-type']), /^application\/json/);
     assert.equal(answer.headers['x-content-type-options'], 'nosniff');
-    assert.equal(answer.json<{ entries: Line[] }>().entries[1]?.about, address);
+    assert.equal(answer.json<Answer<typeof log>>().entries[1]?.about, address);
     for (const args of [['log'], ['log', '--json'], ['suppress', 'list'], ['suppress', 'export']]) {
       const { out } = await desk(server.service, args);
       assert.ok(!out.includes('\u001B') && !out.includes('\u009B'), args.join(' '));
