@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { it } from 'node:test';
 
 import { API } from '#shared/api.ts';
-import { signInOverHttp } from '#testing/desk-over-http.ts';
+import { signInOverHttp, untilDeskAnswers } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
-import { until } from '#testing/until.ts';
+import { isServed, until } from '#testing/until.ts';
 
 const PATIENCE_MS = 60_000;
 const ADA = 'ada@example.com';
@@ -23,24 +23,17 @@ const desksIn = (output: string): number[] => [
   ...new Set(Array.from(output.matchAll(/"pid":(\d+),[^\n]*"part":"desk"/g), ([, pid]) => Number(pid))),
 ];
 
-const answers = async (url: string): Promise<boolean> => {
-  try {
-    return (await fetch(`${url}/api/me`)).status === 401;
-  } catch {
-    return false;
-  }
-};
-
 it('the desk process waits for its port, restarts after a crash and ends with the site', async () => {
   const port = await freePort();
   const env = settingsFor(port);
+  const live = env.DESK_URL + API.live;
   const other = createServer().listen(port, '127.0.0.1');
   await once(other, 'listening');
   const site = await startSite({ env });
   try {
     assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
     other.close();
-    await until(() => answers(env.DESK_URL), PATIENCE_MS);
+    await untilDeskAnswers(live);
     const mailedCode = async () => codeIn(await site.inbox.waitForMail(ADA));
     const headers = await signInOverHttp(env.DESK_URL, ADA, mailedCode);
     const [first] = desksIn(site.output());
@@ -49,12 +42,12 @@ it('the desk process waits for its port, restarts after a crash and ends with th
     process.kill(first, 'SIGKILL');
     await until(() => /The desk process ended and will be restarted/.test(site.output()), PATIENCE_MS);
     assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
-    await until(() => answers(env.DESK_URL), PATIENCE_MS);
+    await untilDeskAnswers(live);
     const me = await fetch(`${env.DESK_URL}/api/me`, { headers });
     assert.equal(me.status, 200, 'the session is in the database');
 
     assert.equal(await site.stop(), 0);
-    assert.equal(await answers(env.DESK_URL), false);
+    assert.equal(await isServed(live), false);
   } finally {
     await site.close();
   }
