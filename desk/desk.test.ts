@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
@@ -26,22 +27,33 @@ type Settings = Readonly<Record<string, string>>;
 const DESK = path.resolve(import.meta.dirname, 'desk.ts');
 const settings: Settings = { APP_SECRET: TEST_SECRET };
 
-const environmentIn = (folder: string) => ({
-  PATH: process.env['PATH'],
-  INSTANCE_FOLDER: folder,
-  CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-  ...KEPT_COMPILED,
+const optionsIn = (folder: string, env: Settings) => ({
+  env: {
+    PATH: process.env['PATH'],
+    INSTANCE_FOLDER: folder,
+    CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+    ...KEPT_COMPILED,
+    ...env,
+  },
+  cwd: folder,
 });
 
 const start = (folder: string, env: Settings, args: readonly string[]) =>
-  spawn(process.execPath, [DESK, ...args], { env: { ...environmentIn(folder), ...env }, cwd: folder });
+  spawn(process.execPath, [DESK, ...args], optionsIn(folder, env));
 
-async function runProcess(folder: string, env: Settings, ...args: readonly string[]) {
-  const child = start(folder, env, args);
-  child.stdin.end();
+async function runProcess(
+  folder: string,
+  env: Settings,
+  args: readonly string[],
+  { out: stdout = 'pipe', notes: stderr = 'pipe' }: { out?: number | 'pipe'; notes?: number | 'pipe' } = {},
+) {
+  const child = spawn(process.execPath, [DESK, ...args], {
+    ...optionsIn(folder, env),
+    stdio: ['ignore', stdout, stderr],
+  });
   const [out, notes, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    child.stdout ? text(child.stdout) : '',
+    child.stderr ? text(child.stderr) : '',
     once(child, 'exit') as Promise<[number]>,
   ]);
   return { code, out, notes };
@@ -52,10 +64,7 @@ const noTerminal = script === undefined && notTested('script');
 
 function startOnTerminal(folder: string, env: Settings, args: readonly string[]) {
   const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
-  return spawn(script ?? '', ['-qec', command, '/dev/null'], {
-    env: { ...environmentIn(folder), ...env },
-    cwd: folder,
-  });
+  return spawn(script ?? '', ['-qec', command, '/dev/null'], optionsIn(folder, env));
 }
 
 const withPeople = (others: number, test: (folder: string) => Promise<void>): Promise<void> =>
@@ -76,18 +85,18 @@ it('desk commands work while a server is running', async () => {
   try {
     await becomeLeadAt(site.url, site.inbox);
     const inColour = { ...env, FORCE_COLOR: '1' };
-    const listed = await runProcess(site.folder, inColour, 'leads');
+    const listed = await runProcess(site.folder, inColour, ['leads']);
     assert.equal(listed.code, 0, listed.notes);
     assert(listed.out.startsWith('\u001B[1mfirst verified'), listed.out);
     assert.match(listed.out, /ada@example\.com/);
     assert.equal((await fetch(`${site.url}/api/me`)).status, 404);
     assert.doesNotMatch(site.output(), /desk/i, 'the desk runs only if it is configured');
-    const erased = await runProcess(site.folder, env, 'erase', 'ada@example.com');
+    const erased = await runProcess(site.folder, env, ['erase', 'ada@example.com']);
     assert.equal(erased.code, 1, 'nobody was there to say yes');
     const walking = ['bob', 'cay', 'dan'].map((name) =>
       becomeLeadAt(site.url, site.inbox, `${name}@example.com`),
     );
-    const gone = await runProcess(site.folder, env, 'erase', 'ada@example.com', '--yes');
+    const gone = await runProcess(site.folder, env, ['erase', 'ada@example.com', '--yes']);
     assert.equal(gone.code, 0, gone.notes);
     await Promise.all(walking);
     await becomeLeadAt(site.url, site.inbox, 'fay@example.com');
@@ -191,6 +200,26 @@ describe('desk commands', () => {
       const [code] = (await once(child, 'exit')) as [number];
       assert.equal(code, 0, await notes);
     }));
+
+  it('a desk command finishes its work even if standard output is full', { skip: unlessRoot }, () =>
+    withPeople(0, async (folder) => {
+      makeNode(path.join(folder, 'full'), 'c', '1', '7');
+      const full = openSync(path.join(folder, 'full'), 'w');
+      try {
+        assert.deepEqual(await runProcess(folder, settings, ['export'], { out: full }), {
+          code: 1,
+          out: '',
+          notes:
+            'Standard output cannot be written: the disk is full. Free some space, or choose another place.\n',
+        });
+        const mute = await runProcess(folder, settings, ['export'], { notes: full });
+        assert.equal(mute.code, 0);
+        assert.match(mute.out, /^email,name/);
+      } finally {
+        closeSync(full);
+      }
+    }),
+  );
 
   it('a desk command cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {

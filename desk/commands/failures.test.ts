@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { MATRIX_ENGINES } from '#testing/databases.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
-import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };
-const DESK = path.resolve(import.meta.dirname, '..', 'desk.ts');
 
 /** At most two of our sentences, without Node's own text. */
 function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegExp, code = 1): void {
@@ -182,47 +175,4 @@ describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
         assert.deepEqual(content(), before);
       });
     }));
-});
-
-describe('standard output of desk commands', () => {
-  async function run(
-    folder: string,
-    args: readonly string[],
-    streams: { out: number | 'pipe'; notes: number | 'pipe' },
-  ) {
-    const child = spawn(process.execPath, [DESK, ...args], {
-      env: {
-        PATH: process.env['PATH'],
-        INSTANCE_FOLDER: folder,
-        CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-        ...KEPT_COMPILED,
-        ...settings,
-      },
-      stdio: ['ignore', streams.out, streams.notes],
-    });
-    const [out, notes, [exitCode]] = await Promise.all([
-      child.stdout ? text(child.stdout) : '',
-      child.stderr ? text(child.stderr) : '',
-      once(child, 'exit') as Promise<[number]>,
-    ]);
-    return { exitCode, out, notes: notes.trimEnd() };
-  }
-
-  it('a desk command finishes its work even if standard output is full', { skip: unlessRoot }, () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      makeNode(path.join(folder, 'full'), 'c', '1', '7');
-      const full = openSync(path.join(folder, 'full'), 'w');
-      try {
-        assertSentence(
-          await run(folder, ['export'], { out: full, notes: 'pipe' }),
-          'Standard output cannot be written: the disk is full. Free some space, or choose another place.',
-        );
-        const mute = await succeeded(run(folder, ['export'], { out: 'pipe', notes: full }));
-        assert.match(mute.out, /^email,name/);
-      } finally {
-        closeSync(full);
-      }
-    }),
-  );
 });
