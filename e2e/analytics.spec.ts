@@ -108,13 +108,9 @@ const test = base.extend<object, { readonly counter: VisitCounter }>({
 });
 
 async function visit(browser: Browser, go: (context: BrowserContext) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  await using context = await browser.newContext({ ignoreHTTPSErrors: true });
   await context.addInitScript(() => Reflect.deleteProperty(URL, 'parse'));
-  try {
-    await go(context);
-  } finally {
-    await context.close();
-  }
+  await go(context);
 }
 
 // The tests share a counter, so they run one after another.

@@ -126,7 +126,7 @@ test('the link from "desk open" works once, and its token leaves the URL', async
     await page.goto(new URL('/account', link).href);
     await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
     await expect(page.getByText('passkey')).toBeHidden();
-    const second = await browser.newContext();
+    await using second = await browser.newContext();
     const other = await second.newPage();
     await other.goto(link);
     await expect(other.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
@@ -138,7 +138,6 @@ test('the link from "desk open" works once, and its token leaves the URL', async
     await other.goto(new URL('/', link).href);
     await expect(other.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
     await expect(other.getByRole('button', { name: 'Use a passkey' })).toBeHidden();
-    await second.close();
   } finally {
     command.kill('SIGINT');
     await once(command, 'exit');

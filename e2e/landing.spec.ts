@@ -96,7 +96,7 @@ test('an unknown path shows the 404 page with a link back', async ({ page, expec
 });
 
 test('a phone with a high-resolution screen downloads less than 165 kB', async ({ browser, site }) => {
-  const context = await browser.newContext({
+  await using context = await browser.newContext({
     baseURL: site.url,
     viewport: { width: 390, height: 844 },
     deviceScaleFactor: 3,
@@ -128,5 +128,4 @@ test('a phone with a high-resolution screen downloads less than 165 kB', async (
   const sum = Array.from(weights.values()).reduce((total, bytes) => total + bytes, 0);
   expect(sum).toBeGreaterThan(100_000);
   expect(sum).toBeLessThan(165_000);
-  await context.close();
 });

@@ -4,12 +4,8 @@ import type { Site } from '#testing/start-site.ts';
 import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
 async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext();
-  try {
-    await act(await context.newPage());
-  } finally {
-    await context.close();
-  }
+  await using context = await browser.newContext();
+  await act(await context.newPage());
 }
 
 const linkIn = (text: string, api: string, { url }: Site): string =>

@@ -30,7 +30,7 @@ test('a press during hydration opens the form once', async ({ page }) => {
 });
 
 test('a tap on a translated page that is still starting is not lost', async ({ browser, site }) => {
-  const context = await browser.newContext({
+  await using context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
     isMobile: true,
@@ -62,7 +62,6 @@ test('a tap on a translated page that is still starting is not lost', async ({ b
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
-  await context.close();
 });
 
 test('dragging a press off its button while the page starts opens nothing', async ({ page }) => {

@@ -76,7 +76,7 @@ test.describe('rearranged page', () => {
     await resize(page, { width: 320, height: 640 });
     await inEveryFont(page, async (font) => expect(await overflow(page), font).toBe(0));
 
-    const withoutScript = await browser.newContext({ javaScriptEnabled: false });
+    await using withoutScript = await browser.newContext({ javaScriptEnabled: false });
     const plain = await withoutScript.newPage();
     await plain.goto(site.url);
     const answer = plain.getByText('Any that follows instructions.');
@@ -88,7 +88,6 @@ test.describe('rearranged page', () => {
     ).toBeInViewport();
     await plain.emulateMedia({ media: 'print' });
     await expect(answer).toBeVisible();
-    await withoutScript.close();
   });
 
   test('afterCode opens another page, and Back leads to the article', async ({ page, context }) => {

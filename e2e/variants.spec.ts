@@ -64,7 +64,10 @@ async function preview(page: Page, browser: Browser, site: Site): Promise<void> 
   expect(reports).toEqual([]);
   expect(bodiesOf(forms)).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-  const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
+  await using withoutScripts = await browser.newContext({
+    javaScriptEnabled: false,
+    userAgent: 'Googlebot/2.1',
+  });
   const plain = await withoutScripts.newPage();
   for (const name of ['a', 'b'] as const) {
     await plain.goto(`${site.url}/?variant=${name}`);
@@ -72,7 +75,6 @@ async function preview(page: Page, browser: Browser, site: Site): Promise<void> 
   }
   await plain.goto(site.url);
   expect(['a', 'b']).toContain(await shown(plain));
-  await withoutScripts.close();
 }
 
 test('each browser keeps its variant, which appears in form, lead and report, while previews count nothing', async ({

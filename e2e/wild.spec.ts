@@ -1,7 +1,7 @@
 import { expect, test, type Visitor } from './fixtures.ts';
 
 test('the landing page is complete without JavaScript and says what needs it', async ({ browser, site }) => {
-  const context = await browser.newContext({ javaScriptEnabled: false, baseURL: site.url });
+  await using context = await browser.newContext({ javaScriptEnabled: false, baseURL: site.url });
   const page = await context.newPage();
   await page.goto('/');
   const headings = [
@@ -17,7 +17,6 @@ test('the landing page is complete without JavaScript and says what needs it', a
   await expect(page.locator('noscript p').first()).toBeVisible();
   await expect(page.locator('noscript p').first()).toContainText('needs JavaScript');
   await expect(page.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
-  await context.close();
 });
 
 test('a visitor reaches the article if storage is forbidden', async ({ page, visitor }) => {
