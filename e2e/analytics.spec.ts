@@ -156,8 +156,7 @@ for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
       await visitor.askForCode();
       const challengeId = await page.evaluate(() => (history.state as { challengeId: string }).challengeId);
       const code = await visitor.mailedCode();
-      await visitor.enterCode(code);
-      await expect(page.getByRole('article')).toBeVisible();
+      await visitor.openArticle(code);
       await expect.poll(() => counter.sent.length).toBe(STEPS.length);
       await page.getByRole('button', { name: 'Back' }).click();
       await visitor.openForm();

@@ -23,10 +23,8 @@ test('the page asks a visitor whose browser refuses cookies to allow them', asyn
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
   await page.unroute('**/api/**');
   await page.getByRole('button', { name: 'Get a new code' }).click();
-  await visitor.fillForm();
-  await visitor.sendForm();
-  await visitor.enterCode(await visitor.mailedCode(2));
-  await expect(visitor.article).toBeVisible();
+  await visitor.sendValidForm();
+  await visitor.openArticle(await visitor.mailedCode(2));
 });
 
 test('a tab opens the article after its code was used in another tab', async ({ visitor, context, site }) => {

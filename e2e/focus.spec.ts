@@ -94,8 +94,7 @@ test('a reload focuses the start of the current stage and keeps its title', asyn
   await page.goBack();
   await expect(page).toHaveTitle(landing);
   await page.goForward();
-  await visitor.fillForm();
-  await visitor.sendForm();
+  await visitor.sendValidForm();
   await expect(page).toHaveTitle(/^Verify Your Email · /);
   const code = await visitor.mailedCode();
   await page.reload();

@@ -102,8 +102,7 @@ test('once all attempts are used up, a new code can be requested at once', async
   await expect(visitor.toast).toContainText('Success!');
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await expect(page.getByText('Your code is in our newest email')).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode(2));
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle(await visitor.mailedCode(2));
 });
 
 // A phone in portrait, with an open keyboard and in landscape; a laptop at 400 % zoom; a tablet; a desktop; a laptop's low window.
