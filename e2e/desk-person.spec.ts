@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { becomeLead, changingTest, expect, KEPT_LEAD, PEOPLE } from './desk-fixtures.ts';
-import { resize } from './fixtures.ts';
+import { hold, resize } from './fixtures.ts';
 
 let people = 0;
 
@@ -157,17 +157,13 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
   await expectNoViolations(page, 'erasing');
   await field.fill(` ${email.toUpperCase()}`);
 
-  const held = Promise.withResolvers<void>();
-  await page.route('**/api/person/erase', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/api/person/erase');
   await erase.getByRole('button', { name: 'Erase permanently' }).click();
   await expect(erase.getByRole('button', { name: 'Working' })).toBeVisible();
   await expect(erase.getByRole('button', { name: 'Cancel' })).toBeDisabled();
   await page.keyboard.press('Escape');
   await expect(erase).toBeVisible();
-  held.resolve();
+  release();
 
   await expect(page).toHaveURL('/leads');
   await expect(page.getByText(/^Erased: 1 lead/)).toBeVisible();
