@@ -6,21 +6,9 @@ import { expectNoViolations } from './axe.ts';
 import { changingTest as test } from './desk-fixtures.ts';
 import { bodiesOf, createVisitor, expect, overflow, requestsTo, resize } from './fixtures.ts';
 
-const LABELS = [
-  'Job title *',
-  'Phone',
-  'Cold emails a week',
-  'Your website',
-  'What would you like to achieve?',
-];
-const TEAM = 'How many of you write cold emails? *';
-const TOPICS = 'What should we write about?';
 const NEWS_VERSION = consentVersion(
   'Also send me news about new guides, as the news policy (https://example.com/news) says.',
 );
-
-const newsBox = (page: Page) =>
-  page.getByRole('checkbox', { name: /^Also send me news about new guides, as the news policy/ });
 
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
@@ -35,10 +23,20 @@ test('answers to every kind of custom question, and the tick for news, survive r
   await visitor.openForm();
   const consent = page.getByRole('checkbox', { name: /^I agree to receive emails, as the privacy policy/ });
   const link = page.getByRole('link', { name: 'privacy policy (opens in a new tab)' });
+  const news = page.getByRole('checkbox', {
+    name: /^Also send me news about new guides, as the news policy/,
+  });
+  const jobTitle = page.getByLabel('Job title *', { exact: true });
+  const phone = page.getByLabel('Phone', { exact: true });
+  const emailsAWeek = page.getByLabel('Cold emails a week', { exact: true });
+  const website = page.getByLabel('Your website', { exact: true });
+  const goal = page.getByLabel('What would you like to achieve?', { exact: true });
+  const team = page.getByLabel('How many of you write cold emails? *');
+  const topics = page.getByRole('group', { name: 'What should we write about?' });
 
   await test.step('the form with all errors passes axe and fits at 320 px', async () => {
     await visitor.sendForm();
-    for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
+    for (const field of [jobTitle, phone, emailsAWeek, website, goal]) await expect(field).toBeVisible();
     for (const width of [1280, 768, 320]) {
       await resize(page, { width, height: 800 });
       expect(await overflow(page), `${width} px`).toBe(0);
@@ -48,7 +46,6 @@ test('answers to every kind of custom question, and the tick for news, survive r
   });
 
   await test.step('the box for news is optional, and loses its tick when its sentence changes', async () => {
-    const news = newsBox(page);
     await expect(news).not.toBeChecked();
     await expect(news).not.toHaveAttribute('required');
     await link.focus();
@@ -77,48 +74,40 @@ test('answers to every kind of custom question, and the tick for news, survive r
     await (await opened).close();
     await expect(consent).toBeChecked();
   });
-  await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
-    'Only if you would like us to call you.',
-  );
+  await expect(phone).toHaveAccessibleDescription('Only if you would like us to call you.');
 
   await visitor.sendForm();
-  const jobTitle = page.getByLabel('Job title *');
   await expect(jobTitle).toBeFocused();
   await expect(jobTitle).toHaveAccessibleDescription('Please answer this question');
-  await expect(page.getByLabel(TEAM)).toHaveAccessibleDescription('Please answer this question');
+  await expect(team).toHaveAccessibleDescription('Please answer this question');
   await jobTitle.fill('Countess');
-  await page.getByLabel('Phone', { exact: true }).fill('no');
-  await page.getByLabel('Cold emails a week').fill('1,000');
-  await page.getByLabel('Your website').fill('not an address');
-  await page.getByLabel(TEAM).selectOption('2 to 5');
+  await phone.fill('no');
+  await emailsAWeek.fill('1,000');
+  await website.fill('not an address');
+  await team.selectOption('2 to 5');
   await visitor.sendForm();
-  await expect(page.getByLabel('Phone', { exact: true })).toBeFocused();
-  await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
+  await expect(phone).toBeFocused();
+  await expect(phone).toHaveAccessibleDescription(
     /^Only if you would like us to call you\. Please enter a valid telephone number, such as \+44/,
   );
-  await expect(page.getByLabel('Cold emails a week')).toHaveAccessibleDescription(
-    'Please enter a number in digits, such as 1500',
-  );
-  await expect(page.getByLabel('Your website')).toHaveAccessibleDescription(
-    /^Please enter a valid web address/,
-  );
-  await page.getByLabel('Phone', { exact: true }).fill('+44 20 7946 0018');
-  await page.getByLabel('Cold emails a week').fill('1000');
-  await page.getByLabel('Your website').fill('example.com');
-  const topics = page.getByRole('group', { name: TOPICS });
+  await expect(emailsAWeek).toHaveAccessibleDescription('Please enter a number in digits, such as 1500');
+  await expect(website).toHaveAccessibleDescription(/^Please enter a valid web address/);
+  await phone.fill('+44 20 7946 0018');
+  await emailsAWeek.fill('1000');
+  await website.fill('example.com');
   await expect(topics).toHaveAccessibleDescription('Choose as many as you like.');
   await topics.getByLabel('Buyer personas').check();
   await topics.getByLabel('Prompts').check();
-  await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
-  await newsBox(page).check();
+  await goal.fill('More answers.\nLess work.');
+  await news.check();
 
   // Under a path, the key would contain it (web/site-path.ts).
   expect(await keysOfTab(page)).toEqual(['lead-draft']);
   await page.reload();
-  await expect(page.getByLabel('Job title *')).toHaveValue('Countess');
-  await expect(page.getByLabel(TEAM)).toHaveValue('2 to 5');
+  await expect(jobTitle).toHaveValue('Countess');
+  await expect(team).toHaveValue('2 to 5');
   await expect(topics.getByRole('checkbox', { checked: true })).toHaveCount(2);
-  await expect(newsBox(page)).toBeChecked();
+  await expect(news).toBeChecked();
   await consent.check();
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();
@@ -150,8 +139,8 @@ test('answers to every kind of custom question, and the tick for news, survive r
   await expect(page.getByText(visitor.email)).toBeVisible();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Work Email *')).toBeFocused();
-  await expect(page.getByLabel('Your website')).toHaveValue('https://example.com');
-  await expect(page.getByLabel('What would you like to achieve?')).toHaveValue('More answers.\nLess work.');
+  await expect(website).toHaveValue('https://example.com');
+  await expect(goal).toHaveValue('More answers.\nLess work.');
   await consent.check();
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();
