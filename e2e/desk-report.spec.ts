@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, test } from './desk-fixtures.ts';
-import { resize } from './fixtures.ts';
+import { download, resize } from './fixtures.ts';
 
 test('the report can be limited to a source and downloaded in that form', async ({ page, open }) => {
   await open('/report?source=newslettr');
@@ -42,12 +40,9 @@ test('the report can be limited to a source and downloaded in that form', async 
   await expect(source).toHaveValue('newsletter');
   await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
 
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Download' }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe('report-7d.html');
-  expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');
+  const file = await download(page.getByRole('button', { name: 'Download' }));
+  expect(file.name).toBe('report-7d.html');
+  expect(file.text).toContain('from newsletter');
 });
 
 test('the report is readable in a dark contrast theme and on paper', async ({ page, open }) => {
@@ -76,10 +71,7 @@ test('the report is readable in a dark contrast theme and on paper', async ({ pa
   await expect(folded).toHaveCount(0);
   await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
   await expect(page).toHaveURL('/report?period=7d');
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Download' }).click(),
-  ]);
+  const { text } = await download(page.getByRole('button', { name: 'Download' }));
   // A4 without its margins, in CSS pixels.
   const paper = { width: 673, height: 1_000 };
   await resize(page, paper);
@@ -90,7 +82,7 @@ test('the report is readable in a dark contrast theme and on paper', async ({ pa
   const file = await page.context().newPage();
   await file.setViewportSize(paper);
   await file.emulateMedia({ media: 'print' });
-  await file.setContent(readFileSync(await download.path(), 'utf8'));
+  await file.setContent(text);
   await expect(file.getByRole('table').first()).toBeVisible();
   const columns = file.getByRole('group', { name: 'Table: By source' }).getByRole('columnheader');
   await expect(columns).toHaveText(['Source', 'Asked', 'Entered', 'Share', 'New leads']);

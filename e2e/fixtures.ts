@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import {
@@ -238,6 +239,11 @@ export async function listen(page: Page): Promise<() => Promise<readonly string[
     }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
   });
   return () => page.evaluate(() => (globalThis as unknown as { said: readonly string[] }).said);
+}
+
+export async function download(button: Locator): Promise<{ readonly name: string; readonly text: string }> {
+  const [file] = await Promise.all([button.page().waitForEvent('download'), button.click()]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
 
 /** Needs an installed clock, which afterwards advances only with `page.clock.runFor`. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import type { Page } from '@playwright/test';
 
 import {
@@ -12,7 +10,16 @@ import {
 import { startSite, type Site } from '#testing/start-site.ts';
 import { COUNTER_ORIGIN } from '#testing/visit-counter.ts';
 import { expectNoViolations } from './axe.ts';
-import { createVisitor, expect, inEveryFont, openWithFonts, overflow, resize, test } from './fixtures.ts';
+import {
+  createVisitor,
+  download,
+  expect,
+  inEveryFont,
+  openWithFonts,
+  overflow,
+  resize,
+  test,
+} from './fixtures.ts';
 
 const headings = (page: Page) => page.getByRole('main').getByRole('heading', { level: 2 }).allTextContents();
 
@@ -116,9 +123,7 @@ test.describe('rearranged page', () => {
     expect(await colourOf(end)).not.toBe(await colourOf(share));
 
     const button = page.getByRole('button', { name: 'Download as PDF' });
-    const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
-    expect(download.suggestedFilename()).toBe('the-guide.pdf');
-    expect(readFileSync(await download.path(), 'utf8')).toBe(DOWNLOAD);
+    expect(await download(button)).toEqual({ name: 'the-guide.pdf', text: DOWNLOAD });
     await expect(visitor.article).toBeVisible();
     await context.setOffline(true);
     await button.click();
