@@ -34,27 +34,21 @@ test('the link in the guide mail opens it on another device', async ({ browser, 
   await onAnotherDevice(browser, async (device) => {
     const complaints: string[] = [];
     device.on('console', (message) => complaints.push(message.text()));
+    await device.emulateMedia({ colorScheme: 'dark' });
     await device.goto(linkIn(text, 'unsubscribe', site));
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('Unsubscribe from our emails?');
-    await device.keyboard.press('Tab');
-    await device.keyboard.press('Tab');
-    await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
-    await device.keyboard.press('Enter');
-    await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
-    expect(complaints).toEqual([]);
-  });
-  await onAnotherDevice(browser, async (device) => {
-    const complaints: string[] = [];
-    device.on('console', (message) => complaints.push(message.text()));
-    await device.emulateMedia({ colorScheme: 'dark' });
     const paper = () => device.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    await device.goto(linkIn(text, 'unsubscribe', site));
     expect(await paper()).toBe('rgb(250, 247, 240)');
     await device.evaluate(() => localStorage.setItem('theme', 'dark'));
     await device.reload();
     expect(await paper()).toBe('rgb(18, 19, 15)');
     await expect(device.getByRole('contentinfo')).toContainText('All rights reserved');
     await expect(device.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
+    await device.keyboard.press('Tab');
+    await device.keyboard.press('Tab');
+    await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
+    await device.keyboard.press('Enter');
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
     expect(complaints).toEqual([]);
   });
 });
