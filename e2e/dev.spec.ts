@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { filledForm } from '#testing/server-under-test.ts';
 import { DEV, startDev, type Dev } from '#testing/start-dev.ts';
 import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect as quickly, hold, test } from './fixtures.ts';
@@ -152,12 +153,7 @@ test.describe('development server', () => {
 });
 
 async function beginForm(url: string, email: string) {
-  const answers = JSON.stringify({
-    name: 'Ada Lovelace',
-    company: 'Analytical Engines',
-    email,
-    consent: true,
-  });
+  const answers = JSON.stringify(filledForm({ email }));
   const form = request(`${url}/api/leads`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'content-length': answers.length, origin: url },

@@ -19,6 +19,7 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { MACHINE_FONTS } from '#testing/fonts.ts';
 import type { Box } from '#testing/engines/engine.ts';
 import { codeIn, smtpError } from '#testing/inbox.ts';
+import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 
 export { expect };
@@ -73,10 +74,8 @@ export function createVisitor(page: Page, site: Site): Visitor {
     expect(answer.ok(), await answer.text()).toBe(true);
     return answer.json();
   };
-  const requestCode = async (address: string) => {
-    const lead = { name: 'Ada Lovelace', company: 'Analytical Engines', email: address, consent: true };
-    return CodeRequested.parse(await post(API.leads, lead));
-  };
+  const requestCode = async (address: string) =>
+    CodeRequested.parse(await post(API.leads, filledForm({ email: address })));
   const visitor: Visitor = {
     page,
     email,
