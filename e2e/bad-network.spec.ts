@@ -24,8 +24,7 @@ async function settle(page: Page): Promise<void> {
 }
 
 test('a form, code or article sent offline fails at once', async ({ page, visitor, context, site }) => {
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   const forms = requestsTo(page, '/api/leads');
   await context.setOffline(true);
   await visitor.sendForm();
@@ -79,8 +78,7 @@ test('a late response to a form or code does not move a visitor who has left it'
   visitor,
 }) => {
   const releaseForm = await hold(page, '**/api/leads');
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await visitor.sendForm();
   await expect(page.getByRole('button', { name: 'Sending Code...' })).toBeVisible();
   await page.goBack();
@@ -188,8 +186,7 @@ async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
 
 test('a request without a response ends with a message after half a minute', async ({ page, visitor }) => {
   await page.clock.install();
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await neverAnswerFirst(page, '**/api/leads');
   const asked = page.waitForRequest('**/api/leads');
   await visitor.sendForm();

@@ -38,8 +38,7 @@ test('the code screen reports a refused mail once and offers a correction', asyn
   await page.clock.install();
   const asks = requestsTo(page, '/api/challenge');
   const said = await listen(page);
-  await visitor.startAtForm();
-  await visitor.fillForm({ email: `nobody-${process.pid}@yahoo.de` });
+  await visitor.startAtFilledForm({ email: `nobody-${process.pid}@yahoo.de` });
   await visitor.sendForm();
   await expect(page.getByRole('link', { name: 'Open Yahoo' })).toBeVisible();
   const sentence = 'The mail server did not accept our email to yahoo.de. Is the address right?';

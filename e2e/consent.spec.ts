@@ -90,8 +90,7 @@ test('a resend from a newer page keeps the accepted consent wording', async ({ p
 });
 
 test('typed text survives a reload until the code is entered', async ({ page, visitor, context, site }) => {
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await page.reload();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
   await expect(page.getByRole('checkbox')).not.toBeChecked();

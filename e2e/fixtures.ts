@@ -29,6 +29,7 @@ export type Visitor = {
   readonly email: string;
   /** Back leads to the landing page. */
   readonly startAtForm: () => Promise<void>;
+  readonly startAtFilledForm: (changes?: { readonly email?: string }) => Promise<void>;
   readonly startAtCode: (changes?: { readonly email?: string }) => Promise<void>;
   readonly startAtArticle: () => Promise<void>;
   readonly openForm: () => Promise<void>;
@@ -82,6 +83,10 @@ export function createVisitor(page: Page, site: Site): Visitor {
     startAtForm: async () => {
       await page.goto(`${site.url}/`);
       await visitor.openForm();
+    },
+    startAtFilledForm: async (changes) => {
+      await visitor.startAtForm();
+      await visitor.fillForm(changes);
     },
     startAtCode: async ({ email: address = email } = {}) => {
       const { challengeId } = await requestCode(address);

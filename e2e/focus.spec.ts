@@ -15,8 +15,7 @@ const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('but
 
 test('the focus returns after a failed submission and after a closed toast', async ({ page, visitor }) => {
   await page.clock.install();
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await page.route('**/api/leads', (route) => route.fulfill({ status: 503, body: 'Not now.' }));
   const send = buttonOf(visitor, 'Send Verification Code');
   const name = page.getByLabel('Full Name *');

@@ -105,8 +105,7 @@ test('the form scrolls after 100 ms, smoothly unless motion is reduced', async (
 test('the form shows that it is being sent, and sends its fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   const release = await hold(page, '**/api/leads');
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await page.getByRole('button', { name: 'Send Verification Code' }).dblclick();
   const button = page.getByRole('button', { name: 'Sending Code...' });
   await expect(button).toBeDisabled();
@@ -134,8 +133,7 @@ const REFUSED_FIELDS = [
 ] as const;
 
 test('a refused form shows a toast, keeps the text and names the field', async ({ page, visitor }) => {
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   for (const { what, says, ...answer } of FAILURES)
     await test.step(`form answered with ${what}`, async () => {
       await answerNext(page, '**/api/leads', answer);

@@ -2,8 +2,7 @@ import { expect, test } from './fixtures.ts';
 
 test('an Arabic name and an international e-mail domain are accepted', async ({ page, visitor, site }) => {
   const email = 'Info@Münchner-Bücher.example';
-  await visitor.startAtForm();
-  await visitor.fillForm({ email: ` ${email}` });
+  await visitor.startAtFilledForm({ email: ` ${email}` });
   const directionOf = (label: string) =>
     page.getByLabel(label).evaluate((field) => getComputedStyle(field).direction);
   expect(await directionOf('Full Name *')).toBe('ltr');

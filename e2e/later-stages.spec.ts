@@ -25,8 +25,7 @@ for (const [what, answer] of [
   }) => {
     expectedErrors.push(/assets\/second-/);
     await page.route(SECOND_FILE, (route) => (answer ? route.fulfill(answer) : route.abort()));
-    await visitor.startAtForm();
-    await visitor.fillForm();
+    await visitor.startAtFilledForm();
     await visitor.sendForm();
     await expect(visitor.toast).toContainText('Please check your email');
     await expect(page.getByRole('main')).toBeFocused();

@@ -75,8 +75,7 @@ test('a screen reader announces events once and the countdown twice a minute', a
     return fresh;
   };
   await page.clock.install();
-  await visitor.startAtForm();
-  await visitor.fillForm({ email: 'ada@gmial.com' });
+  await visitor.startAtFilledForm({ email: 'ada@gmial.com' });
   await page.getByLabel('Full Name *').focus();
   await expect.poll(said).toEqual(['Did you mean ada@gmail.com?']);
   await visitor.fillForm();

@@ -9,8 +9,7 @@ async function sendInVain(visitor: Visitor, body: string): Promise<void> {
 
 test.beforeEach(async ({ page, visitor }) => {
   await page.clock.install();
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
 });
 
 test('a toast closes by itself after 5000 ms', async ({ page, visitor }) => {

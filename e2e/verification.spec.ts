@@ -113,8 +113,7 @@ test('the code boxes are disabled while a code is verified, and then emptied', a
 
 test('the resend countdown runs for 60 seconds, again after a resend', async ({ page, visitor, site }) => {
   await page.clock.install();
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await stopClock(page);
   await visitor.sendForm();
   const first = await visitor.mailedCode();

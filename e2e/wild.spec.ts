@@ -118,8 +118,7 @@ test('a reload, Back and Forward keep the stage and text, and send no mail', asy
 });
 
 test('a link to "#" keeps the stage, and the title leads to the landing page', async ({ page, visitor }) => {
-  await visitor.startAtForm();
-  await visitor.fillForm();
+  await visitor.startAtFilledForm();
   await page.getByRole('link', { name: 'Privacy Policy' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await visitor.sendForm();
