@@ -36,8 +36,7 @@ test('a form, code or article sent offline fails at once', async ({ page, visito
   await expect(visitor.form).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
 
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
   const code = await visitor.mailedCode();
   const codes = requestsTo(page, '/api/verify');
   await context.setOffline(true);
@@ -88,8 +87,7 @@ test('a late response to a form or code does not move a visitor who has left it'
   await expect(visitor.toast).toHaveCount(0);
   await visitor.openForm();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
 
   const code = await visitor.mailedCode();
   const releaseCode = await hold(page, '**/api/verify');
@@ -196,8 +194,7 @@ test('a request without a response ends with a message after half a minute', asy
   await page.clock.runFor(1000);
   await expect(visitor.toast).toContainText('No answer came in time.');
   await expect(page.getByRole('button', { name: 'Send Verification Code' })).toBeEnabled();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
 
   await neverAnswerFirst(page, '**/api/verify');
   const code = await visitor.mailedCode();

@@ -108,8 +108,7 @@ test('typed text survives a reload until the code is entered', async ({ page, vi
     );
   expect(await kept()).toContain(visitor.email);
   await page.getByRole('checkbox').check();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
   await page.reload();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');

@@ -35,7 +35,9 @@ export type Visitor = {
   readonly openForm: () => Promise<void>;
   readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
   readonly sendForm: () => Promise<void>;
-  /** From the form to the code screen. */
+  /** From the filled form to the code screen. */
+  readonly sendFilledForm: () => Promise<void>;
+  /** From the empty form to the code screen. */
   readonly sendValidForm: () => Promise<void>;
   /** From the landing page to the code screen. */
   readonly askForCode: () => Promise<void>;
@@ -119,10 +121,13 @@ export function createVisitor(page: Page, site: Site): Visitor {
       await page.getByRole('checkbox').check();
     },
     sendForm: () => page.getByRole('button', { name: 'Send Verification Code' }).click(),
-    sendValidForm: async () => {
-      await visitor.fillForm();
+    sendFilledForm: async () => {
       await visitor.sendForm();
       await expect(visitor.codeScreen).toBeVisible();
+    },
+    sendValidForm: async () => {
+      await visitor.fillForm();
+      await visitor.sendFilledForm();
     },
     askForCode: async () => {
       await visitor.openForm();

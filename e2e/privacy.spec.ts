@@ -51,8 +51,7 @@ test('the page stores on the device only what docs/privacy.md names', async ({ p
   await page.goForward();
   await visitor.fillForm();
   await look();
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
   await look();
   const code = await visitor.mailedCode();
   await page.reload();

@@ -121,8 +121,7 @@ test('a link to "#" keeps the stage, and the title leads to the landing page', a
   await visitor.startAtFilledForm();
   await page.getByRole('link', { name: 'Privacy Policy' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
-  await visitor.sendForm();
-  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.sendFilledForm();
   await page.getByRole('link', { name: 'Terms of Service' }).click();
   await expect(visitor.codeScreen).toBeVisible();
   await page.getByRole('banner').getByRole('link').click();
