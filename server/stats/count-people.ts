@@ -1,19 +1,12 @@
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { AskedGroup, CodeStatus, Group } from '#server/db/queries/report-figures.ts';
+import type { FunnelSums } from '#server/db/tables/counts.ts';
 
 /** Strangers can type any source; beyond this number, the smallest sources are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
 /** Stands for the domain of erased e-mail addresses and for the smallest domains. */
 const UNKNOWN_DOMAIN = '';
-
-/** Days are counted since 1970. */
-export type PageViews = {
-  readonly firstDay: number;
-  readonly byDay: ReadonlyMap<number, number>;
-  readonly bySource: ReadonlyMap<string, number>;
-  readonly bySteps: ReadonlyMap<string, number>;
-};
 
 export type PeopleCount = {
   readonly total: Sums;
@@ -52,9 +45,18 @@ export function addLeads(count: PeopleCount, groups: readonly Group[]): number {
   return finishSlice(count, groups);
 }
 
-export function addViews({ days, sources }: PeopleCount, { byDay, bySource }: PageViews): void {
-  for (const [day, views] of byDay) sumsAt(days, day).seen += views;
-  for (const [source, views] of bySource) sumsAt(sources, source).seen += views;
+/** Counts views from sources that are not among `views.sources` as OTHERS. */
+export function addViews({ days, sources }: PeopleCount, views: FunnelSums): void {
+  const others = sumsAt(sources, OTHERS);
+  for (const { day, step, count } of views.days) {
+    if (step !== 'seen') continue;
+    sumsAt(days, day).seen += count;
+    others.seen += count;
+  }
+  for (const { source, count } of views.sources) {
+    others.seen -= count;
+    sumsAt(sources, source).seen += count;
+  }
   keepLargest(sources, SOURCES_COUNTED, OTHERS);
 }
 

@@ -26,7 +26,6 @@ import {
   SOURCES_COUNTED,
   type Sums,
   sumsAt,
-  type PageViews,
 } from '#server/stats/count-people.ts';
 import type { MailPlatform, PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { type FunnelStep, READ_STEPS } from '#shared/funnel.ts';
@@ -111,13 +110,18 @@ export async function gatherFigures(
   for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
-  const views = areViewsWanted ? await readPageViews(db, days, only.source) : null;
+  /** Null if no view was ever counted. */
+  const firstDayOfViews = areViewsWanted ? await firstFunnelDay(db) : null;
+  const viewsOf = { from: days.first, last: days.last, mostSources: SOURCES_COUNTED, source: only.source };
+  const areViewsKnown = firstDayOfViews !== null && firstDayOfViews <= days.last;
+  const views = areViewsKnown ? await funnelSums(db, viewsOf) : null;
   if (views !== null) addViews(count, views);
 
-  const areViewsKnown = views !== null && views.firstDay <= days.last;
-  const byDay = dayRows(count.days, days, views?.firstDay ?? null);
+  const byDay = dayRows(count.days, days, firstDayOfViews);
+  const timesOf = (step: FunnelStep) =>
+    (views?.days ?? []).reduce((sum, row) => (row.step === step ? sum + row.count : sum), 0);
   const viewSteps = (...steps: readonly FunnelStep[]): Step[] =>
-    areViewsKnown ? steps.map((step) => ({ step, times: views.bySteps.get(step) ?? 0 })) : [];
+    views === null ? [] : steps.map((step) => ({ step, times: timesOf(step) }));
   const funnel = [
     ...viewSteps('seen', 'opened'),
     ...(areCodesKept ? codeSteps(count) : []),
@@ -127,8 +131,8 @@ export async function gatherFigures(
     codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
     mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
     viewsFrom:
-      views !== null && isAnyoneBefore(views.firstDay, byDay)
-        ? isoTime(startOfDay(views.firstDay, timeZone))
+      firstDayOfViews !== null && isAnyoneBefore(firstDayOfViews, byDay)
+        ? isoTime(startOfDay(firstDayOfViews, timeZone))
         : null,
     leads: count.total.leads,
     funnel: funnel.length === 0 ? null : funnel,
@@ -218,34 +222,4 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
     people: countIn(GROUPS_SECONDS[index - 1] ?? 0, belowSeconds ?? Number.POSITIVE_INFINITY),
   }));
   return { people, p50Seconds: quantile(0.5), p95Seconds: quantile(0.95), groups };
-}
-
-/**
- * Counts views from the smallest sources as OTHERS.
- * @param source counts only views from this source
- * @returns null if no view was ever counted
- */
-async function readPageViews(
-  db: Db,
-  { first, last }: Days,
-  source: string | undefined,
-): Promise<PageViews | null> {
-  const firstDay = await firstFunnelDay(db);
-  if (firstDay === null) return null;
-  const { days, sources } = await funnelSums(db, {
-    from: first,
-    last,
-    mostSources: SOURCES_COUNTED,
-    source,
-  });
-  const byDay = new Map<number, number>();
-  const bySteps = new Map<string, number>();
-  for (const { day, step, count } of days) {
-    if (step === 'seen') byDay.set(day, count);
-    bySteps.set(step, (bySteps.get(step) ?? 0) + count);
-  }
-  const bySource = new Map(sources.map((row) => [row.source, row.count]));
-  const named = sources.reduce((sum, { count }) => sum + count, 0);
-  bySource.set(OTHERS, (bySource.get(OTHERS) ?? 0) + (bySteps.get('seen') ?? 0) - named);
-  return { firstDay, byDay, bySource, bySteps };
 }

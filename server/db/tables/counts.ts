@@ -69,6 +69,13 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
   return hasRow(db.selectFrom('funnel_counts').select('day').where('source', '=', source));
 }
 
+/** Days are counted since 1970. */
+export type FunnelSums = {
+  readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
+  /** Views of the largest sources. */
+  readonly sources: readonly { readonly source: string; readonly count: number }[];
+};
+
 export async function funnelSums(
   db: Db,
   span: {
@@ -77,10 +84,7 @@ export async function funnelSums(
     readonly mostSources: number;
     readonly source?: string | undefined;
   },
-): Promise<{
-  readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
-  readonly sources: readonly { readonly source: string; readonly count: number }[];
-}> {
+): Promise<FunnelSums> {
   const { from, last, mostSources, source } = span;
   const within = db
     .selectFrom('funnel_counts')
