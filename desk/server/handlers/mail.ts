@@ -34,21 +34,21 @@ export const createMail =
       most: GROUPS_READ,
     });
     const refused = new Map<string, { domain: string; reply: string; count: number; lastAt: number }>();
-    for (const { reply: words, ...row } of groups) {
-      const domain = row.domain || OPERATOR;
-      const reply = withoutAddresses(words.slice(0, REPLY_LENGTH));
+    for (const row of groups) {
+      const domain = row.recipient_domain || OPERATOR;
+      const reply = withoutAddresses((row.reply ?? '').slice(0, REPLY_LENGTH));
       const key = JSON.stringify([domain, reply]);
       const sum = refused.get(key) ?? { domain, reply, count: 0, lastAt: 0 };
       sum.count += row.count;
-      sum.lastAt = Math.max(sum.lastAt, row.lastAt);
+      sum.lastAt = Math.max(sum.lastAt, row.last_at);
       refused.set(key, sum);
     }
     return {
-      waiting: waiting.map(({ domain, count, putOff, oldestCreatedAt }) => ({
-        domain: domain || OPERATOR,
-        count,
-        putOff,
-        oldestAt: isoTime(oldestCreatedAt),
+      waiting: waiting.map((row) => ({
+        domain: row.recipient_domain || OPERATOR,
+        count: row.count,
+        putOff: row.put_off,
+        oldestAt: isoTime(row.oldest),
       })),
       refused: [...refused.values()]
         .toSorted((a, b) => b.lastAt - a.lastAt)

@@ -71,15 +71,8 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }
 
-export type WaitingMail = {
-  readonly domain: string;
-  readonly count: number;
-  readonly oldestCreatedAt: number;
-  readonly putOff: number;
-};
-
-export async function waitingMail(db: Db): Promise<WaitingMail[]> {
-  const rows = await db
+export const waitingMail = (db: Db) =>
+  db
     .selectFrom('outbox')
     .select([
       'recipient_domain',
@@ -91,13 +84,6 @@ export async function waitingMail(db: Db): Promise<WaitingMail[]> {
     .groupBy('recipient_domain')
     .orderBy('oldest')
     .execute();
-  return rows.map((row) => ({
-    domain: row.recipient_domain ?? '',
-    count: row.count,
-    oldestCreatedAt: row.oldest,
-    putOff: row.put_off,
-  }));
-}
 
 export async function sendingTimes(
   db: Db,
@@ -170,19 +156,9 @@ export async function countRefusals(db: Db, since: number): Promise<number> {
   return countRows(db.selectFrom('outbox').where(isRefused).where('finished_at', '>=', since));
 }
 
-export type RefusedMail = {
-  readonly domain: string;
-  readonly reply: string;
-  readonly count: number;
-  readonly lastAt: number;
-};
-
-export async function refusedMail(
-  db: Db,
-  { since, most }: { readonly since: number; readonly most: number },
-): Promise<readonly RefusedMail[]> {
+export function refusedMail(db: Db, { since, most }: { readonly since: number; readonly most: number }) {
   const lastAt = sql<number>`max(finished_at)`;
-  const rows = await db
+  return db
     .selectFrom('outbox')
     .select(['recipient_domain', 'reply', sql<number>`count(*)`.as('count'), lastAt.as('last_at')])
     .where(isRefused)
@@ -191,10 +167,4 @@ export async function refusedMail(
     .orderBy(lastAt, 'desc')
     .limit(most)
     .execute();
-  return rows.map((row) => ({
-    domain: row.recipient_domain ?? '',
-    reply: row.reply ?? '',
-    count: row.count,
-    lastAt: row.last_at,
-  }));
 }
