@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { sql } from 'kysely';
 
 import type { Contents } from '#server/consent/chain.ts';
-import { countNewLeads } from '#server/db/tables/leads.ts';
+import { countLeads } from '#server/db/queries/report-figures.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
@@ -29,7 +29,7 @@ onEachEngine('sealing', ({ both: test }) => {
     const mails = chain.map(({ content }) => (JSON.parse(content ?? '') as Contents['consent']).message_id);
     assert.equal(new Set(mails).size, 2);
     assert.deepEqual((await verifyReport(server)).errors, []);
-    assert.equal(await countNewLeads(db, { from: 0, to: server.now() }), 1);
+    assert.equal(await countLeads(db, { from: 0, to: server.now() }), 1);
     for (const [at, browser] of [phone, laptop].entries()) {
       for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
       assert.equal((await enter(browser, at === 0 ? first : second)).statusCode, 200);

@@ -2,7 +2,6 @@
 // only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { countNewLeads } from '#server/db/tables/leads.ts';
 import { countLeads } from '#server/db/queries/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/daily-weekly-digest.ts';
@@ -45,7 +44,7 @@ export function createNewLeadNews({
     const recipients: string[] = [];
     for (const recipient of all)
       if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);
-    if (recipients.length > 0 && (await countNewLeads(database.db, period)) > 0) {
+    if (recipients.length > 0 && (await countLeads(database.db, period)) > 0) {
       const figures = await gatherFigures(database.db, period, {
         retention,
         now,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
-import { countNewLeads } from '#server/db/tables/leads.ts';
+import { countLeads } from '#server/db/queries/report-figures.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
@@ -75,7 +75,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
       same_browser,
     }));
     assert.deepEqual(facts, [guide, { ...guide, purpose: 'news', text: NEWS }]);
-    assert.equal(await countNewLeads(server.database.db, { from, to: server.now() }), 1);
+    assert.equal(await countLeads(server.database.db, { from, to: server.now() }), 1);
 
     await signUp(server, 2, {});
     const consent = { given_at: GIVEN_AT, version: VERSION, text: NEWS };

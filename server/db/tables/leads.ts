@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { sql, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import type { ConsentPurpose, Schema } from '#server/db/all-tables.ts';
 import { agreedToNews } from '#server/db/contacts/people.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt, newIdAt } from '#server/db/engine/ids.ts';
-import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
+import { hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { mergedAnswers } from '#shared/own-fields.ts';
@@ -135,29 +135,19 @@ const SHOWN = [
   agreedToNews('l.id').as('news'),
 ] as const;
 
-/** A lead's first receipt is as old as the lead, and its ID sorts by time, so leads need no index by time. */
-const inSpan = (db: Db, { from, to }: Span) =>
-  db
-    .selectFrom('consent_receipts as r')
-    .innerJoin('leads as l', 'l.id', 'r.lead_id')
-    .where('r.id', '>=', lowestIdAt(from))
-    .where('r.id', '<', lowestIdAt(to))
-    .where(sql<boolean>`r.verified_at = l.first_verified_at`)
-    .where(
-      sql<boolean>`not exists (
-        select 1 from consent_receipts e where e.lead_id = r.lead_id and e.verified_at = r.verified_at and e.id < r.id
-      )`,
-    );
-
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   db.selectFrom('leads as l').select(SHOWN).where('l.id', '=', id).executeTakeFirst();
 
-export const newLeadsOf = (db: Db, span: Span, most: number): Promise<NewLead[]> =>
-  inSpan(db, span).select(SHOWN).orderBy('r.id').limit(most).execute();
-
-export async function countNewLeads(db: Db, span: Span): Promise<number> {
-  return countRows(inSpan(db, span));
-}
+/** A lead's ID contains the time of the first verification. */
+export const newLeadsOf = (db: Db, { from, to }: Span, most: number): Promise<NewLead[]> =>
+  db
+    .selectFrom('leads as l')
+    .select(SHOWN)
+    .where('l.id', '>=', lowestIdAt(from))
+    .where('l.id', '<', lowestIdAt(to))
+    .orderBy('l.id')
+    .limit(most)
+    .execute();
 
 /**
  * Corrects answers and records the change, unless it is empty. The caller must have locked the e-mail address.

@@ -11,7 +11,8 @@ import {
   sourceOf,
 } from '#server/attribution/attribution.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { countNewLeads, findNewLead, type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
+import { countLeads } from '#server/db/queries/report-figures.ts';
+import { findNewLead, type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
 import { addMails } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
@@ -65,7 +66,7 @@ export const namedLeads = async (
   span: { readonly from: number; readonly to: number },
 ): Promise<{ readonly leads: readonly NewLead[]; readonly count: number }> => ({
   leads: await newLeadsOf(db, span, NAMED_MAX),
-  count: await countNewLeads(db, span),
+  count: await countLeads(db, span),
 });
 
 /** Times are in the operator's time zone. */
