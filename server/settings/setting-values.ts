@@ -206,8 +206,7 @@ export const webhookEvents: ReadSetting<readonly LeadEventType[]> = (text) => {
   return unlessWrong(types, parts.length === 0 ? [must] : unknown);
 };
 
-export type DeskRole = 'read' | 'all';
-type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };
+export type DeskUser = { readonly role: 'read' | 'all'; readonly passkeyOnly: boolean };
 
 const DESK_USER = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?(:passkey)?$/;
 
@@ -222,7 +221,7 @@ export const deskUsers: ReadSetting<ReadonlyMap<string, DeskUser>> = (text) => {
     const email = normaliseEmail(address);
     if (asciiAddress(address) === null) wrong.push(`${must}. Entry ${index + 1} is not valid`);
     else if (users.has(email)) wrong.push(`${must}. Entry ${index + 1} repeats an address`);
-    else users.set(email, { role: role as DeskRole, passkeyOnly: passkey !== undefined });
+    else users.set(email, { role: role as DeskUser['role'], passkeyOnly: passkey !== undefined });
   }
   return unlessWrong(users, parts.length === 0 ? [must] : wrong);
 };

@@ -4,6 +4,7 @@ import { it } from 'node:test';
 
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
+import type { DeskUser } from '#server/settings/setting-values.ts';
 import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -47,12 +48,8 @@ const DESK = {
 const PAGE = 'https://guide.example.com';
 const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: '/en/ai-guide_2.0' };
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
-const deskAt = (
-  url: string,
-  people: Record<string, 'all' | 'read'>,
-  passkeyOnly: readonly string[] = [],
-) => ({
-  desk: { url, port: 3001, people: new Map(Object.entries(people)), passkeyOnly: new Set(passkeyOnly) },
+const deskAt = (url: string, people: Record<string, DeskUser>) => ({
+  desk: { url, port: 3001, people: new Map(Object.entries(people)) },
 });
 const webhooks = (changes: Partial<Config['webhooks']>) => ({
   webhooks: { urls: [], events: LEAD_EVENT_TYPES, secrets: [], allowPrivate: false, ...changes },
@@ -117,13 +114,14 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   ],
   [
     { ...DESK, DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example:passkey' },
-    deskAt('https://desk.example.com', { 'ada@example.com': 'all', 'bob@xn--bcher-kva.example': 'read' }, [
-      'bob@xn--bcher-kva.example',
-    ]),
+    deskAt('https://desk.example.com', {
+      'ada@example.com': { role: 'all', passkeyOnly: false },
+      'bob@xn--bcher-kva.example': { role: 'read', passkeyOnly: true },
+    }),
   ],
   [
     { DESK_URL: 'http://127.0.0.1:3001', DESK_PEOPLE: 'ada@example.com' },
-    deskAt('http://127.0.0.1:3001', { 'ada@example.com': 'read' }),
+    deskAt('http://127.0.0.1:3001', { 'ada@example.com': { role: 'read', passkeyOnly: false } }),
   ],
   [postgres('//user:pass@db/leads?sslmode=no-verify'), {}],
   [postgres('//user:pass@db/leads', { PGSSLMODE: 'require' }), {}],

@@ -4,7 +4,7 @@ import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { databaseWarnings, resolveDatabase, smtpWarnings } from '#server/settings/connection-urls.ts';
 import { mistakesAcrossSettings } from '#server/settings/rules-across-settings.ts';
-import type { DeskRole, Environment } from '#server/settings/setting-values.ts';
+import type { DeskUser, Environment } from '#server/settings/setting-values.ts';
 import {
   SETTING_NAMES,
   SETTINGS,
@@ -29,9 +29,8 @@ type MailConfig =
 export type DeskConfig = {
   readonly url: string;
   readonly port: number;
-  /** Maps stored e-mail addresses to roles. */
-  readonly people: ReadonlyMap<string, DeskRole>;
-  readonly passkeyOnly: ReadonlySet<string>;
+  /** By stored e-mail address. */
+  readonly people: ReadonlyMap<string, DeskUser>;
 };
 
 export type Config = ReturnType<typeof configFrom>;
@@ -157,14 +156,7 @@ function mailConfigOf(values: SettingValues): MailConfig {
 }
 
 function deskConfigOf({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConfig | null {
-  if (DESK_URL === undefined) return null;
-  const people = [...(DESK_PEOPLE ?? [])];
-  return {
-    url: DESK_URL,
-    port: DESK_PORT,
-    people: new Map(people.map(([email, { role }]) => [email, role])),
-    passkeyOnly: new Set(people.flatMap(([email, { passkeyOnly }]) => (passkeyOnly ? [email] : []))),
-  };
+  return DESK_URL === undefined ? null : { url: DESK_URL, port: DESK_PORT, people: DESK_PEOPLE ?? new Map() };
 }
 
 /** Relative paths start at the instance folder. */

@@ -93,7 +93,7 @@ deskOnEachEngine('desk sign-in', ({ test, both }) => {
           const bobs = { '__Host-desk': bob.cookies.get('__Host-desk')! };
           assert.equal((await taken.get('/api/me', { cookies: bobs })).statusCode, 401);
         },
-        { access: { kind: 'people', ...desk, people: new Map([[ADA, 'all']]) } },
+        { access: { kind: 'people', ...desk, people: new Map([[ADA, desk.people.get(ADA)!]]) } },
       );
       assert.equal((await bob.get('/api/me')).statusCode, 401, 'also when he is put back');
       await signInAtDesk(server, bob, BOB, 2);

@@ -70,7 +70,7 @@ export function createDeskUsers(
     if (session === null) return null;
     if (access.kind === 'link') return { session, role: 'all' };
     // Removal from DESK_PEOPLE also ends open sessions.
-    const role = session.email === null ? undefined : access.people.get(session.email);
+    const role = session.email === null ? undefined : access.people.get(session.email)?.role;
     return role === undefined ? null : { session, role };
   };
 

@@ -52,7 +52,7 @@ const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
 const TRIED_AGAIN_MS = 10_000;
 
-export function createSignIn(service: Service, { url, people, passkeyOnly }: DeskConfig): SignIn {
+export function createSignIn(service: Service, { url, people }: DeskConfig): SignIn {
   const { database, secrets, clock, config, limits, logger } = service;
   const { db } = database;
   const { host } = new URL(url);
@@ -113,7 +113,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
 
   /** Returns true for users who may sign in with a code: anyone restricted to passkeys needs a code to add the first. */
   const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
-    (await passkeysOf(tx, email)).length === 0 || !passkeyOnly.has(email);
+    (await passkeysOf(tx, email)).length === 0 || people.get(email)?.passkeyOnly !== true;
 
   const queueMails = async (): Promise<void> => {
     const now = clock();
