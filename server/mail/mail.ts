@@ -48,8 +48,7 @@ export type MailParts = {
 
 /** @throws if the mail folder cannot be used */
 export function openMail(parts: MailParts): OpenMail {
-  const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
-  const { onFile, onLeadBounced, onOutcome } = parts;
+  const { config, campaign, secrets, database, folder, clock, logger, onFile, onOutcome } = parts;
   const { bounceDomain, operatorEmails } = config;
   const { title } = campaign.site;
   const mailer = createMailer(config, {
@@ -77,14 +76,8 @@ export function openMail(parts: MailParts): OpenMail {
     start: () => {
       if (worker !== null) throw new Error('The mail worker of this service has already been started.');
       worker = startMailWorker({
-        database,
+        ...parts,
         mailer,
-        secrets,
-        config,
-        campaign,
-        clock,
-        random,
-        onLeadBounced,
         onEvent: (event) => {
           logOutcome(logger, event);
           onOutcome(event);

@@ -46,7 +46,7 @@ export type WebhooksParts = {
 };
 
 export function createWebhooks(parts: WebhooksParts): Webhooks {
-  const { config, campaign, database, clock, random, logger, onOutcome } = parts;
+  const { config, campaign, clock, logger, onOutcome } = parts;
   const { urls, events: chosen, secrets: ownSecrets, allowPrivate } = config.webhooks;
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
@@ -83,11 +83,9 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     start: () => {
       if (endpoints.length === 0) return;
       worker = startWebhookWorker({
-        database,
+        ...parts,
         endpoints,
         sender: openSender(),
-        clock,
-        random,
         onOutcome: (outcome) => {
           logOutcome(logger, outcome);
           onOutcome(outcome);
