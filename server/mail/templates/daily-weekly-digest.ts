@@ -5,7 +5,8 @@ import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { NewLead } from '#server/db/tables/leads.ts';
+import { countLeads } from '#server/db/queries/report-figures.ts';
+import { type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   type AboutPage,
@@ -14,7 +15,6 @@ import {
   dayIn,
   daysIn,
   listOf,
-  namedLeads,
   sourceNamed,
   why,
 } from '#server/mail/templates/new-lead-mail.ts';
@@ -35,6 +35,8 @@ import { escapeHtml } from '#server/platform/text.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
+
+const NAMED_MAX = 50;
 
 const PeriodFigures = z.object({
   from: z.number(),
@@ -89,9 +91,10 @@ export const digestKind: LetterKind = {
 
   compose: async (parts, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const named = await namedLeads(parts.db, figures);
-    if (named.count === 0) return null;
-    return composeDigestEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), figures, ...named });
+    const count = await countLeads(parts.db, figures);
+    if (count === 0) return null;
+    const leads = await newLeadsOf(parts.db, figures, NAMED_MAX);
+    return composeDigestEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), figures, leads, count });
   },
 };
 

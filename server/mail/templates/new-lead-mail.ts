@@ -11,8 +11,7 @@ import {
   sourceOf,
 } from '#server/attribution/attribution.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { countLeads } from '#server/db/queries/report-figures.ts';
-import { findNewLead, type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
+import { findNewLead, type NewLead } from '#server/db/tables/leads.ts';
 import { addMails } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
@@ -36,7 +35,6 @@ import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-const NAMED_MAX = 50;
 const OfLead = z.object({ leadId: z.string() });
 
 /** Width of the label column in characters. The answer to a longer question is placed below the question. */
@@ -60,14 +58,6 @@ export const newLeadKind: LetterKind = {
     return composeNewLeadEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), lead, leadId });
   },
 };
-
-export const namedLeads = async (
-  db: Db,
-  span: { readonly from: number; readonly to: number },
-): Promise<{ readonly leads: readonly NewLead[]; readonly count: number }> => ({
-  leads: await newLeadsOf(db, span, NAMED_MAX),
-  count: await countLeads(db, span),
-});
 
 /** Times are in the operator's time zone. */
 export type Reader = { readonly language: string; readonly timeZone: string };
