@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
 import path from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
@@ -38,6 +39,22 @@ for (const engine of ENGINES) {
       assert.deepEqual(valuesOf(applied.rows, 'name'), Object.keys(MIGRATIONS));
     }));
 }
+
+it('the tables of a migration change only together with its name', () =>
+  inFolder(async (folder) => {
+    await using database = openTestDatabase(await emptyDatabase('sqlite', folder));
+    await migrate(database);
+    const { rows } = await sql<{ sql: string }>`
+      select sql from sqlite_schema where sql is not null and tbl_name not like 'kysely%'
+    `.execute(database.db);
+    const tables = hash('sha256', valuesOf(rows, 'sql').join(';')).slice(0, 12);
+    // A database that has run a migration of this name would never get the difference.
+    assert.deepEqual(
+      { name: Object.keys(MIGRATIONS).at(-1), tables },
+      { name: '2026-11-28-first-tables', tables: 'b654c7283057' },
+      'Append a migration. Before the first release, rename the only one instead.',
+    );
+  }));
 
 it('SQLite commits survive a power cut without blocking the event loop', () =>
   inFolder(async (folder) => {
