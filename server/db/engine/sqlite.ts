@@ -229,7 +229,8 @@ const MOST_PREPARED = 200;
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly returnsRows: boolean }>();
   const prepare = (sql: string) => {
-    const statement = sqlite.prepare(sql);
+    // SQLite would plan a bare `limit ?` anew for each value.
+    const statement = sqlite.prepare(sql.replaceAll('limit ?', 'limit +?'));
     const made = { statement, returnsRows: statement.columns().length > 0 };
     if (prepared.size >= MOST_PREPARED) prepared.clear();
     prepared.set(sql, made);
