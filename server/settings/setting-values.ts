@@ -47,7 +47,7 @@ export const wholeNumber = (min: number, max: number): ReadSetting<number> =>
 export const listOf = (isRight: (part: string) => boolean, must: string): ReadSetting<readonly string[]> =>
   valueOf((text) => {
     const parts = partsOf(text);
-    return parts.every(isRight) ? parts : null;
+    return parts.length > 0 && parts.every(isRight) ? parts : null;
   }, must);
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');

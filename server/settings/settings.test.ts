@@ -219,7 +219,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^SMTP_URL contains a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
   [
     /^WEBHOOK_URLS must be URLs such as https:/,
-    ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2'),
+    ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2', ','),
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
@@ -227,7 +227,10 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
-  [/^WEBHOOK_SECRET must be whsec_ followed by 24 to 64 random bytes/, { WEBHOOK_SECRET: 'whsec_hunter2' }],
+  [
+    /^WEBHOOK_SECRET must be whsec_ followed by 24 to 64 random bytes/,
+    ...each('WEBHOOK_SECRET', 'whsec_hunter2', ','),
+  ],
   [
     /^WEBHOOK_EVENTS must be types of events separated by commas: lead\.verified, .*lead\.erased\. Entry 2 is not one of them\.$/,
     ...each('WEBHOOK_EVENTS', 'lead.verified, lead.deleted', 'lead.erased verified'),
