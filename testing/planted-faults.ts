@@ -32,7 +32,7 @@ export const FAULTS: readonly PlantedFault[] = [
     replace: `
   const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
   const live = early && comparableCodes(await codesOfChallenge(db, early.id, { unexpiredAt: now }, now));
-  const right = live && findCode(parts.secrets, live.map((one) => ({ ...one, secretId: one.secret_id })), digits, ACCEPTED_CODES);
+  const right = live && findCode(parts.secrets, live, digits, ACCEPTED_CODES);
   if (early && right)
     return withAddressLocked(db, email, (tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
   const counted = await db.transaction()`,

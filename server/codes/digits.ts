@@ -6,7 +6,7 @@ import { CODE_LENGTH } from '#shared/limits.ts';
 
 export type CodeKey = {
   readonly id: string;
-  readonly secretId: string;
+  readonly secret_id: string;
   readonly deskUser?: string;
 };
 
@@ -15,7 +15,7 @@ export type CodeKey = {
  * @returns six digits, or null if the secret has been retired
  */
 export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
-  const secret = secrets.find(({ id }) => id === code.secretId);
+  const secret = secrets.find(({ id }) => id === code.secret_id);
   if (secret === undefined) return null;
   const digest =
     code.deskUser === undefined
@@ -32,7 +32,7 @@ const REFERENCE_LENGTH = 3;
 
 /** Tells the newest e-mail from an older one. Derived with another key, so it reveals no digits. */
 export function codeReference(secrets: Secrets, code: CodeKey): string {
-  const secret = secrets.find(({ id }) => id === code.secretId) ?? secrets[0];
+  const secret = secrets.find(({ id }) => id === code.secret_id) ?? secrets[0];
   return Array.from(hmac(secret.keys.reference, code.id).subarray(0, REFERENCE_LENGTH))
     .map((byte) => REFERENCE_LETTERS.charAt(byte % REFERENCE_LETTERS.length))
     .join('');
@@ -46,7 +46,7 @@ export function findCode<Candidate extends CodeKey>(
   atLeast: number,
 ): Candidate | null {
   for (let missing = atLeast - candidates.length; missing > 0; missing -= 1) {
-    codeDigits(secrets, { id: randomUUID(), secretId: secrets[0].id });
+    codeDigits(secrets, { id: randomUUID(), secret_id: secrets[0].id });
   }
   let found: Candidate | null = null;
   for (const candidate of candidates) {

@@ -103,7 +103,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     type: 'requested',
     requested: {
       challengeId,
-      reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
+      reference: codeReference(secrets, code),
       resendSeconds,
       sender: mail.sender,
     },

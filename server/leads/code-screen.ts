@@ -40,7 +40,7 @@ export async function findCodeScreen(
     company: challenge.company,
     email: challenge.email_typed,
     ...(form.fields.length > 0 && { answers: stillAcceptedAnswers(form, challenge.answers) }),
-    reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
+    reference: codeReference(secrets, code),
     resendSeconds: resendInSeconds(code, mail, resendSeconds, now),
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,
     consentVersion: challenge.consent_version === NOT_STATED ? '' : challenge.consent_version,

@@ -78,12 +78,7 @@ export async function verifyCode(
 
   const counted = await db.transaction().execute((tx) => countEntry(tx, email, visitor, now, parts));
   if (counted.type === 'refused') return counted;
-  const code = findCode(
-    parts.secrets,
-    counted.candidates.map((candidate) => ({ ...candidate, secretId: candidate.secret_id })),
-    digits,
-    ACCEPTED_CODES,
-  );
+  const code = findCode(parts.secrets, counted.candidates, digits, ACCEPTED_CODES);
   if (code !== null)
     return withAddressLocked(db, email, async (tx) => {
       const outcome = await enter(tx, code, counted, visitor, now, parts);

@@ -63,13 +63,13 @@ it('processes that start for the first time together get the same secret', () =>
   }));
 
 const secrets = deriveSecrets([OLD]);
-const key = (id: string) => ({ id, secretId: secrets[0].id });
+const key = (id: string) => ({ id, secret_id: secrets[0].id });
 
 it('a one-time code consists of six evenly distributed digits', () => {
   assert.equal(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([OLD]), key('a')));
   assert.notEqual(
     codeDigits(secrets, key('a')),
-    codeDigits(deriveSecrets([NEW]), { id: 'a', secretId: deriveSecrets([NEW])[0].id }),
+    codeDigits(deriveSecrets([NEW]), { id: 'a', secret_id: deriveSecrets([NEW])[0].id }),
   );
   const counts = Array.from({ length: 10 }, () => 0);
   const seen = new Set<string>();

@@ -184,7 +184,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
         .flatMap((signIn) => {
           const deskUser = deskUserOf(signIn);
           return signIn.address_key === newest?.address_key && deskUser !== null
-            ? [{ ...signIn, deskUser, secretId: signIn.secret_id }]
+            ? [{ ...signIn, deskUser }]
             : [];
         })
         // Not more than findCode compares at least, so its time is always the same.

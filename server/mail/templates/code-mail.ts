@@ -45,10 +45,9 @@ export const codeKind: LetterKind = {
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode(db, code, { expiresAt, now });
     const validForMs = expiresAt - now;
-    const key = { id: code.id, secretId: code.secret_id };
-    const digits = codeDigits(secrets, key);
+    const digits = codeDigits(secrets, code);
     if (digits === null) return null;
-    const reference = codeReference(secrets, key);
+    const reference = codeReference(secrets, code);
     return composeCodeEmail(campaign.codeEmail, { ...lookOf(campaign), digits, reference, validForMs });
   },
 };

@@ -35,10 +35,10 @@ export const deskCodeKind: LetterKind = {
     const { signInId, host } = Payload.parse(JSON.parse(row.payload));
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
-    const { id, secret_id: secretId, email } = signIn;
+    const { email } = signIn;
     // The code is valid only for this desk user.
     if (email === null || row.recipient !== recipientOf(email)) return null;
-    const digits = codeDigits(secrets, { id, secretId, deskUser: email });
+    const digits = codeDigits(secrets, { ...signIn, deskUser: email });
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
     const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
