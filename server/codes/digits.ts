@@ -1,7 +1,7 @@
 // Codes are derived and never stored, so a copy of the database contains none.
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-import { hmac, type Secrets } from '#server/secrets/secrets.ts';
+import { hmac, isEqual, type Secrets } from '#server/secrets/secrets.ts';
 import { CODE_LENGTH } from '#shared/limits.ts';
 
 export type CodeKey = {
@@ -50,11 +50,7 @@ export function findCode<Candidate extends CodeKey>(
   }
   let found: Candidate | null = null;
   for (const candidate of candidates) {
-    const digits = codeDigits(secrets, candidate) ?? '';
-    const same =
-      digits.length === typed.length &&
-      timingSafeEqual(Buffer.from(digits, 'latin1'), Buffer.from(typed, 'latin1'));
-    if (same) found = candidate;
+    if (isEqual(codeDigits(secrets, candidate) ?? '', typed)) found = candidate;
   }
   return found;
 }

@@ -1,8 +1,6 @@
 // Links contain only a lead's ID and an expiry time. They are valid while APP_SECRET contains the secret that signed them.
-import { timingSafeEqual } from 'node:crypto';
-
 import { DAY_MS } from '#server/platform/time.ts';
-import { hmac, type Secrets, sign, unsign } from '#server/secrets/secrets.ts';
+import { hmac, isEqual, type Secrets, sign, unsign } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 
 /** Signed too, so a cookie or another kind of link never passes for this one. */
@@ -57,10 +55,5 @@ export function readBounceAddress(secrets: Secrets, text: string): string | null
   const [, digits, signed] = BOUNCE_ADDRESS.exec(text.toLowerCase()) ?? [];
   if (digits === undefined || signed === undefined) return null;
   const id = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  const signature = Buffer.from(signed, 'latin1');
-  return secrets.some((secret) =>
-    timingSafeEqual(Buffer.from(bounceSignature(secret, id), 'latin1'), signature),
-  )
-    ? id
-    : null;
+  return secrets.some((secret) => isEqual(bounceSignature(secret, id), signed)) ? id : null;
 }

@@ -133,32 +133,32 @@ export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** Returns a signer for database contents, so that write access to the database is not enough to forge them. */
-export const signerOf = (secrets: Secrets, purpose: 'consent chain' | 'desk session' | 'desk passkey') => ({
-  sign: (text: string): string => signatureOf(secrets[0].keys[purpose], text),
-  verifies: (text: string, signature: string): boolean =>
-    secrets.some(({ keys }) => fits(keys[purpose], text, signature)),
-});
-
-const signatureOf = (key: KeyObject, text: string): string => hmac(key, text).toString('base64url');
-
-/** Compares as text, because several base64 texts decode to the same bytes. */
-function fits(key: KeyObject, text: string, signature: string): boolean {
-  const given = Buffer.from(signature, 'latin1');
-  const expected = Buffer.from(signatureOf(key, text), 'latin1');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+/** Signs cookies, and database contents, so that write access to the database is not enough to forge them. */
+export function signerOf(secrets: Secrets, purpose: Purpose) {
+  const signatureBy = ({ keys }: Secret, text: string) => hmac(keys[purpose], text).toString('base64url');
+  return {
+    sign: (text: string): string => signatureBy(secrets[0], text),
+    verifies: (text: string, signature: string): boolean =>
+      // Compared as text, because several base64 texts decode to the same bytes.
+      secrets.some((secret) => isEqual(signatureBy(secret, text), signature)),
+  };
 }
 
-export function sign(secrets: Secrets, value: string): string {
-  return `${value}.${signatureOf(secrets[0].keys.cookie, value)}`;
+/** Compares in constant time. */
+export function isEqual(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected, 'latin1'), Buffer.from(given, 'latin1')];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
+
+export const sign = (secrets: Secrets, value: string): string =>
+  `${value}.${signerOf(secrets, 'cookie').sign(value)}`;
 
 /** @param signed untrusted result of {@link sign} */
 export function unsign(secrets: Secrets, signed: string): string | null {
   const dot = signed.lastIndexOf('.');
   if (dot < 1) return null;
   const value = signed.slice(0, dot);
-  const genuine = secrets.some(({ keys }) => fits(keys.cookie, value, signed.slice(dot + 1)));
+  const genuine = signerOf(secrets, 'cookie').verifies(value, signed.slice(dot + 1));
   return genuine ? value : null;
 }
 
