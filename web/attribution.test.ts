@@ -20,7 +20,7 @@ function open(search: string, referrer = ''): void {
   define('document', { value: { referrer } });
   noteFirstTouch();
 }
-const sent = () => attributionOf({ visit: visitHeader()[VISIT_HEADER], referer: undefined });
+const sent = () => attributionOf(visitHeader());
 
 it('visitHeader sends the first and the last touch of a visit', () => {
   open('?utm_source=newsletter&gclid=a%20b&sessionid=secret', 'https://mail.example.org/inbox?u=ada');
@@ -53,8 +53,7 @@ it('visitHeader leaves out a touch that is too long for a header', () => {
 
 it('attributionOf strips direction marks from a source and drops an invisible source', () => {
   const last = (source: string) => ({
-    visit: `${new URLSearchParams({ last: `${new URLSearchParams({ utm_source: source })}` })}`,
-    referer: undefined,
+    [VISIT_HEADER]: `${new URLSearchParams({ last: `${new URLSearchParams({ utm_source: source })}` })}`,
   });
   assert.deepEqual(attributionOf(last('\u202Erettelswen')), { utm_source: 'rettelswen' });
   assert.deepEqual(attributionOf(last('\u200B\u3164')), {});
@@ -64,11 +63,11 @@ it('attributionOf keeps only known parameters of limited length', () => {
   const visit = (last: Record<string, string>) =>
     new URLSearchParams({ last: `${new URLSearchParams(last)}` });
   const kept = attributionOf({
-    visit: `${visit({ utm_source: `${'x'.repeat(199)}😀`, password: 'p', referrer: 'javascript:alert(1)', fbclid: 'a\0b\u0085' })}`,
+    [VISIT_HEADER]: `${visit({ utm_source: `${'x'.repeat(199)}😀`, password: 'p', referrer: 'javascript:alert(1)', fbclid: 'a\0b\u0085' })}`,
     referer: 'https://guide.example.com/?utm_source=other',
   });
   assert.deepEqual(kept, { utm_source: 'x'.repeat(199), fbclid: 'ab' });
-  assert.deepEqual(attributionOf({ visit: 'x'.repeat(9_000), referer: undefined }), {});
+  assert.deepEqual(attributionOf({ [VISIT_HEADER]: 'x'.repeat(9_000) }), {});
   const referer = 'https://guide.example.com/?li_fat_id=7&referrer=a.example';
-  assert.deepEqual(attributionOf({ visit: undefined, referer }), { li_fat_id: '7' });
+  assert.deepEqual(attributionOf({ referer }), { li_fat_id: '7' });
 });

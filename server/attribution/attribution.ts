@@ -1,3 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { VISIT_HEADER } from '#shared/api.ts';
 import { readTouch, type Touch } from '#shared/funnel.ts';
 
 /** The last touch before the form, and the first touch of the visit if it differs. */
@@ -6,11 +9,8 @@ export type Attribution = Touch & { readonly first?: Touch };
 const HEADER_MAX_LENGTH = 8_192;
 
 /** Reads the campaign header or, without it, the URL in Referer, which browsers send in full to the same origin. */
-export function attributionOf(headers: {
-  readonly visit: string | string[] | undefined;
-  readonly referer: string | undefined;
-}): Attribution {
-  const { visit, referer } = headers;
+export function attributionOf(headers: IncomingHttpHeaders): Attribution {
+  const { [VISIT_HEADER]: visit, referer } = headers;
   if (typeof visit !== 'string' || visit.length > HEADER_MAX_LENGTH) {
     const query = referer === undefined ? null : (URL.parse(referer)?.searchParams ?? null);
     query?.delete('referrer');

@@ -20,7 +20,7 @@ import { oneAtATime } from '#server/platform/background-work.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { API } from '#shared/api.ts';
 import { dayOf } from '#shared/days.ts';
 import {
   FIRST_SEEN,
@@ -116,9 +116,8 @@ export function createFunnelCounter({
     },
     stepReported: (step, headers, variant = '') => {
       if (!isCounted(countableUserAgent(headers))) return;
-      const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
       // A first view is reported for variants only; pageSeen counts views.
-      if (step !== FIRST_SEEN) count(step, sourceOf(attribution));
+      if (step !== FIRST_SEEN) count(step, sourceOf(attributionOf(headers)));
       if (variants.includes(variant)) addVariantCount({ day: today(), step, variant, count: 1 });
     },
     // A stop waits for the current write, then writes the remaining counts.

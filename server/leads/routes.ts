@@ -23,7 +23,6 @@ import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.
 import {
   API,
   CONSENT_VERSION_HEADER,
-  VISIT_HEADER,
   PROOF_OF_WORK_HEADER,
   type Verified,
   WITH_ARTICLE,
@@ -99,7 +98,7 @@ function addFormRoute(
       consentVersion: wordings.consentVersion,
       newsConsentVersion: wordings.newsConsentVersion,
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
-      attribution: attributionOf({ visit: request.headers[VISIT_HEADER], referer: request.headers.referer }),
+      attribution: attributionOf(request.headers),
       variant: variantIn(request.body, campaign.variants),
       flags: verdict.flags,
     };
