@@ -8,7 +8,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { flushToDisk, makePrivate, makePrivateFolder } from '#server/platform/files.ts';
@@ -108,13 +108,8 @@ export function makeSecretFile(file: string): string {
   makePrivateFolder(folder);
   const draft = `${file}.${process.pid}-${randomBytes(6).toString('hex')}`;
   try {
-    const descriptor = openSync(draft, 'wx', 0o600);
-    try {
-      writeSync(descriptor, randomBytes(32).toString('base64url'));
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    const secret = randomBytes(32).toString('base64url');
+    writeFileSync(draft, secret, { flag: 'wx', mode: 0o600, flush: true });
     // `link` fails if the file exists, whereas `rename` would replace another process's secret.
     linkSync(draft, file);
   } catch (error) {
