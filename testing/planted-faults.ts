@@ -31,7 +31,7 @@ export const FAULTS: readonly PlantedFault[] = [
     find: '  const counted = await db.transaction()',
     replace: `
   const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
-  const live = early && comparableCodes(await codesOfChallenge(db, early.id, { unexpiredAt: now }, now));
+  const live = early && comparableCodes(await newestCodesOf(db, { challengeId: early.id }, { unexpiredAt: now }, now));
   const right = live && findCode(parts.secrets, live, digits, ACCEPTED_CODES);
   if (early && right)
     return withAddressLocked(db, email, (tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
@@ -82,8 +82,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'a code works once and until it expires',
     fault: 'ignore the expiry',
     file: 'server/codes/codes.ts',
-    find: "    .where('expires_at', '>', at)\n",
-    replace: "    .where('expires_at', '>', at - 864e5)\n",
+    find: "    .where('expires_at', '>', unexpiredAt)\n",
+    replace: "    .where('expires_at', '>', unexpiredAt - 864e5)\n",
     tests: [LEADS],
   },
   {

@@ -47,50 +47,33 @@ export async function endCodes(
 
 const MOST_READ = 50;
 
-const newestUnexpiredAt = (db: Db, at: number, limit = MOST_READ) =>
-  db
-    .selectFrom('codes')
-    .select(columnsOf('codes'))
-    .where('expires_at', '>', at)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit);
-
-/** Returns the newest codes first, including used ones. */
-export async function codesOfChallenge(
-  db: Db,
-  challengeId: string,
-  { unexpiredAt }: { readonly unexpiredAt: number },
-  now: number,
-): Promise<readonly Code[]> {
-  const newest = newestUnexpiredAt(db, unexpiredAt);
-  return futureLast(await newest.where('submission_id', '=', challengeId).execute(), now);
-}
-
 /**
  * Returns the newest codes first, including used ones.
- * @param emails the e-mail address, and the pseudonyms under which its codes are kept after an erasure
+ * @param of emails: the e-mail address, and the pseudonyms under which its codes are kept after an erasure
  * @param which limitAtLeast: read more codes than usual if this is higher
  */
-export async function codesOfAddress(
+export async function newestCodesOf(
   db: Db,
-  emails: readonly string[],
+  of: { readonly challengeId: string } | { readonly emails: readonly string[] },
   { unexpiredAt, limitAtLeast = 0 }: { readonly unexpiredAt: number; readonly limitAtLeast?: number },
   now: number,
 ): Promise<readonly Code[]> {
-  const newest = newestUnexpiredAt(db, unexpiredAt, Math.max(limitAtLeast, MOST_READ));
-  return futureLast(await newest.where('email', 'in', emails).execute(), now);
+  const codes = await db
+    .selectFrom('codes')
+    .select(columnsOf('codes'))
+    .where('expires_at', '>', unexpiredAt)
+    .where((eb) => ('emails' in of ? eb('email', 'in', of.emails) : eb('submission_id', '=', of.challengeId)))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(Math.max(limitAtLeast, MOST_READ))
+    .execute();
+  // Only the newest codes are accepted, so codes from the future first would shut out the code just mailed.
+  return codes.toSorted((a, b) => Number(isFromFuture(a, now)) - Number(isFromFuture(b, now)));
 }
 
 /** True if the clock was set back after the code was created. */
 export const isFromFuture = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
-
-/** Only the newest codes are accepted, so codes from the future first would shut out the code just mailed. */
-const futureLast = (codes: readonly Code[], now: number): readonly Code[] => [
-  ...codes.filter((code) => !isFromFuture(code, now)),
-  ...codes.filter((code) => isFromFuture(code, now)),
-];
 
 /** Extends a code's life for all challenges that share the code. Never shortens its life or revives a code. */
 export async function prolongCode(

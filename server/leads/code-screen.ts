@@ -1,6 +1,6 @@
 // Restores the code screen after a reload, without sending anything.
 import { hasCodeOfItsOwn, findChallenge, type Challenge } from '#server/codes/challenges.ts';
-import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/codes/codes.ts';
+import { isLive, newestCodesOf, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
 import { isRecent } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -52,14 +52,14 @@ export async function findCodeScreen(
 }
 
 async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Code | undefined> {
-  if (challenge.verified_at !== null)
-    return codeEnteredFor(await codesOfAddress(db, [challenge.email], { unexpiredAt: now }, now), challenge);
-  const { id, email, codes_sent: ownCodes } = challenge;
+  const isVerified = challenge.verified_at !== null;
   const codes =
-    ownCodes > 0
-      ? await codesOfChallenge(db, id, { unexpiredAt: 0 }, now)
-      : await codesOfAddress(db, [email], { unexpiredAt: now }, now);
-  return codeFor(codes, challenge, challenge.client_address, now);
+    hasCodeOfItsOwn(challenge) && !isVerified
+      ? await newestCodesOf(db, { challengeId: challenge.id }, { unexpiredAt: 0 }, now)
+      : await newestCodesOf(db, { emails: [challenge.email] }, { unexpiredAt: now }, now);
+  return isVerified
+    ? codeEnteredFor(codes, challenge)
+    : codeFor(codes, challenge, challenge.client_address, now);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   giveAttemptBack,
   type Challenge,
 } from '#server/codes/challenges.ts';
-import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
+import { acceptCode, endCodes, newestCodesOf, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
@@ -146,7 +146,7 @@ async function countEntry(
   const own =
     browserId === null ? undefined : await countAttemptOfBrowser(tx, { browserId, email, mostAttempts, now });
   if (own !== undefined) {
-    const codes = await codesOfChallenge(tx, own.id, { unexpiredAt: now }, now);
+    const codes = await newestCodesOf(tx, { challengeId: own.id }, { unexpiredAt: now }, now);
     return {
       type: 'counted',
       by: 'challenge',
@@ -191,7 +191,7 @@ async function countForAddress(
   now: number,
   limits: Limits,
 ): Promise<Counted> {
-  const codes = await codesOfAddress(tx, [email], { unexpiredAt: now }, now);
+  const codes = await newestCodesOf(tx, { emails: [email] }, { unexpiredAt: now }, now);
   const live = comparableCodes(codes);
   const atLiveCodes = live.length > 0;
   const { mayCompare, ifWrong: limit } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
-import { codesOfAddress, isFromFuture, type Code } from '#server/codes/codes.ts';
+import { newestCodesOf, isFromFuture, type Code } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countInSlidingWindows,
@@ -101,9 +101,9 @@ export function createCountedLimits(
       countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
 
     readCodesSent: (db, email, now) =>
-      codesOfAddress(
+      newestCodesOf(
         db,
-        [email, ...pseudonymsOf(secrets, email)],
+        { emails: [email, ...pseudonymsOf(secrets, email)] },
         { unexpiredAt: now - DAY_MS, limitAtLeast: leadsPerEmailPerDay },
         now,
       ),

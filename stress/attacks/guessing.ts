@@ -1,7 +1,7 @@
 // How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The case counts comparisons with a live code;
 // each has a chance of one in a million.
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
-import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
+import { isLive, newestCodesOf } from '#server/codes/codes.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
@@ -71,8 +71,8 @@ function createAttacker(server: ServerUnderTest) {
       browserId === null ? undefined : await findChallenge(db, 'open', { browserId, email: VICTIM, now });
     const own = hasCodeOfItsOwn(challenge);
     const codes = own
-      ? await codesOfChallenge(db, challenge.id, { unexpiredAt: now }, now)
-      : await codesOfAddress(db, [VICTIM], { unexpiredAt: now }, now);
+      ? await newestCodesOf(db, { challengeId: challenge.id }, { unexpiredAt: now }, now)
+      : await newestCodesOf(db, { emails: [VICTIM] }, { unexpiredAt: now }, now);
     const live = codes.filter((code) => isLive(code, now));
     return { codes: Math.min(live.length, ACCEPTED_CODES), own };
   };
