@@ -15,18 +15,66 @@ export type PlatformLookup = {
 const KEPT_MS = 90 * DAY_MS;
 /** Limited, because a domain may get a mail server later, and its DNS may recover. */
 const NOTHING_KEPT_MS = 7 * DAY_MS;
+
+// The limits are low, because someone is waiting for the command's result.
 const LIMIT_MS = 5_000;
+const QUESTIONS_LIMIT = 500;
+const AT_ONCE = 16;
+/** Failures before any response that mean DNS itself is unreachable. */
+const FAILURES_TO_GIVE_UP = 4;
+const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
   options: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
 ): PlatformLookup {
   const { dnsServers, now, signal, limitMs = LIMIT_MS } = options;
-  const questions = createMailServerQuestions({ dnsServers, signal, limitMs });
+  let questionsLeft = QUESTIONS_LIMIT;
+  let msLeft = limitMs;
+  let unreachable: string | null = null;
   const passedOver = new Set<string>();
 
-  async function lookUp(domains: readonly string[]): ReturnType<typeof questions.ask> {
-    const answers = await questions.ask(domains);
+  /**
+   * Queries in order until a limit is reached.
+   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
+   */
+  async function ask(domains: readonly string[], stopped: AbortSignal): Promise<Map<string, string | null>> {
+    const dns = createDns(dnsServers, stopped);
+    const answers = new Map<string, string | null>();
+    const failedDomains: string[] = [];
+    const waiting = domains.values();
+    let failures = 0;
+    let reason = 'no answer in time';
+    const askNext = async () => {
+      for (const domain of waiting) {
+        if (stopped.aborted || unreachable !== null || questionsLeft === 0) return;
+        questionsLeft -= 1;
+        const answer = await dns.mailServers(domain);
+        if (answer.type !== 'failed') {
+          answers.set(domain, answer.type === 'records' ? firstOf(answer.records) : null);
+          continue;
+        }
+        if (stopped.aborted) return;
+        if (DOMAIN_FAILURES.has(answer.reason)) failedDomains.push(domain);
+        ({ reason } = answer);
+        failures += 1;
+        if (answers.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+    // DNS works for other domains, so these failures are caused by the domains.
+    if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
+    else unreachable ??= reason;
+    return answers;
+  }
+
+  async function lookUp(domains: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    let answers: ReadonlyMap<string, string | null> = new Map();
+    if (msLeft > 0 && unreachable === null) {
+      const begun = performance.now();
+      answers = await ask(domains, AbortSignal.any([signal, AbortSignal.timeout(msLeft)]));
+      msLeft = Math.max(0, Math.floor(msLeft - (performance.now() - begun)));
+    }
     signal.throwIfAborted();
     await keepMailDomains(
       db,
@@ -61,7 +109,6 @@ export function createPlatformLookup(
     skippedNote: () => {
       if (passedOver.size === 0) return null;
       const domains = passedOver.size === 1 ? '1 domain was' : `${passedOver.size} domains were`;
-      const unreachable = questions.whyUnreachable();
       return unreachable === null
         ? `${domains} not looked up, because the report would have taken too long. It shows the last known mail platform or "other". Run the report again to look up more.`
         : `DNS is unreachable (${unreachable}), so ${domains} not looked up. The report shows the last known mail platform or "other".`;
@@ -129,76 +176,6 @@ const platformIn = (
   patterns: readonly (readonly [RegExp, MailPlatform])[],
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
-
-// The limits are low, because someone is waiting for the command's result.
-
-const QUESTIONS_LIMIT = 500;
-const AT_ONCE = 16;
-/** Failures before any response that mean DNS itself is unreachable. */
-const FAILURES_TO_GIVE_UP = 4;
-const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
-
-/** @param options dnsServers: undefined for the machine's. limitMs: for all queries together */
-function createMailServerQuestions(parts: {
-  dnsServers: readonly string[] | undefined;
-  signal: AbortSignal;
-  limitMs: number;
-}) {
-  const { dnsServers, signal, limitMs } = parts;
-  let questionsLeft = QUESTIONS_LIMIT;
-  let msLeft = limitMs;
-  let unreachable: string | null = null;
-
-  async function askAll(
-    domains: readonly string[],
-    stopped: AbortSignal,
-  ): Promise<Map<string, string | null>> {
-    const dns = createDns(dnsServers, stopped);
-    const answers = new Map<string, string | null>();
-    const failedDomains: string[] = [];
-    const waiting = domains.values();
-    let failures = 0;
-    let reason = 'no answer in time';
-    const askNext = async () => {
-      for (const domain of waiting) {
-        if (stopped.aborted || unreachable !== null || questionsLeft === 0) return;
-        questionsLeft -= 1;
-        const answer = await dns.mailServers(domain);
-        if (answer.type !== 'failed') {
-          answers.set(domain, answer.type === 'records' ? firstOf(answer.records) : null);
-          continue;
-        }
-        if (stopped.aborted) return;
-        if (DOMAIN_FAILURES.has(answer.reason)) failedDomains.push(domain);
-        ({ reason } = answer);
-        failures += 1;
-        if (answers.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
-    // DNS works for other domains, so these failures are caused by the domains.
-    if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
-    else unreachable ??= reason;
-    return answers;
-  }
-
-  return {
-    /**
-     * Queries in order until a limit is reached.
-     * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
-     */
-    ask: async (domains: readonly string[]): Promise<ReadonlyMap<string, string | null>> => {
-      if (msLeft === 0 || unreachable !== null) return new Map();
-      const begun = performance.now();
-      try {
-        return await askAll(domains, AbortSignal.any([signal, AbortSignal.timeout(msLeft)]));
-      } finally {
-        msLeft = Math.max(0, Math.floor(msLeft - (performance.now() - begun)));
-      }
-    },
-    whyUnreachable: () => unreachable,
-  };
-}
 
 function firstOf(servers: readonly MxRecord[]): string | null {
   const [first] = servers.toSorted((a, b) => a.priority - b.priority || (a.exchange < b.exchange ? -1 : 1));
