@@ -69,9 +69,9 @@ const wordsWithAll = (...names: readonly string[]) => wordsWith(...names).check(
 const words = wordsWith('year');
 const plain = wordsWith();
 
-/** One required text per name of an entry. */
-const sameFor = <Name extends string>(text: typeof words, ...names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, text])) as Record<Name, typeof words>;
+/** One text per name of an entry. */
+const sameFor = <Text, Name extends string>(text: Text, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, text])) as Record<Name, Text>;
 const texts = <Name extends string>(...names: readonly Name[]) => sameFor(words, ...names);
 /** Without `{year}`. */
 const plainTexts = <Name extends string>(...names: readonly Name[]) => sameFor(plain, ...names);
@@ -563,14 +563,7 @@ export type Errors = z.infer<typeof Errors>;
 const countedWords = (name: string, ...others: readonly string[]) => {
   const counted = wordsWith(name, ...others).check(containing(name));
   const form = z.optional(wordsWith(name, ...others));
-  const forms = z.strictObject({
-    zero: form,
-    one: form,
-    two: form,
-    few: form,
-    many: form,
-    other: counted,
-  });
+  const forms = z.strictObject({ ...sameFor(form, 'zero', 'one', 'two', 'few', 'many'), other: counted });
   return z.union([counted, forms], {
     error: 'must be text, or one text for each plural form, including "other"',
   });
