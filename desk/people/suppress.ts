@@ -33,11 +33,7 @@ export async function suppressAddress(
   const leadId = reason === 'by-hand' ? undefined : await findLeadId(tx, email);
   if (leadId !== undefined && reason !== 'bounced') {
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
-    const outcome = await withdrawIn(
-      tx,
-      { database, secrets, webhooks },
-      { leadId, way, note, clientAddress: null, userAgent: null, now },
-    );
+    const outcome = await withdrawIn(tx, { database, secrets, webhooks }, { leadId, way, note, now });
     return outcome === 'withdrawn';
   }
   if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
