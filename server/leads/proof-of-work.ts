@@ -45,7 +45,7 @@ type Payload = z.infer<typeof Payload>;
 export type ProofOfWork = {
   readonly challenge: () => Promise<Challenge>;
   /** @param header untrusted; JSON with challenge and solution, in base64 */
-  readonly accepts: (header: string | undefined) => Promise<boolean>;
+  readonly accepts: (header: unknown) => Promise<boolean>;
 };
 
 export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number): ProofOfWork {
@@ -101,8 +101,8 @@ export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number)
 
 const HEADER_MAX_LENGTH = 4_000;
 
-function parsePayload(header: string | undefined): Payload | null {
-  if (header === undefined || header.length > HEADER_MAX_LENGTH) return null;
+function parsePayload(header: unknown): Payload | null {
+  if (typeof header !== 'string' || header.length > HEADER_MAX_LENGTH) return null;
   const json = orNull<unknown>(() => JSON.parse(Buffer.from(header, 'base64').toString('utf8')));
   return Payload.safeParse(json).data ?? null;
 }

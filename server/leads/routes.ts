@@ -86,7 +86,8 @@ function addFormRoute(
     // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
     const needsProof =
       isHoneypotFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
-    if (needsProof && !hasCodeOfItsOwn(await findOpen()) && !(await proofOfWork.accepts(proofIn(request)))) {
+    const proof = request.headers[PROOF_OF_WORK_HEADER];
+    if (needsProof && !hasCodeOfItsOwn(await findOpen()) && !(await proofOfWork.accepts(proof))) {
       metrics.limitHit('proof-of-work-required');
       return sendError(reply, 'proof-of-work-required');
     }
@@ -112,11 +113,6 @@ function addFormRoute(
     return sendJson(reply.code(202), outcome.requested);
   });
 }
-
-const proofIn = ({ headers }: FastifyRequest): string | undefined => {
-  const proof = headers[PROOF_OF_WORK_HEADER];
-  return typeof proof === 'string' ? proof : undefined;
-};
 
 function addVerifyRoute(
   app: FastifyInstance,
