@@ -280,8 +280,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'session and challenge cookies are HttpOnly and signed',
     fault: 'accept a bad signature',
     file: 'server/secrets/secrets.ts',
-    find: '  return genuine ? value : null;',
-    replace: '  return genuine || value ? value : null;',
+    find: '  return genuine && value.startsWith(purpose)',
+    replace: '  return (genuine || value) && value.startsWith(purpose)',
     tests: [LEADS],
   },
   {
@@ -377,8 +377,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'forged unsubscribe links do nothing',
     fault: 'accept an unsigned link',
     file: 'server/secrets/mail-links.ts',
-    find: 'unsign(secrets, purpose + token)?.slice(purpose.length) ?? null',
-    replace: "token.split('.')[0] ?? null",
+    find: 'unsign(secrets, purpose, purpose + token)',
+    replace: "(token.split('.')[0] ?? null)",
     tests: ['server/leads/unsubscribe.test.ts'],
   },
   {

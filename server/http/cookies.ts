@@ -27,11 +27,8 @@ export function createCookies(
   const sessionCookie = name('session');
   const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  // The signature covers the purpose, so one kind of cookie is never accepted as the other.
-  const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
-    const value = unsign(secrets, request.cookies[cookie] ?? '');
-    return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
-  };
+  const read = (request: FastifyRequest, cookie: string, purpose: string): string | null =>
+    unsign(secrets, `${purpose}:`, request.cookies[cookie] ?? '');
 
   return {
     readBrowserId: (request) => read(request, challengeCookie, 'challenge'),

@@ -3,7 +3,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { hmac, isEqual, type Secrets, sign, unsign } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 
-/** Signed too, so a cookie or another kind of link never passes for this one. */
 type Purpose = 'unsubscribe:' | 'guide:';
 
 const tokenOf = (secrets: Secrets, purpose: Purpose, value: string): string =>
@@ -11,7 +10,7 @@ const tokenOf = (secrets: Secrets, purpose: Purpose, value: string): string =>
 
 /** @param token the parameter `t` of a link, untrusted */
 function read(secrets: Secrets, purpose: Purpose, token: unknown): string | null {
-  return typeof token === 'string' ? (unsign(secrets, purpose + token)?.slice(purpose.length) ?? null) : null;
+  return typeof token === 'string' ? unsign(secrets, purpose, purpose + token) : null;
 }
 
 export const unsubscribeUrl = (secrets: Secrets, publicUrl: string, leadId: string): string =>

@@ -15,11 +15,13 @@ const NEW = 'new-secret-0123456789-0123456789-0123456789';
 it('a signature is verified only by the secret that signed it', () => {
   const secrets = deriveSecrets([OLD]);
   const signed = sign(secrets, 'value.with.dots');
-  assert.equal(unsign(secrets, signed), 'value.with.dots');
+  assert.equal(unsign(secrets, '', signed), 'value.with.dots');
+  assert.equal(unsign(secrets, 'value.', signed), 'with.dots');
+  assert.equal(unsign(secrets, 'with.', signed), null);
   const changed = signed.replace('with', 'wilt');
   for (const forged of ['', '.', 'value.', `x${signed}`, `${signed}A`, signed.slice(0, -1), changed])
-    assert.equal(unsign(secrets, forged), null, forged);
-  assert.equal(unsign(deriveSecrets([NEW]), signed), null);
+    assert.equal(unsign(secrets, '', forged), null, forged);
+  assert.equal(unsign(deriveSecrets([NEW]), '', signed), null);
 });
 
 it('a new secret is created once, complete and readable only by its owner', () =>

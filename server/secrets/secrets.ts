@@ -148,13 +148,17 @@ export function isEqual(expected: string, given: string): boolean {
 export const sign = (secrets: Secrets, value: string): string =>
   `${value}.${signerOf(secrets, 'cookie').sign(value)}`;
 
-/** @param signed untrusted result of {@link sign} */
-export function unsign(secrets: Secrets, signed: string): string | null {
+/**
+ * @param purpose the beginning of the signed value, so one kind of cookie or link is never accepted as another
+ * @param signed untrusted result of {@link sign}
+ * @returns the value after its purpose
+ */
+export function unsign(secrets: Secrets, purpose: string, signed: string): string | null {
   const dot = signed.lastIndexOf('.');
   if (dot < 1) return null;
   const value = signed.slice(0, dot);
   const genuine = signerOf(secrets, 'cookie').verifies(value, signed.slice(dot + 1));
-  return genuine ? value : null;
+  return genuine && value.startsWith(purpose) ? value.slice(purpose.length) : null;
 }
 
 const PSEUDONYM_BYTES = 16;

@@ -64,8 +64,7 @@ function createAttacker(server: ServerUnderTest) {
 
   /** Mirrors verify-code.ts: the codes that this browser's guess would be compared with, and whose attempts it would use. */
   const atStake = async (browser: Visitor): Promise<{ codes: number; own: boolean }> => {
-    const cookie = unsign(secrets, browser.cookies.get('challenge') ?? '');
-    const browserId = cookie?.replace(/^challenge:/, '') ?? null;
+    const browserId = unsign(secrets, 'challenge:', browser.cookies.get('challenge') ?? '');
     const now = server.now();
     const challenge =
       browserId === null ? undefined : await findChallenge(db, 'open', { browserId, email: VICTIM, now });

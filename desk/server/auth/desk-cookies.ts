@@ -29,10 +29,7 @@ export function createDeskCookies(secrets: Secrets, url: string): DeskCookies {
     session: cookie('session', DESK_SESSION_MS / 1000),
     browserId: {
       ...browser,
-      read: (request) => {
-        const value = unsign(secrets, browser.read(request) ?? '');
-        return value?.startsWith(PURPOSE) ? value.slice(PURPOSE.length) : null;
-      },
+      read: (request) => unsign(secrets, PURPOSE, browser.read(request) ?? ''),
       set: (reply, browserId) => browser.set(reply, sign(secrets, PURPOSE + browserId)),
     },
     challenge: cookie('passkey'),

@@ -82,10 +82,9 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     };
   };
   const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
-    const value = unsign(secrets, signed ?? '');
-    const start = `desk-passkey:${purpose}:`;
-    if (value?.startsWith(start) !== true) return null;
-    const [endsAt = '', challenge = ''] = value.slice(start.length).split(':');
+    const value = unsign(secrets, `desk-passkey:${purpose}:`, signed ?? '');
+    if (value === null) return null;
+    const [endsAt = '', challenge = ''] = value.split(':');
     const now = clock();
     if (!(Number(endsAt) > now)) return null;
     const key = createHash('sha256').update(challenge).digest('base64url');
