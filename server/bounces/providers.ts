@@ -8,6 +8,7 @@ import type { MailReport, Once } from '#server/bounces/accept-report.ts';
 import { createSns, IsoTime, SnsMessage, type Failure, type Fetch } from '#server/bounces/sns.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
+import { isEqual } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { orNull } from '#shared/or-null.ts';
 
@@ -241,8 +242,7 @@ function createMailgun(key: string): Provider {
       const expected = createHmac('sha256', key)
         .update(timestamp + token)
         .digest('hex');
-      const isSigned = timingSafeEqual(bytesOfLength(signature, expected.length), Buffer.from(expected));
-      if (!isSigned || !isFresh(signedAt, now)) return NOT_PROVEN;
+      if (!isEqual(expected, signature) || !isFresh(signedAt, now)) return NOT_PROVEN;
       return {
         type: 'reports',
         reports: mailgunReports(call['event-data']),
@@ -271,12 +271,6 @@ function mailgunReports({
   const answers = [status?.['enhanced-code'], status?.message];
   return bounced(recipient, { answers, isSure: MAILGUN_DEAD.has(reason), happenedAt });
 }
-
-/** timingSafeEqual throws on different lengths. Zeros equal no hexadecimal digits. */
-const bytesOfLength = (text: string, length: number): Buffer => {
-  const bytes = Buffer.from(text, 'latin1');
-  return bytes.length === length ? bytes : Buffer.alloc(length);
-};
 
 /** Other events in the batch may have other shapes. */
 const SendGridReport = z.object({ event: z.enum(['bounce', 'spamreport']) });

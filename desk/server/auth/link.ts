@@ -1,8 +1,7 @@
 // The sign-in link for the person at the machine works once, within ten minutes. Its session ends with the process.
-import { timingSafeEqual } from 'node:crypto';
-
 import { hashOf, newToken, type OpenSession, type Place, type Sessions } from '#desk/server/auth/sessions.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
+import { isEqual } from '#server/secrets/secrets.ts';
 import { DESK_LINK_MS, DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
@@ -15,15 +14,15 @@ export type Link = {
 
 export function createLink(madeAt: number): Link {
   const token = newToken();
-  const expected = Buffer.from(hashOf(token));
+  const expected = hashOf(token);
   let isUsed = false;
   let open: { readonly tokenHash: string; readonly session: OpenSession } | null = null;
   const openAt = (now: number) => (open !== null && open.session.endsAt > now ? open : null);
   return {
     token,
     enter: (given, place, now) => {
-      const isRight = timingSafeEqual(Buffer.from(hashOf(given)), expected);
-      if (!isRight || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS) return null;
+      if (!isEqual(expected, hashOf(given)) || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS)
+        return null;
       isUsed = true;
       const sessionToken = newToken();
       const session = {
