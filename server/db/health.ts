@@ -16,16 +16,8 @@ import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
-/**
- * @returns "file lost" if the file was deleted or replaced
- * @throws the database's error
- */
-export async function pingDatabase(
-  database: Pick<OpenDatabase, 'db' | 'isFileOurs'>,
-): Promise<'well' | 'file lost'> {
-  await sql`select 1`.execute(database.db);
-  return database.isFileOurs() ? 'well' : 'file lost';
-}
+/** @throws the database's error */
+export const pingDatabase = (db: Db): Promise<unknown> => sql`select 1`.execute(db);
 
 const TRY_EVERY_MS = 5_000;
 const TRY_WITHIN_MS = 1_000;

@@ -44,7 +44,8 @@ export function addHealthRoute(
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (isLeaving()) return sick('This process is stopping.');
     try {
-      if ((await pingDatabase(database)) === 'file lost') {
+      await pingDatabase(database.db);
+      if (!database.isFileOurs()) {
         request.log.error('The database file was deleted or replaced.');
         return sick(FILE_LOST);
       }
