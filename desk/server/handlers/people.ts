@@ -23,6 +23,7 @@ import {
   findPerson,
   lookForPeople,
 } from '#server/db/contacts/people.ts';
+import { timeOfId } from '#server/db/engine/ids.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
@@ -38,11 +39,7 @@ const PEOPLE_AT_ONCE = 50;
 export const people: Handler<typeof calls.people> = async ({ service, note }, { after, ...filter }) => {
   const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
-  const {
-    people: found,
-    next,
-    lookedBackTo,
-  } = await lookForPeople(
+  const { found, next } = await lookForPeople(
     service.database.db,
     state,
     { ...selection, attributionHolds },
@@ -57,7 +54,7 @@ export const people: Handler<typeof calls.people> = async ({ service, note }, { 
   return {
     people: found.map(shownPerson),
     next,
-    lookedBackTo: lookedBackTo === null ? null : isoTime(lookedBackTo),
+    lookedBackTo: next === null ? null : isoTime(timeOfId(next)),
   };
 };
 

@@ -22,7 +22,7 @@ export const createToday =
   (parts: ToDoParts & { readonly countEach: CountEach }): Handler<typeof todayCall> =>
   async ({ service }) => {
     const { db } = service.database;
-    const { people } = await lookForPeople(
+    const { found } = await lookForPeople(
       db,
       'verified',
       {},
@@ -30,7 +30,7 @@ export const createToday =
     );
     return {
       ...(await figuresOf(service, parts.countEach)),
-      newest: people.map(shownPerson).map(({ id, name, company, since, source }) => ({
+      newest: found.map(shownPerson).map(({ id, name, company, since, source }) => ({
         id,
         name,
         company,

@@ -52,7 +52,7 @@ for (const engine of ENGINES)
         const filter = { search: search.trim() };
         const pages = await Array.fromAsync(leadPages(database.db, 'verified', filter));
         const limits = { from: null, most: 10, forMs: 10_000 };
-        const { people } = await lookForPeople(database.db, 'verified', filter, limits);
+        const { found: people } = await lookForPeople(database.db, 'verified', filter, limits);
         for (const found of [pages.flat(), people.toReversed()])
           assert.deepEqual(
             found.map(({ email }) => email.split('@')[0]),

@@ -26,6 +26,10 @@ for (const engine of ENGINES)
       assert.deepEqual(await listed(span), ids);
       assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
-      const { people } = await lookForPeople(db, 'verified', span, { from: null, most: 120, forMs: 10_000 });
+      const { found: people } = await lookForPeople(db, 'verified', span, {
+        from: null,
+        most: 120,
+        forMs: 10_000,
+      });
       assert.deepEqual(valuesOf(people, 'id'), ids.toReversed().slice(0, 120));
     }));

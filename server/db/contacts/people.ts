@@ -11,12 +11,13 @@ import {
 } from '#server/db/contacts/filter.ts';
 import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
-import { idsBetween, timeOfId } from '#server/db/engine/ids.ts';
+import { idsBetween } from '#server/db/engine/ids.ts';
 import {
   lookBack,
   SLICE_SIZE,
   slicesBackwards,
   slicesOf,
+  type LookBack,
   type Slice,
 } from '#server/db/engine/page-through-table.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
@@ -50,14 +51,10 @@ export async function* leadPages(
   }
 }
 
-export type LookForPeople = {
-  readonly people: readonly LeadRecord[];
-  readonly next: string | null;
-  /** Everyone who entered the state after this time was checked. Null if everyone was checked. */
-  readonly lookedBackTo: number | null;
-};
-
-/** Searches for a limited time, newest people first, so a page can be short or empty. */
+/**
+ * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the time of
+ * `next` was checked.
+ */
 export async function lookForPeople(
   db: Db,
   state: LeadState,
@@ -68,7 +65,7 @@ export async function lookForPeople(
     readonly most: number;
     readonly forMs: number;
   },
-): Promise<LookForPeople> {
+): Promise<LookBack<LeadRecord>> {
   const { from, isWanted = () => true, ...limits } = options;
   const filter = asStored(asked);
   const read = async (where: RawBuilder<unknown>) =>
@@ -87,11 +84,7 @@ export async function lookForPeople(
     },
     limits,
   );
-  return {
-    people: [...owners, ...found],
-    next,
-    lookedBackTo: next === null ? null : timeOfId(next),
-  };
+  return { found: [...owners, ...found], next };
 }
 
 /** Returns an upper bound, because it considers only table and time. */
