@@ -2,7 +2,8 @@
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn, type WithdrawalParts } from '#server/consent/withdraw.ts';
 import { type Db, lockNames } from '#server/db/engine/connect.ts';
-import { findHolder } from '#server/db/contacts/people.ts';
+import { idsOfPeople } from '#server/db/contacts/people.ts';
+import { findLead } from '#server/db/tables/leads.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
@@ -70,18 +71,18 @@ async function takeIn(
   // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
   await lockNames(tx, email);
-  const holder = await findHolder(tx, email);
-  if (holder === null) return 'unknown';
-  if (reason === 'complained' && holder.leadId !== null) {
-    const complaint = { leadId: holder.leadId, way: 'complaint', happenedAt, now } as const;
+  const lead = await findLead(tx, email);
+  if (lead === undefined && !(await idsOfPeople(tx, [email])).has(email)) return 'unknown';
+  if (reason === 'complained' && lead !== undefined) {
+    const complaint = { leadId: lead.id, way: 'complaint', happenedAt, now } as const;
     const outcome = await withdrawIn(tx, parts, complaint);
     return outcome === 'withdrawn' ? 'suppressed' : outcome;
   }
-  if (holder.lastVerifiedAt !== null && holder.lastVerifiedAt > happenedAt) return 'outdated';
+  if (lead !== undefined && lead.last_verified_at > happenedAt) return 'outdated';
   const keys = pseudonymsOf(secrets, email);
   const kept = note === null ? null : keptReply(note);
   if (!(await suppress(tx, { keys, reason, email, note: kept, now }))) return 'already';
-  if (holder.leadId !== null) await webhooks.queue(tx, { type: 'lead.bounced', leadId: holder.leadId, now });
+  if (lead !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId: lead.id, now });
   return 'suppressed';
 }
 

@@ -298,22 +298,6 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
   return ids;
 }
 
-export type Holder = {
-  readonly leadId: string | null;
-  readonly lastVerifiedAt: number | null;
-};
-
-export async function findHolder(db: Db, email: string): Promise<Holder | null> {
-  const lead = await db
-    .selectFrom('leads')
-    .select(['id', 'last_verified_at'])
-    .where('email', '=', email)
-    .executeTakeFirst();
-  if (lead !== undefined) return { leadId: lead.id, lastVerifiedAt: lead.last_verified_at };
-  const ids = await idsOfPeople(db, [email]);
-  return ids.has(email) ? { leadId: null, lastVerifiedAt: null } : null;
-}
-
 /** @returns the person in the first matching state, including suppressed people */
 export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
   for (const state of BY_WEIGHT) {

@@ -12,6 +12,7 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { mergedAnswers } from '#shared/own-fields.ts';
 
 type Submission = Selectable<Schema['submissions']>;
+type Lead = Selectable<Schema['leads']>;
 
 /**
  * Also adds a receipt for each consent.
@@ -94,16 +95,25 @@ async function allAnswers(
   return mergedAnswers((await answersIn('imported_leads'))?.answers ?? null, answers, []);
 }
 
-export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
-  const row = await db.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
-  return row?.id;
+export async function findLead(
+  db: Db,
+  email: string,
+): Promise<Pick<Lead, 'id' | 'last_verified_at'> | undefined> {
+  return db
+    .selectFrom('leads')
+    .select(['id', 'last_verified_at'])
+    .where('email', '=', email)
+    .executeTakeFirst();
 }
+
+export const findLeadId = async (db: Db, email: string): Promise<string | undefined> =>
+  (await findLead(db, email))?.id;
 
 export async function leadExists(db: Db, id: string): Promise<boolean> {
   return hasRow(db.selectFrom('leads').select('id').where('id', '=', id));
 }
 
-export type Reader = Pick<Selectable<Schema['leads']>, 'id' | 'first_read_at'>;
+export type Reader = Pick<Lead, 'id' | 'first_read_at'>;
 
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
@@ -122,7 +132,7 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
 type ShownColumn = keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at';
 
 /** news: 1 or 0 */
-export type NewLead = Pick<Selectable<Schema['leads']>, ShownColumn> & { readonly news: number };
+export type NewLead = Pick<Lead, ShownColumn> & { readonly news: number };
 
 const SHOWN = [
   'l.name',
