@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { Db } from '#server/db/engine/connect.ts';
 
 /** `at` is the time of all rows of the export, in milliseconds since 1970. */
@@ -24,31 +26,18 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** PostgreSQL accepts 65,535 values per statement. */
-const MOST_AT_ONCE = 1_000;
-
-/** Skips leads erased meanwhile. */
+/**
+ * Skips leads erased meanwhile.
+ * @param exported leadIds: a page of the export, so a few thousand at most
+ */
 export async function rememberExported(
   db: Db,
   { name, leadIds, now }: { name: string; leadIds: readonly string[]; now: number },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    for (let from = 0; from < leadIds.length; from += MOST_AT_ONCE) {
-      await tx
-        .insertInto('exported_leads')
-        .columns(['export_name', 'lead_id', 'exported_at'])
-        .expression((eb) =>
-          eb
-            .selectFrom('leads')
-            .select((leads) => [
-              leads.val(name).as('export_name'),
-              'leads.id as lead_id',
-              leads.val(now).as('exported_at'),
-            ])
-            .where('leads.id', 'in', leadIds.slice(from, from + MOST_AT_ONCE)),
-        )
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-    }
-  });
+  if (leadIds.length === 0) return;
+  await sql`
+    insert into exported_leads (export_name, lead_id, exported_at)
+    select ${name}, id, ${now} from leads where id in (${sql.join(leadIds)})
+    on conflict do nothing
+  `.execute(db);
 }
