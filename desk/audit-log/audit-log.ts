@@ -5,12 +5,7 @@ import { v7 as uuid } from 'uuid';
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/contacts/people.ts';
-import {
-  addToDeskLog,
-  insertIntoDeskLog,
-  wasNotedSince,
-  type DeskLogRow,
-} from '#server/db/tables/desk-log.ts';
+import { addToDeskLog, wasNotedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
@@ -49,10 +44,8 @@ type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
 async function addLine(tx: Db, { clock, secrets }: RecordParts, line: Line): Promise<void> {
   const { deed, about } = line;
-  await addToDeskLog(tx, {
-    row: rowOf(line, clock()),
-    pseudonym: about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0],
-  });
+  const pseudonym = about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0];
+  await addToDeskLog(tx, rowOf(line, clock()), pseudonym);
 }
 
 /** @param details must not contain personal data */
@@ -101,7 +94,7 @@ export const noteRefused = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
 ): Promise<void> =>
-  insertIntoDeskLog(tx, rowOf({ who: email ?? STRANGER, deed: 'refused', about: null, details, from }, at));
+  addToDeskLog(tx, rowOf({ who: email ?? STRANGER, deed: 'refused', about: null, details, from }, at), null);
 
 const rowOf = ({ who, deed, about, details = '', from }: Line, at: number): DeskLogRow => ({
   id: uuid({ msecs: at, seq: microseconds() }),

@@ -13,24 +13,19 @@ export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
 
 /**
  * Adds a line, with the pseudonym if the e-mail address was erased meanwhile.
- * @param pseudonym null for a desk user, whose name an erasure keeps
+ * @param pseudonym null for nobody, or for a desk user, whose name an erasure keeps
  */
-export async function addToDeskLog(
-  tx: Db,
-  { row, pseudonym }: { row: DeskLogRow; pseudonym: string | null },
-): Promise<void> {
+export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | null): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
     // A concurrent erasure has either ended, or waits for this lock and then replaces the address in this line.
     await lockNames(tx, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
-  await insertIntoDeskLog(tx, { ...row, about });
-}
-
-/** The caller must have locked the e-mail address. */
-export async function insertIntoDeskLog(db: Db, row: DeskLogRow): Promise<void> {
-  await db.insertInto('desk_log').values(row).execute();
+  await tx
+    .insertInto('desk_log')
+    .values({ ...row, about })
+    .execute();
 }
 
 async function holds(tx: Db, email: string): Promise<boolean> {
