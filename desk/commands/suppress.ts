@@ -24,7 +24,7 @@ import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-lo
 import { listedUpTo, printableLines, counted } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { verifiedAfter } from '#server/db/tables/imported-leads.ts';
+import { findLead } from '#server/db/tables/leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import { saysWhoOptedOut } from '#desk/import/find-columns.ts';
@@ -205,7 +205,10 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
       const tried = new Set<string>();
       for (const { email, reason } of toSuppress) {
         desk.signal.throwIfAborted();
-        const hasVerifiedSince = async (tx: Db) => (await verifiedAfter(tx, [email], writtenAt)).size > 0;
+        const hasVerifiedSince = async (tx: Db) => {
+          const lead = await findLead(tx, email);
+          return lead !== undefined && lead.last_verified_at > writtenAt;
+        };
         if (dryRun) {
           const { db } = service.database;
           const entry = `${email} ${reason}`;

@@ -67,21 +67,6 @@ async function sortOut(
   return { counts: { ...counts, imported: missing.length, withoutConsentTime }, missing };
 }
 
-/** @param emails a few hundred */
-export async function verifiedAfter(
-  db: Db,
-  emails: readonly string[],
-  time: number,
-): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('leads')
-    .select('email')
-    .where('email', 'in', emails)
-    .where('last_verified_at', '>', time)
-    .execute();
-  return new Set(rows.map(({ email }) => email));
-}
-
 async function emailsIn(
   db: Db,
   table: 'leads' | 'imported_leads',
