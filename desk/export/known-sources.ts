@@ -1,6 +1,6 @@
 // Rejects misspelt sources, because an empty list would look like a failed campaign.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import { attributionPages } from '#server/db/queries/report-figures.ts';
+import { newestAttributions } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
 import type { LeadSelection } from '#desk/people/selection.ts';
@@ -37,9 +37,9 @@ export async function complainOfOrigin(
   const { nameOf, are } = KINDS[kind];
   if (kind === 'source' && (await isSourceCounted(db, shownSource(wanted)))) return null;
   const names = new Set<string>();
-  for await (const attributions of attributionPages(db)) {
-    for (const json of attributions) {
-      const name = nameOf(readAttribution(json));
+  for await (const groups of newestAttributions(db)) {
+    for (const { attribution } of groups) {
+      const name = nameOf(readAttribution(attribution));
       if (name === undefined) continue;
       const shown = shownSource(name);
       if (name === wanted || shown === wanted) return null;

@@ -211,28 +211,14 @@ export const statusOfFacts = sql<CodeStatus>`case
   when late = 1 then 'too-late'
   else 'unknown' end`;
 
-export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
-  for (const table of ['leads', 'submissions'] as const)
-    for await (const { after, last } of slicesOf(db, table)) {
-      const rows = await db
-        .selectFrom(table)
-        .select('attribution')
-        .distinct()
-        .where('id', '>', after)
-        .where('id', '<=', last)
-        .execute();
-      yield rows.map(({ attribution }) => attribution);
-    }
-}
-
 /**
  * Reads the newest leads, then people who asked for a code.
- * @param forMs time limit for each of the two
+ * @param forMs time limit for each of the two; by default none
  * @returns attributions as JSON, with numbers of people; some come more than once
  */
 export async function* newestAttributions(
   db: Db,
-  forMs: number,
+  forMs = Infinity,
 ): AsyncGenerator<readonly { readonly attribution: string; readonly people: number }[], void, void> {
   for (const table of ['leads', 'submissions'] as const) {
     const until = performance.now() + forMs;
