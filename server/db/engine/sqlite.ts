@@ -105,19 +105,13 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     try {
       if (purpose !== 'read' && !isFileOurs())
         throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
-      if (purpose === 'begin') {
-        // A plain "begin" takes the write lock at the first write, too late to wait for it.
-        command('begin immediate');
-        owner = connection;
-        resolve({ rows: [] });
-      } else {
-        const result = run(query);
-        // Workers look for jobs every second, and mostly change nothing.
-        const hasChanged = result.rows.length > 0 || (result.numAffectedRows ?? 0n) > 0n;
-        if (purpose === 'write' && hasChanged) whenOnDisk().then(() => resolve(result), reject);
-        else resolve(result);
-        if (purpose === 'write' && !hasChanged) writes.succeeded();
-      }
+      const result = run(query);
+      if (purpose === 'begin') owner = connection;
+      // Workers look for jobs every second, and mostly change nothing.
+      const hasChanged = result.rows.length > 0 || (result.numAffectedRows ?? 0n) > 0n;
+      if (purpose === 'write' && hasChanged) whenOnDisk().then(() => resolve(result), reject);
+      else resolve(result);
+      if (purpose === 'write' && !hasChanged) writes.succeeded();
     } catch (error) {
       if (isBusy(error)) return false;
       writes.failed(error);
@@ -193,7 +187,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
       return connection;
     },
     beginTransaction: async (connection) => {
-      await enqueue(connection, 'begin', { sql: '', parameters: [] });
+      // A plain "begin" takes the write lock at the first write, too late to wait for it.
+      await enqueue(connection, 'begin', { sql: 'begin immediate', parameters: [] });
     },
     commitTransaction: async () => {
       throwIfBroken();
