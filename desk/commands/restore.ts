@@ -348,7 +348,7 @@ async function bringUpToDate(
     const { warnings, close } = await desk.service(copy, instance);
     await close();
     const deleted = await deleteDeskAccess(copy.db, { except: [] });
-    return { warnings, hadAccess: Object.values(deleted).some((count) => count > 0) };
+    return { warnings, hadAccess: deleted > 0 };
   } finally {
     await copy.close();
   }

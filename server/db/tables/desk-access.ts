@@ -78,17 +78,14 @@ export async function deletePasskey(db: Db, { id, email }: { id: string; email: 
   return hasChanged(db.deleteFrom('desk_passkeys').where('id', '=', id).where('email', '=', email));
 }
 
-const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
-
-type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
-
+/** @returns number of deleted rows */
 export async function deleteDeskAccess(
   db: Db,
   { except }: { readonly except: readonly string[] },
-): Promise<DeletedAccess> {
-  const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
-  for (const table of TABLES)
-    deleted[table] = await changedRows(
+): Promise<number> {
+  let deleted = 0;
+  for (const table of ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const)
+    deleted += await changedRows(
       db.deleteFrom(table).$if(except.length > 0, (query) => query.where('email', 'not in', except)),
     );
   return deleted;
