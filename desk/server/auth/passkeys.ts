@@ -20,7 +20,7 @@ import {
 } from '#desk/server/auth/attempts.ts';
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
 import {
-  deletePasskey,
+  deleteOwn,
   findPasskey,
   insertPasskey,
   noteUse,
@@ -163,7 +163,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       return isNew;
     },
 
-    remove: (email, id) => deletePasskey(db, { id, email }),
+    remove: (email, id) => deleteOwn(db, 'desk_passkeys', { id, email }),
 
     beginEntering: async () => {
       const { challenge, signed } = newChallenge('enter');

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import {
-  deleteSession,
+  deleteOwn,
   findSession,
   insertSession,
   sessionsOf,
@@ -46,14 +46,13 @@ export function createStoredSessions(db: Db, secrets: Secrets): Sessions {
   return {
     find: async (token, now) => {
       const [id = '', secret = ''] = token.split('.');
-      const row = await findSession(db, { id, now });
+      const row = await findSession(db, id, now);
       return row !== undefined && verifies(signedText(row, secret), row.token_hash)
         ? openSessionOf(row)
         : null;
     },
-    of: async (email, now) =>
-      email === null ? [] : (await sessionsOf(db, { email, now })).map(openSessionOf),
-    end: async ({ id, email }) => email !== null && deleteSession(db, { id, email }),
+    of: async (email, now) => (email === null ? [] : (await sessionsOf(db, email, now)).map(openSessionOf)),
+    end: async ({ id, email }) => email !== null && deleteOwn(db, 'desk_sessions', { id, email }),
   };
 }
 

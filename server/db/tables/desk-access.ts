@@ -10,28 +10,22 @@ export async function insertSession(db: Db, session: DeskSession): Promise<void>
   await db.insertInto('desk_sessions').values(session).execute();
 }
 
-export const findSession = (
+const unexpiredSessions = (db: Db, now: number) =>
+  db.selectFrom('desk_sessions').select(columnsOf('desk_sessions')).where('ends_at', '>', now);
+
+export const findSession = (db: Db, id: string, now: number): Promise<DeskSession | undefined> =>
+  unexpiredSessions(db, now).where('id', '=', id).executeTakeFirst();
+
+export const sessionsOf = (db: Db, email: string, now: number): Promise<DeskSession[]> =>
+  unexpiredSessions(db, now).where('email', '=', email).orderBy('id', 'desc').execute();
+
+/** @returns false if the desk user has no such session or passkey */
+export async function deleteOwn(
   db: Db,
-  { id, now }: { id: string; now: number },
-): Promise<DeskSession | undefined> =>
-  db
-    .selectFrom('desk_sessions')
-    .select(columnsOf('desk_sessions'))
-    .where('id', '=', id)
-    .where('ends_at', '>', now)
-    .executeTakeFirst();
-
-export const sessionsOf = (db: Db, { email, now }: { email: string; now: number }): Promise<DeskSession[]> =>
-  db
-    .selectFrom('desk_sessions')
-    .select(columnsOf('desk_sessions'))
-    .where('email', '=', email)
-    .where('ends_at', '>', now)
-    .orderBy('id', 'desc')
-    .execute();
-
-export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
-  return hasChanged(db.deleteFrom('desk_sessions').where('id', '=', id).where('email', '=', email));
+  table: 'desk_sessions' | 'desk_passkeys',
+  { id, email }: { id: string; email: string },
+): Promise<boolean> {
+  return hasChanged(db.deleteFrom(table).where('id', '=', id).where('email', '=', email));
 }
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
@@ -74,10 +68,6 @@ export async function noteUse(
   );
 }
 
-export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
-  return hasChanged(db.deleteFrom('desk_passkeys').where('id', '=', id).where('email', '=', email));
-}
-
 /** @returns number of deleted rows */
 export async function deleteDeskAccess(
   db: Db,
@@ -99,7 +89,7 @@ export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },
 ): Promise<number> {
-  const open = await sessionsOf(db, { email, now });
+  const open = await sessionsOf(db, email, now);
   await db.deleteFrom('desk_sessions').where('email', '=', email).execute();
   await db.deleteFrom('desk_sign_ins').where('email', '=', email).execute();
   return open.length;
