@@ -1,6 +1,6 @@
 // Counts new leads by answer. Answers that are no longer offered are grouped, because they may be free text that names a
 // person.
-import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
+import { leadsBy, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/attribution.ts';
 import type { Selection } from '#server/stats/stats.ts';
@@ -39,11 +39,10 @@ export async function countAnswers(
       return { id, label, areSeveral: kind === 'choices', options, leads };
     });
   if (asked.length === 0) return [];
-  for await (const groups of answerGroups(
-    db,
-    { ...span, variant: only?.variant },
-    { withAttribution: only?.source !== undefined || only?.campaign !== undefined },
-  ))
+  const isOriginWanted = only?.source !== undefined || only?.campaign !== undefined;
+  // Attributions make many groups.
+  const columns = isOriginWanted ? (['answers', 'attribution'] as const) : (['answers'] as const);
+  for await (const groups of leadsBy(db, { ...span, variant: only?.variant }, columns))
     for (const { answers, attribution, people } of groups) {
       onCounted(people);
       if (only !== undefined && !isFrom(attribution, only)) continue;

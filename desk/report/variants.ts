@@ -1,6 +1,6 @@
 // Compares variants from the first day that showed them all, because a moving period would be a new sample on each check.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
-import { variantGroups, type Span } from '#server/db/queries/report-figures.ts';
+import { leadsBy, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { variantDays, type VariantCount } from '#server/db/tables/counts.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -81,8 +81,9 @@ async function countLeads(
 ): Promise<ReadonlyMap<string, number>> {
   const leads = new Map<string, number>();
   if (span === null) return leads;
-  for await (const groups of variantGroups(db, span))
+  for await (const groups of leadsBy(db, span, ['variant']))
     for (const { variant, people } of groups) {
+      if (variant === null) continue;
       onCounted(people);
       leads.set(variant, (leads.get(variant) ?? 0) + people);
     }

@@ -98,27 +98,22 @@ export async function* leadGroups(db: Db, part: PartInDays): AsyncGenerator<read
   }
 }
 
-export type AnswerGroup = {
-  readonly answers: string | null;
-  readonly attribution: string | null;
-  readonly people: number;
-};
+type LeadColumn = 'answers' | 'attribution' | 'variant';
 
-/**
- * Yields several groups with the same key, which the caller must add up.
- * @param options withAttribution: groups by attribution too, which yields many groups; otherwise attribution is null
- * @returns groups, with answers as JSON or null
- */
-export async function* answerGroups(
+/** Yields several groups with the same values, which the caller must add up. */
+export async function* leadsBy<Column extends LeadColumn>(
   db: Db,
   part: Part,
-  { withAttribution }: { readonly withAttribution: boolean },
-): AsyncGenerator<readonly AnswerGroup[], void, void> {
-  const attribution = withAttribution ? sql`attribution` : sql`null`;
+  columns: readonly Column[],
+): AsyncGenerator<
+  readonly ({ readonly [Name in Column]: string | null } & { people: number })[],
+  void,
+  void
+> {
+  const names = sql.join(columns.map((column) => sql.ref(column)));
   for await (const slice of leadSlices(db, part)) {
-    const { rows } = await sql<AnswerGroup>`
-      select answers, ${attribution} as attribution, count(*) as people from ${leadsIn(slice, part)}
-      group by answers${withAttribution ? sql`, attribution` : sql``}
+    const { rows } = await sql<{ [Name in Column]: string | null } & { people: number }>`
+      select ${names}, count(*) as people from ${leadsIn(slice, part)} group by ${names}
     `.execute(db);
     yield rows;
   }
@@ -127,19 +122,6 @@ export async function* answerGroups(
 export async function variantsOfLeads(db: Db): Promise<readonly string[]> {
   const rows = await db.selectFrom('leads').select('variant').distinct().orderBy('variant').execute();
   return rows.flatMap(({ variant }) => variant ?? []);
-}
-
-/** Yields several groups with the same key, which the caller must add up. */
-export async function* variantGroups(
-  db: Db,
-  span: Span,
-): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
-  for await (const slice of leadSlices(db, span)) {
-    const { rows } = await sql<{ variant: string; people: number }>`
-      select variant, count(*) as people from ${leadsIn(slice, span)} and variant is not null group by variant
-    `.execute(db);
-    yield rows;
-  }
 }
 
 /** Reads for a limited time, newest leads first. The caller must add up the counts of all calls. */
