@@ -172,10 +172,10 @@ const isNotWithdrawn = sql`and not exists (
   )
 )`;
 
-/** 1 or 0 */
-export const agreedToNews = (leadIdColumn: string): RawBuilder<number> => sql`case when exists (
+/** 1 or 0, for a row of `leads`. */
+export const agreedToNews: RawBuilder<number> = sql`case when exists (
   select 1 from consent_receipts receipt
-  where receipt.lead_id = ${sql.ref(leadIdColumn)} and receipt.purpose = 'news' ${isNotWithdrawn}
+  where receipt.lead_id = leads.id and receipt.purpose = 'news' ${isNotWithdrawn}
 ) then 1 else 0 end`;
 
 const LEADS = {

@@ -129,33 +129,22 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
   );
 }
 
-type ShownColumn = keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at';
+const SHOWN = ['name', 'company', 'answers', 'email', 'attribution', 'flags', 'first_verified_at'] as const;
 
 /** news: 1 or 0 */
-export type NewLead = Pick<Lead, ShownColumn> & { readonly news: number };
+export type NewLead = Pick<Lead, (typeof SHOWN)[number]> & { readonly news: number };
 
-const SHOWN = [
-  'l.name',
-  'l.company',
-  'l.answers',
-  'l.email',
-  'l.attribution',
-  'l.flags',
-  'l.first_verified_at',
-  agreedToNews('l.id').as('news'),
-] as const;
+const selectNewLeads = (db: Db) => db.selectFrom('leads').select([...SHOWN, agreedToNews.as('news')]);
 
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
-  db.selectFrom('leads as l').select(SHOWN).where('l.id', '=', id).executeTakeFirst();
+  selectNewLeads(db).where('id', '=', id).executeTakeFirst();
 
 /** A lead's ID contains the time of the first verification. */
 export const newLeadsOf = (db: Db, { from, to }: Span, most: number): Promise<NewLead[]> =>
-  db
-    .selectFrom('leads as l')
-    .select(SHOWN)
-    .where('l.id', '>=', lowestIdAt(from))
-    .where('l.id', '<', lowestIdAt(to))
-    .orderBy('l.id')
+  selectNewLeads(db)
+    .where('id', '>=', lowestIdAt(from))
+    .where('id', '<', lowestIdAt(to))
+    .orderBy('id')
     .limit(most)
     .execute();
 
