@@ -38,10 +38,7 @@ export async function findMailOfCode(db: Db, codeId: string): Promise<MailOfCode
     .executeTakeFirst();
 }
 
-export const findMail = (
-  db: Db,
-  id: string,
-): Promise<{ readonly recipient: string; readonly created_at: number } | undefined> =>
+export const findMail = (db: Db, id: string) =>
   db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
 
 export async function wasQueued(db: Db, id: string): Promise<boolean> {

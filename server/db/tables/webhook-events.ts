@@ -1,8 +1,8 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { changedRows, countRows } from '#server/db/engine/row-counts.ts';
-import { isQueued, type Schema } from '#server/db/all-tables.ts';
+import { isQueued } from '#server/db/all-tables.ts';
 
 // A constant, like isQueued.
 const isDead = sql<boolean>`state = 'dead'`;
@@ -12,12 +12,7 @@ export async function countEvents(db: Db): Promise<{ readonly queued: number; re
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
 
-type ListedEvent = Omit<
-  Selectable<Schema['webhook_events']>,
-  'payload' | 'lease_id' | 'leased_until' | 'position' | 'reply'
-> & { readonly answer: string | null };
-
-export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
+export async function listEvents(db: Db, most: number) {
   const some = (which: typeof isQueued, limit: number) =>
     db
       .selectFrom('webhook_events')
