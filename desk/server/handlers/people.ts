@@ -16,13 +16,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
-import {
-  addressOfPerson,
-  countAtMost,
-  countVerified,
-  findPerson,
-  lookForPeople,
-} from '#server/db/contacts/people.ts';
+import { addressOfPerson, countVerified, findPerson, lookForPeople } from '#server/db/contacts/people.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
@@ -59,9 +53,8 @@ export const people: Handler<typeof calls.people> = async ({ service, note }, { 
 };
 
 export const leadCount: Handler<typeof calls.leadCount> = async ({ service }, period) => {
-  const { state, ...selection } = selectionOf({ state: 'verified', ...period }, service.config);
-  const { db } = service.database;
-  return { atMost: await countAtMost(db, state, selection), verified: await countVerified(db, selection) };
+  const selection = selectionOf({ state: 'verified', ...period }, service.config);
+  return countVerified(service.database.db, selection);
 };
 
 export const domains: Handler<typeof calls.domains> = async ({ service }, { after }) => {

@@ -87,30 +87,31 @@ export async function lookForPeople(
   return { found: [...owners, ...found], next };
 }
 
-/** Returns an upper bound, because it considers only table and time. */
-export const countAtMost = (db: Db, state: LeadState, filter: LeadFilter): Promise<number> =>
-  countRows(inTimeOf(filter, db, STATES[state].table));
-
-function inTimeOf({ since, until }: LeadFilter, db: Db, table: PeopleOfState['table']) {
-  const { begin, end } = idsBetween(since, until);
-  return db
-    .selectFrom(table)
-    .where('id', '>', begin)
-    .$if(end !== null, (query) => query.where('id', '<', end!));
-}
-
 /** With more suppressions, looking up each of them would take too long. */
 const MOST_SUPPRESSIONS = 10_000;
 
-/** Counts leads without suppressed ones, considering only the filter's time. Returns null if that would take long. */
-export async function countVerified(db: Db, filter: LeadFilter): Promise<number | null> {
-  if (await hasRow(db.selectFrom('suppressions').select('email').offset(MOST_SUPPRESSIONS))) return null;
+/**
+ * Counts leads, considering only the filter's time.
+ * @returns atMost: including suppressed ones; verified: without them, or null if that would take long
+ */
+export async function countVerified(
+  db: Db,
+  { since, until }: LeadFilter,
+): Promise<{ readonly atMost: number; readonly verified: number | null }> {
+  const { begin, end } = idsBetween(since, until);
+  const leads = db
+    .selectFrom('leads')
+    .where('id', '>', begin)
+    .$if(end !== null, (query) => query.where('id', '<', end!));
+  const atMost = await countRows(leads);
+  if (await hasRow(db.selectFrom('suppressions').select('email').offset(MOST_SUPPRESSIONS)))
+    return { atMost, verified: null };
   const suppressed = await countRows(
-    inTimeOf(filter, db, 'leads').where('email', 'in', (from) =>
+    leads.where('email', 'in', (from) =>
       from.selectFrom('suppressions').select('email').where('email', 'is not', null),
     ),
   );
-  return (await countAtMost(db, 'verified', filter)) - suppressed;
+  return { atMost, verified: atMost - suppressed };
 }
 
 export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
