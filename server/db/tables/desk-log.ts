@@ -1,5 +1,6 @@
-import { sql, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 
+import { idsOfPeople } from '#server/db/contacts/people.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
@@ -28,15 +29,9 @@ export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | 
     .execute();
 }
 
-async function holds(tx: Db, email: string): Promise<boolean> {
-  const { rows } = await sql<{ held: number }>`
-    select 1 as held where exists (select 1 from leads where email = ${email})
-    or exists (select 1 from imported_leads where email = ${email})
-    or exists (select 1 from submissions where email = ${email})
-    or exists (select 1 from suppressions where email = ${email})
-  `.execute(tx);
-  return rows.length > 0;
-}
+const holds = async (tx: Db, email: string): Promise<boolean> =>
+  (await idsOfPeople(tx, [email])).has(email) ||
+  hasRow(tx.selectFrom('suppressions').select('email').where('email', '=', email));
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
 
