@@ -351,10 +351,11 @@ const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
 const lineOfWords = words.check(oneLine);
 
+/** The form's request, and the columns of exports (own-answers.test.ts compares them). */
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
    consent_version consent_text news_consent news_consent_given_at news_consent_version news_consent_text source flags state
-   state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+   state_since first_source unsubscribe_url first_read_at variant earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
     /\s+/,
   ),
 );

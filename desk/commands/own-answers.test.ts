@@ -34,11 +34,11 @@ it('a custom question cannot use the name of a built-in column', () => {
   const isTaken = (more: object) =>
     !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
   assert.equal(isTaken({}), false);
-  const news = { fields: [], hasAnswers: false, hasVariants: false, hasNews: true };
-  for (const [heading] of [...FORMATS.csv.columns, ...ownColumns('csv', news)])
+  const whole = { fields: [], hasAnswers: true, hasVariants: true, hasNews: true };
+  for (const [heading] of [...FORMATS.csv.columns, ...ownColumns('csv', whole)])
     assert.ok(isTaken({ id: heading }), heading);
   for (const tool of TOOL_NAMES)
-    for (const [heading] of [...FORMATS[tool].columns, ...ownColumns(tool, news)])
+    for (const [heading] of [...FORMATS[tool].columns, ...ownColumns(tool, whole)])
       assert.ok(isTaken({ properties: { [tool]: heading } }), `${tool}: ${heading}`);
 });
 
