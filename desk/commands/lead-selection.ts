@@ -6,7 +6,7 @@ import { asTyped, type LeadSelection } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { counted } from '#desk/printable.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
-import { LEAD_STATES, type LeadState } from '#server/db/contacts/filter.ts';
+import { CONTACT_STATES, type ContactState } from '#server/db/contacts/filter.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { NAMED_DAYS } from '#shared/days.ts';
 
@@ -22,7 +22,7 @@ export const whenOption =
   };
 
 export const STATE_WORDS: Readonly<
-  Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
+  Record<ContactState, { readonly one: string; readonly many: string; readonly since: string }>
 > = {
   verified: { one: 'lead', many: 'leads', since: 'first verified' },
   suppressed: { one: 'suppressed lead', many: 'suppressed leads', since: 'first verified' },
@@ -30,7 +30,7 @@ export const STATE_WORDS: Readonly<
   imported: { one: 'imported person', many: 'imported people', since: 'imported' },
 };
 
-export const describePeople = (count: number, state: LeadState): string =>
+export const describePeople = (count: number, state: ContactState): string =>
   counted(count, STATE_WORDS[state].one, STATE_WORDS[state].many);
 
 export function checkOrder(since: number | undefined, until: number | undefined): void {
@@ -70,7 +70,7 @@ export const withState = <Args extends unknown[], Options extends Record<string,
   return command
     .addOption(
       new Option('--state <state>', 'leads, suppressed leads, people who entered no code, or imported people')
-        .choices(LEAD_STATES)
+        .choices(CONTACT_STATES)
         .default('verified' as const),
     )
     .option('--since <when>', 'reached this state at or after this time', when)

@@ -9,7 +9,7 @@ import {
   sourceOf,
   type Attribution,
 } from '#server/attribution/attribution.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
+import type { ContactRecord, ContactState } from '#server/db/contacts/filter.ts';
 import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
@@ -35,7 +35,7 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   readonly news_consent_text: string;
   readonly source: string;
   readonly flags: string;
-  readonly state: LeadState;
+  readonly state: ContactState;
   /** Time of verification, of the newest request for a code, or of import. */
   readonly state_since: string;
   readonly unsubscribe_url: string;
@@ -242,17 +242,17 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
 /** The same JSON as in events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
-  readonly state: LeadState;
+  readonly state: ContactState;
   readonly state_since: string;
 };
 
-export const personAsJson = (record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): PersonAsJson => ({
+export const personAsJson = (record: ContactRecord, unsubscribeUrl: UnsubscribeUrl): PersonAsJson => ({
   ...leadAsJson(record, unsubscribeUrl),
   state: record.state,
   state_since: isoTime(record.state_since),
 });
 
-export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
+export function exportedLead(record: ContactRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
   const firstVerifiedAt = timeOrNothing(record.first_verified_at);
@@ -306,7 +306,7 @@ const hashedName = (name: string): string =>
   name === '' ? '' : sha256(name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, ''));
 
 /** @throws {CommandFailure} */
-export function checkFormat(format: FormatName, state: LeadState): void {
+export function checkFormat(format: FormatName, state: ContactState): void {
   // Other programs' formats lack a state column, so unverified people would count as leads.
   if (state !== 'verified' && !FORMATS_WITH_STATE.includes(format))
     throw new CommandFailure(

@@ -1,6 +1,6 @@
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
-import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
+import { hasOwnAnswers, hasVariants, contactPages } from '#server/db/contacts/people.ts';
+import type { ContactFilter, ContactRecord, ContactState } from '#server/db/contacts/filter.ts';
 import { campaignOf, hintsOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
@@ -22,10 +22,10 @@ export type Written = { readonly text: string; readonly leadIds: readonly string
 export async function* selectLeads(
   db: Db,
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
-): AsyncGenerator<readonly LeadRecord[], void, void> {
+): AsyncGenerator<readonly ContactRecord[], void, void> {
   let remaining = limit;
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
-  for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
+  for await (const page of contactPages(db, state, { ...filter, attributionHolds })) {
     const chosen = page.values().filter(isFromThere).take(remaining).toArray();
     remaining -= chosen.length;
     yield chosen;
@@ -35,8 +35,8 @@ export async function* selectLeads(
 
 /** `attributionHolds` is a cheap first filter for SQL, which `isFromThere` completes. */
 export function originFilter({ state, source, campaign }: LeadSelection): {
-  readonly attributionHolds: LeadFilter['attributionHolds'];
-  readonly isFromThere: (person: Pick<LeadRecord, 'attribution'>) => boolean;
+  readonly attributionHolds: ContactFilter['attributionHolds'];
+  readonly isFromThere: (person: Pick<ContactRecord, 'attribution'>) => boolean;
 } {
   const isNamed = source !== undefined && state !== 'imported';
   return {
@@ -70,7 +70,7 @@ export async function* writeLeads(
   const { db } = service.database;
   const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   const unsubscribeUrl = unsubscribeUrlOf(service);
-  let lineOf = (record: LeadRecord) => `${JSON.stringify(personAsJson(record, unsubscribeUrl))}\n`;
+  let lineOf = (record: ContactRecord) => `${JSON.stringify(personAsJson(record, unsubscribeUrl))}\n`;
   if (format.kind === 'csv') {
     const columns = [...format.columns, ...(await ownColumnsOf(service, name, selection.state))];
     const link = format.hasLink ? unsubscribeUrl : () => '';
@@ -92,7 +92,7 @@ export async function* writeLeads(
 async function ownColumnsOf(
   service: Pick<Service, 'database' | 'campaign'>,
   name: FormatName,
-  state: LeadState,
+  state: ContactState,
 ): Promise<readonly Column[]> {
   const { db } = service.database;
   const { fields } = service.campaign.form;

@@ -1,7 +1,7 @@
 import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
-import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
+import type { ContactFilter, ContactRecord, ContactState } from '#server/db/contacts/filter.ts';
 import { hasNewsConsents } from '#server/db/contacts/people.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -13,8 +13,8 @@ import { readDay, startOfDay } from '#shared/days.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
-export type LeadSelection = LeadFilter & {
-  readonly state: LeadState;
+export type LeadSelection = ContactFilter & {
+  readonly state: ContactState;
   readonly source?: string | undefined;
   readonly campaign?: string | undefined;
   readonly limit?: number | undefined;
@@ -87,7 +87,7 @@ export const asTyped = (text: string): string =>
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
 const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
 
-export function shownPerson(record: LeadRecord): Person {
+export function shownPerson(record: ContactRecord): Person {
   const touches = record.attribution === null ? null : readAttribution(record.attribution);
   return {
     id: record.id,

@@ -38,7 +38,10 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
     .join('');
 }
 
-/** Compares in constant time, at least `atLeast` times, so timing reveals neither a match nor the number of candidates. */
+/**
+ * Compares all candidates in constant time, so timing reveals no match. If they are fewer than `atLeast`, it does the work of
+ * that many, so timing does not reveal their number either.
+ */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
   candidates: readonly Candidate[],

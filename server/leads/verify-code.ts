@@ -84,7 +84,7 @@ export async function verifyCode(
       const outcome = await enter(tx, code, counted, visitor, now, parts);
       // A right code uses up no attempt.
       if (outcome.type === 'verified' && counted.by === 'address') {
-        // The same flag as when it was counted, so that the same counter is reduced.
+        // `mayCompare` tells which of the two pairs of counters it was added to (limits.ts).
         await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
         if (counted.countedOnVerified !== undefined) await giveAttemptBack(tx, counted.countedOnVerified.id);
       }
@@ -129,8 +129,8 @@ type Counted = {
  * Decides which attempt is counted and which codes are compared:
  * - The browser has an open challenge with attempts left: its attempt, and the challenge's newest codes.
  * - Its attempts are used up: refused, if a code was mailed for this challenge.
- * - It has no challenge (another device, a stranger) or one without its own code: an attempt that all such browsers share, and
- *   the newest codes of the e-mail address.
+ * - It has no challenge (another device, a stranger), or one for which no code was mailed because the address had got one just
+ *   before: an attempt that all such browsers share, and the newest codes of the e-mail address.
  * - Its challenge is verified: as with no challenge, and also the code that it has entered, whose response may have been lost.
  */
 async function countEntry(

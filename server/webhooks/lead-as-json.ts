@@ -1,4 +1,4 @@
-import type { LeadRecord } from '#server/db/contacts/filter.ts';
+import type { ContactRecord } from '#server/db/contacts/filter.ts';
 import { readAttribution, sourceOf, type Attribution } from '#server/attribution/attribution.ts';
 import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -33,8 +33,8 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   readonly unsubscribe_url: string | null;
 };
 
-type Row = Omit<LeadRecord, 'state' | 'state_since' | 'consent_source'> &
-  Partial<Pick<LeadRecord, 'consent_source'>>;
+type Row = Omit<ContactRecord, 'state' | 'state_since' | 'consent_source'> &
+  Partial<Pick<ContactRecord, 'consent_source'>>;
 
 export const IMPORTED = 'import';
 

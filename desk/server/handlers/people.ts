@@ -15,8 +15,8 @@ import { lookForLostLeads } from '#desk/report/lost-leads.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import type { LeadRecord } from '#server/db/contacts/filter.ts';
-import { addressOfPerson, countVerified, findPerson, lookForPeople } from '#server/db/contacts/people.ts';
+import type { ContactRecord } from '#server/db/contacts/filter.ts';
+import { addressOfPerson, countVerified, findPerson, lookForContacts } from '#server/db/contacts/people.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
@@ -33,7 +33,7 @@ const PEOPLE_AT_ONCE = 50;
 export const people: Handler<typeof calls.people> = async ({ service, note }, { after, ...filter }) => {
   const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
   const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
-  const { found, next } = await lookForPeople(
+  const { found, next } = await lookForContacts(
     service.database.db,
     state,
     { ...selection, attributionHolds },
@@ -145,14 +145,14 @@ const newsConsentOf = ({
   news_consent_given_at: givenAt,
   news_consent_version: version,
   news_consent_text: text,
-}: LeadRecord) => (givenAt === null ? null : { text: text ?? '', givenAt: isoTime(givenAt), version });
+}: ContactRecord) => (givenAt === null ? null : { text: text ?? '', givenAt: isoTime(givenAt), version });
 
 function consentOf({
   consent_source: source,
   consent_given_at: givenAt,
   consent_version: version,
   consent_text: text,
-}: LeadRecord) {
+}: ContactRecord) {
   const at = givenAt === null ? null : isoTime(givenAt);
   if (source !== null) return { text: importedConsentText(source), givenAt: at, version: null };
   return version === null ? null : { text: text ?? '', givenAt: at, version };

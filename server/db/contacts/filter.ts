@@ -10,13 +10,13 @@ import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
  * `verified`: verified by this site and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: no code
  * entered yet. `imported`: from another tool.
  */
-export const LEAD_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
-export type LeadState = (typeof LEAD_STATES)[number];
+export const CONTACT_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
+export type ContactState = (typeof CONTACT_STATES)[number];
 
-export type LeadRecord = LeadAnswers & {
+export type ContactRecord = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  readonly state: LeadState;
+  readonly state: ContactState;
   readonly state_since: number;
   readonly first_verified_at: number | null;
   readonly last_verified_at: number | null;
@@ -34,7 +34,7 @@ export type LeadRecord = LeadAnswers & {
   readonly news_consent_text: string | null;
 };
 
-export type LeadFilter = {
+export type ContactFilter = {
   /** Milliseconds since 1970, inclusive. */
   readonly since?: number | undefined;
   /** Milliseconds since 1970, exclusive. */
@@ -54,20 +54,20 @@ export type LeadFilter = {
 };
 
 /** Few rows may match, so an unlimited statement would scan a long table. */
-export const isNarrow = (filter: LeadFilter): boolean =>
+export const isNarrow = (filter: ContactFilter): boolean =>
   Object.entries(filter).some(
     ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
   );
 
 /** Returns a function that checks what SQL cannot. */
-export function exactCheck({ search, answer }: LeadFilter): (person: LeadRecord) => boolean {
+export function exactCheck({ search, answer }: ContactFilter): (person: ContactRecord) => boolean {
   const holds = search === undefined ? () => true : holdsText(search);
   const answers = answer === undefined ? () => true : hasAnswered(answer);
   return (person) => holds(person) && answers(person);
 }
 
 /** Returns conditions for the alias `person`. They may also match unwanted people, whom {@link exactCheck} removes. */
-export function sqlConditions(filter: LeadFilter): readonly RawBuilder<unknown>[] {
+export function sqlConditions(filter: ContactFilter): readonly RawBuilder<unknown>[] {
   const { flag, search, domain, answer, attributionHolds } = filter;
   const column = (name: string) => sql.ref(`person.${name}`);
   const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
@@ -95,13 +95,16 @@ function spellings(email: string): readonly string[] {
   return email.includes('xn--') ? [email, email.slice(0, at) + domainToUnicode(email.slice(at))] : [email];
 }
 
-function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | 'company'>) => boolean {
+function holdsText(text: string): (person: Pick<ContactRecord, 'email' | 'name' | 'company'>) => boolean {
   const wanted = folded(text);
   return ({ email, name, company }) =>
     [...spellings(email), name, company].some((value) => folded(value).includes(wanted));
 }
 
-function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (person: LeadRecord) => boolean {
+function hasAnswered({
+  field,
+  text,
+}: NonNullable<ContactFilter['answer']>): (person: ContactRecord) => boolean {
   const wanted = folded(text);
   return ({ answers }) => folded(displayedAnswer(readAnswers(answers)[field]?.answer)).includes(wanted);
 }

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { lookForPeople, leadPages } from '#server/db/contacts/people.ts';
+import { lookForContacts, contactPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
@@ -20,13 +20,13 @@ for (const engine of ENGINES)
       });
       await db.insertInto('leads').values(leads).execute();
       const span = { since: NOW - DAY_MS, until: NOW + DAY_MS };
-      const listed = async (filter: Parameters<typeof leadPages>[2]) =>
-        valuesOf((await Array.fromAsync(leadPages(db, 'verified', filter))).flat(), 'id');
+      const listed = async (filter: Parameters<typeof contactPages>[2]) =>
+        valuesOf((await Array.fromAsync(contactPages(db, 'verified', filter))).flat(), 'id');
       const [, ...ids] = valuesOf(leads, 'id');
       assert.deepEqual(await listed(span), ids);
       assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
-      const { found: people } = await lookForPeople(db, 'verified', span, {
+      const { found: people } = await lookForContacts(db, 'verified', span, {
         from: null,
         most: 120,
         forMs: 10_000,

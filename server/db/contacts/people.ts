@@ -5,9 +5,9 @@ import {
   exactCheck,
   isNarrow,
   sqlConditions,
-  type LeadFilter,
-  type LeadRecord,
-  type LeadState,
+  type ContactFilter,
+  type ContactRecord,
+  type ContactState,
 } from '#server/db/contacts/filter.ts';
 import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
@@ -28,14 +28,14 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 const PAGE_SIZE = 100;
 
 /**
- * Lists people by the time they entered the state, oldest first unless the filter says otherwise.
+ * Lists people by the time of their row, oldest first unless the filter says otherwise.
  * @returns pages with at least one person
  */
-export async function* leadPages(
+export async function* contactPages(
   db: Db,
-  state: LeadState,
-  asked: LeadFilter,
-): AsyncGenerator<readonly LeadRecord[], void, void> {
+  state: ContactState,
+  asked: ContactFilter,
+): AsyncGenerator<readonly ContactRecord[], void, void> {
   const filter = asStored(asked);
   const { since, until, newestFirst = false } = filter;
   const { table } = STATES[state];
@@ -55,17 +55,17 @@ export async function* leadPages(
  * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the time of
  * `next` was checked.
  */
-export async function lookForPeople(
+export async function lookForContacts(
   db: Db,
-  state: LeadState,
-  asked: LeadFilter,
+  state: ContactState,
+  asked: ContactFilter,
   options: {
     readonly from: string | null;
-    readonly isWanted?: (person: LeadRecord) => boolean;
+    readonly isWanted?: (person: ContactRecord) => boolean;
     readonly most: number;
     readonly forMs: number;
   },
-): Promise<LookBack<LeadRecord>> {
+): Promise<LookBack<ContactRecord>> {
   const { from, isWanted = () => true, ...limits } = options;
   const filter = asStored(asked);
   const read = async (where: RawBuilder<unknown>) =>
@@ -96,7 +96,7 @@ const MOST_SUPPRESSIONS = 10_000;
  */
 export async function countVerified(
   db: Db,
-  { since, until }: LeadFilter,
+  { since, until }: ContactFilter,
 ): Promise<{ readonly atMost: number; readonly verified: number | null }> {
   const { begin, end } = idsBetween(since, until);
   const leads = db
@@ -114,9 +114,9 @@ export async function countVerified(
   return { atMost, verified: atMost - suppressed };
 }
 
-export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
+export const hasOwnAnswers = (db: Db, state: ContactState): Promise<boolean> => hasAny(db, state, 'answers');
 
-export const hasVariants = async (db: Db, state: LeadState): Promise<boolean> =>
+export const hasVariants = async (db: Db, state: ContactState): Promise<boolean> =>
   state !== 'imported' && hasAny(db, state, 'variant');
 
 export const hasNewsConsents = (db: Db): Promise<boolean> =>
@@ -127,7 +127,7 @@ export const hasNewsConsents = (db: Db): Promise<boolean> =>
       .where(sql<boolean>`purpose = 'news'`),
   );
 
-async function hasAny(db: Db, state: LeadState, column: 'answers' | 'variant'): Promise<boolean> {
+async function hasAny(db: Db, state: ContactState, column: 'answers' | 'variant'): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
   `.execute(db);
@@ -137,7 +137,7 @@ async function hasAny(db: Db, state: LeadState, column: 'answers' | 'variant'): 
 const wholeAddress = (search: string | undefined): string | null =>
   search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
 
-const asStored = (filter: LeadFilter): LeadFilter => {
+const asStored = (filter: ContactFilter): ContactFilter => {
   const address = wholeAddress(filter.search);
   return address === null ? filter : { ...filter, search: address };
 };
@@ -206,7 +206,7 @@ const isExportedIn = ({ name, at }: ExportRun) =>
 
 const COMMON = sql`person.id, person.email, person.name, person.company, person.answers`;
 
-type PeopleOfState = {
+type ContactsOfState = {
   readonly table: 'leads' | 'submissions' | 'imported_leads';
   /** Column with the time of the row, which its ID contains. */
   readonly column: string;
@@ -216,8 +216,9 @@ type PeopleOfState = {
   readonly isInState: RawBuilder<unknown>;
 };
 
-const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
+const STATES: Readonly<Record<ContactState, ContactsOfState>> = {
   verified: { ...LEADS, isInState: sql`not (${isSuppressed})` },
+  // Listed by the time of their verification too, because pages follow the IDs of leads.
   suppressed: { ...LEADS, isInState: isSuppressed },
   unverified: {
     table: 'submissions',
@@ -244,11 +245,11 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
 
 async function readPeople(
   db: Db,
-  state: LeadState,
-  filter: LeadFilter,
+  state: ContactState,
+  filter: ContactFilter,
   where: RawBuilder<unknown>,
   { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
-): Promise<readonly LeadRecord[]> {
+): Promise<readonly ContactRecord[]> {
   const { table, column, from, columns, isInState } = STATES[state];
   const { since, until, flag, news, missingIn, exportedIn, attributionHolds } = filter;
   if (table === 'imported_leads' && (flag !== undefined || attributionHolds !== undefined)) return [];
@@ -265,14 +266,14 @@ async function readPeople(
     ...(news === undefined ? [] : [sql`news.id is not null`]),
     ...sqlConditions(filter),
   ];
-  const { rows } = await sql<LeadRecord>`
+  const { rows } = await sql<ContactRecord>`
     select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
     where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
   `.execute(db);
   return rows.filter(exactCheck(filter));
 }
 
-/** All functions use this order, so an ID found by one is found by the others. */
+/** All functions use this order, so an ID found by one is found by the others. A new form of the same person changes no ID. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
@@ -300,7 +301,7 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
 }
 
 /** @returns the person in the first matching state, including suppressed people */
-export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+export async function findPerson(db: Db, email: string): Promise<ContactRecord | undefined> {
   for (const state of BY_WEIGHT) {
     const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
     if (person !== undefined) return person;
@@ -314,14 +315,14 @@ const BY_WEIGHT = [
   'suppressed',
   'imported',
   'unverified',
-] as const satisfies readonly LeadState[];
+] as const satisfies readonly ContactState[];
 
 /** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
 export async function lockLeadRecord(
   tx: Db,
   id: string,
-): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
-  const { rows } = await sql<LeadRecord>`
+): Promise<Omit<ContactRecord, 'state' | 'state_since'> | undefined> {
+  const { rows } = await sql<ContactRecord>`
     select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('person.id')} = ${id}
     ${isOnPostgres(tx) ? sql`for update of ${sql.ref('person')}` : sql``}
   `.execute(tx);
