@@ -13,32 +13,20 @@ export function startWakeLoop(parts: {
 }): WakeLoop {
   const { pollMs, work, onError } = parts;
   let stopping = false;
-  let awake = false;
-  let wakeUp: () => void = () => {};
-  const wake = () => {
-    awake = true;
-    wakeUp();
-  };
-  const rest = () =>
-    new Promise<void>((resolve) => {
-      if (awake) return resolve();
-      const timer = setTimeout(resolve, pollMs);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  let sleep = new AbortController();
   const run = async (): Promise<void> => {
     while (!stopping) {
-      awake = false;
+      sleep = new AbortController();
       try {
         await work();
       } catch (error) {
         onError(error);
       }
-      await rest();
+      // Rejects when woken, even if that was during the round.
+      await wait(pollMs, undefined, { signal: sleep.signal }).catch(() => {});
     }
   };
+  const wake = () => sleep.abort();
   const running = run();
   return {
     wake,
