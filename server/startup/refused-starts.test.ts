@@ -48,7 +48,7 @@ async function refusal(folder: string, env: Env, command: readonly string[] = [M
 function copyStart(folder: string, dependencies = {}): { readonly start: string; readonly main: string } {
   const server = path.join(folder, 'server');
   for (const room of ['platform', 'startup']) mkdirSync(path.join(server, room), { recursive: true });
-  const platform = ['checked-start.js', 'collect-garbage.ts', 'system-errors.ts'];
+  const platform = ['checked-start.js', 'system-errors.ts'];
   for (const file of ['start.js', ...platform.map((name) => `platform/${name}`)])
     copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(server, file));
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
