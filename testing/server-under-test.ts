@@ -101,12 +101,24 @@ async function startServer({
       random: () => 0.5,
       logger: createLogger('debug', { write: (line: string) => void logLines.push(line) }),
       database: givenDatabase,
-      onMailEvent: (event) => mailEvents.push(event),
-      onWebhook: (outcome) => webhookOutcomes.push(outcome),
-      onBreakerOpened: (reason) => breakerReasons.push(reason),
     },
   );
   const { config, campaign, database, metrics } = service;
+  const { mail, webhook, breakerOpened } = metrics;
+  Object.assign(metrics, {
+    mail: (event: MailEvent) => {
+      mail(event);
+      mailEvents.push(event);
+    },
+    webhook: (outcome: WebhookOutcome) => {
+      webhook(outcome);
+      webhookOutcomes.push(outcome);
+    },
+    breakerOpened: (reason: string) => {
+      breakerOpened(reason);
+      breakerReasons.push(reason);
+    },
+  });
   service.startSending();
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),

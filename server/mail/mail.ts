@@ -32,7 +32,7 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly close: () => void;
 };
 
-export type MailParts = {
+type MailParts = {
   readonly config: Config;
   readonly campaign: Campaign;
   readonly secrets: Secrets;

@@ -16,7 +16,7 @@ import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
 import { campaignFolderOf, distFolder, newestRelease } from '#server/http/releases.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
-import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
+import { openMail, type OpenMail } from '#server/mail/mail.ts';
 import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
@@ -28,7 +28,7 @@ import {
   explainFileFailure,
   orRefuse,
 } from '#server/startup/why-the-start-failed.ts';
-import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
+import { createWebhooks, type Webhooks } from '#server/webhooks/webhooks.ts';
 
 const NEWER_DATABASE =
   'The database was used by a newer version of this software. This version can run the site with it, but use the newer version for desk commands.';
@@ -68,9 +68,6 @@ export type ServiceReplacements = {
    * Accepts a database that a newer version has used. The service works with it, but cannot erase or move unknown columns.
    */
   readonly mayBeNewer?: boolean;
-  readonly onMailEvent?: MailParts['onOutcome'];
-  readonly onWebhook?: WebhooksParts['onOutcome'];
-  readonly onBreakerOpened?: (reason: BreakerReason) => void;
 };
 
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
@@ -174,10 +171,7 @@ async function openParts(
   const webhooks = createWebhooks({
     ...given,
     campaign,
-    onOutcome: (outcome) => {
-      metrics.webhook(outcome);
-      replacements.onWebhook?.(outcome);
-    },
+    onOutcome: (outcome) => metrics.webhook(outcome),
   });
   const mailFolder = path.join(dataFolder, 'mail');
   const mail = await orRefuse(
@@ -188,10 +182,7 @@ async function openParts(
         folder: mailFolder,
         onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${asSeenFromHere(file)})`),
         onLeadBounced: (tx, bounce) => webhooks.queue(tx, { ...bounce, type: 'lead.bounced' }),
-        onOutcome: (outcome) => {
-          metrics.mail(outcome);
-          replacements.onMailEvent?.(outcome);
-        },
+        onOutcome: (outcome) => metrics.mail(outcome),
       }),
     (error) => explainFileFailure(error, mailFolder, 'Grant this user permission, or set SMTP_URL.'),
   );
@@ -205,7 +196,6 @@ async function openParts(
       'THE LIST-BOMB BREAKER OPENED: new codes need a proof of work for the next ten minutes.',
     );
     metrics.breakerOpened(reason);
-    replacements.onBreakerOpened?.(reason);
     mail
       .queueBreakerNotice(reason)
       .catch((error: unknown) =>

@@ -34,7 +34,7 @@ export type Webhooks = {
 
 type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
 
-export type WebhooksParts = {
+type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
   readonly campaign: Pick<Campaign, 'form' | 'consent'>;
   readonly secrets: Secrets;
