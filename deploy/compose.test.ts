@@ -44,7 +44,7 @@ describe('Docker Compose', () => {
       Object.entries(services.page.environment ?? {}).map(([name, value]) => [name, fillIn(value)]),
     );
     const ours = Object.entries({ ...example, ...environment }).filter(([name]) => isSettingName(name));
-    const config = readConfig({ ...Object.fromEntries(ours), APP_SECRET: 'x'.repeat(44) });
+    const config = readConfig({ ...Object.fromEntries(ours), APP_SECRET: 'x'.repeat(44) }, '/');
     assert.equal(config.type, 'config', JSON.stringify(config));
     const unknown = Object.keys({ ...example, ...environment }).filter((name) => !isSettingName(name));
     assert.deepEqual(unknown, ['GUIDE_HOST', 'GUIDE_WORDS', 'POSTGRES_PASSWORD']);

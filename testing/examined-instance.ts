@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { readConfig, resolvePaths } from '#server/settings/settings.ts';
+import { readConfig } from '#server/settings/settings.ts';
 import { examineBackup, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
 import { examineClock, examineDamage, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
@@ -74,11 +74,11 @@ export const patientOf = (
   env: Readonly<Record<string, string>>,
   campaignFolder = TEST_CAMPAIGN,
 ): Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'> => {
-  const read = readConfig(env);
+  const read = readConfig(env, folder);
   return {
     settings:
       read.type === 'config'
-        ? { type: 'settings', config: resolvePaths(read.config, folder), folder, warnings: read.warnings }
+        ? { type: 'settings', config: read.config, folder, warnings: read.warnings }
         : { type: 'mistakes', mistakes: [...read.mistakes] },
     campaignFolder,
     dnsServers,

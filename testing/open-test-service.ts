@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
-import { readConfig, resolvePaths } from '#server/settings/settings.ts';
+import { readConfig } from '#server/settings/settings.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createLogger } from '#server/log/logger.ts';
 import {
@@ -12,11 +12,11 @@ import {
 } from '#server/startup/service.ts';
 
 function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
-  const settings = readConfig({ TIME_ZONE: 'UTC', ...env });
+  const settings = readConfig({ TIME_ZONE: 'UTC', ...env }, folder);
   assert(settings.type === 'config', JSON.stringify(settings));
   const { config, warnings } = settings;
   const campaign = env['CAMPAIGN_FOLDER'] === undefined ? testCampaign() : campaignIn(env['CAMPAIGN_FOLDER']);
-  return { config: resolvePaths(config, folder), folder, warnings, campaign };
+  return { config, folder, warnings, campaign };
 }
 
 function campaignIn(folder: string): Campaign {

@@ -140,7 +140,7 @@ describe('mail account checks', () => {
 describe('sample mail', () => {
   const to = 'ada@example.com';
   const send = async (env: Readonly<Record<string, string>>, folder = '/no/such/folder') => {
-    const read = readConfig({ MAIL_FROM: 'Guide <guide@example.com>', ...env });
+    const read = readConfig({ MAIL_FROM: 'Guide <guide@example.com>', ...env }, '/');
     assert(read.type === 'config');
     const { signal } = new AbortController();
     const { state, sentence } = await sendSample(read.config, { to, title: 'Guide & Co', folder, signal });

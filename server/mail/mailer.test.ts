@@ -179,7 +179,7 @@ it('mail is sent from the sender in MAIL_FROM', async () => {
     'guide@example.org',
     'Anna’s “best” Führer: für alle, die noch nie einen Führer gelesen haben',
   ]) {
-    const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` });
+    const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` }, '/');
     assert(read.type === 'config', name);
     using mailer = mailerFor(inbox.url, read.config);
     await send(mailer);

@@ -10,7 +10,7 @@ import { errorCode } from '#server/platform/system-errors.ts';
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/connection-urls.ts';
 import { isSettingName, SETTING_NAMES, type SettingName } from '#server/settings/settings-table.ts';
-import { type Config, readConfig, resolvePaths, serverTimeZone } from '#server/settings/settings.ts';
+import { type Config, readConfig, serverTimeZone } from '#server/settings/settings.ts';
 import { isTimeZone } from '#shared/days.ts';
 import { orNull } from '#shared/or-null.ts';
 
@@ -41,7 +41,7 @@ export function readSettings(
   const name = folder === PROJECT_FOLDER ? '.env' : file;
   const read = restored === undefined ? readEnvFile(file, name) : readEnvText(restored, name);
   const env = { ...read.values, ...process.env };
-  const result = readConfig(env);
+  const result = readConfig(env, folder);
   const place = (message: string): Mistake => {
     const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
     const line = process.env[setting] === undefined ? read.lines.get(setting) : undefined;
@@ -60,7 +60,7 @@ export function readSettings(
     return { type: 'mistakes', mistakes: inOrderOfLines(mistakes) };
   return {
     type: 'settings',
-    config: resolvePaths(result.config, folder),
+    config: result.config,
     folder,
     warnings: inOrderOfLines([...read.warnings, ...result.warnings.map(place)]),
   };

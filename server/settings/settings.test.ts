@@ -5,19 +5,21 @@ import { it } from 'node:test';
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
 import type { DeskUser } from '#server/settings/setting-values.ts';
-import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
+import { type Config, readConfig } from '#server/settings/settings.ts';
 
 type Env = Readonly<Record<string, string>>;
 
+const FOLDER = '/srv/page';
+
 const read = (env: Env) => {
-  const result = readConfig(env);
+  const result = readConfig(env, FOLDER);
   assert(result.type === 'config', JSON.stringify(result));
   return result;
 };
 const configOf = (env: Env): Config => read(env).config;
 
 const mistakesOf = (env: Env): readonly string[] => {
-  const result = readConfig(env);
+  const result = readConfig(env, FOLDER);
   assert(result.type === 'mistakes');
   return result.mistakes;
 };
@@ -66,7 +68,7 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0/' }, WITH_PATH],
   [{ ...SAME_PORT, LISTEN_FDS: '1' }, {}],
   [{ PORT: '0', METRICS_PORT: '0' }, {}],
-  [{ DATABASE_URL: 'file:./data/leads.db' }, sqliteAt('./data/leads.db')],
+  [{ DATABASE_URL: 'file:./data/leads.db' }, sqliteAt(`${FOLDER}/data/leads.db`)],
   [{ DATABASE_URL: 'file:/var/lib/leads.db' }, sqliteAt('/var/lib/leads.db')],
   [{ DATABASE_URL: 'file:///var/lib/leads.db' }, sqliteAt('/var/lib/leads.db')],
   [{ APP_SECRET: `${'n'.repeat(32)}, ${'o'.repeat(40)}` }, { appSecrets: ['n'.repeat(32), 'o'.repeat(40)] }],
@@ -295,7 +297,7 @@ it('settings default to a local site with a file database and no mail account', 
     publicUrl: 'http://localhost:3000',
     basePath: '',
     secure: false,
-    database: { engine: 'sqlite', file: './data/leads.db' },
+    database: { engine: 'sqlite', file: `${FOLDER}/data/leads.db` },
     mail: { kind: 'files' },
     mailFrom: null,
     bounceDomain: null,
@@ -379,16 +381,18 @@ it('a mail login in clear text is allowed only if SMTP_URL permits it', () => {
 
 it('file names in settings are relative to the instance folder', () => {
   const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
-  const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
-  const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
+  const { database, mail } = configOf({ SMTP_URL: 'smtp://localhost', ...DKIM });
   assert.deepEqual(database, { engine: 'sqlite', file: '/srv/page/data/leads.db' });
   assert.equal(mail.kind === 'smtp' && mail.dkim?.privateKeyFile, '/srv/page/dkim.pem');
-  assert.deepEqual(inFull({ DATABASE_URL: 'file:/var/lib/leads.db' }).database, {
+  assert.deepEqual(configOf({ DATABASE_URL: 'file:/var/lib/leads.db' }).database, {
     engine: 'sqlite',
     file: '/var/lib/leads.db',
   });
-  assert.deepEqual(inFull(postgres('//user@a:5433/leads?sslmode=verify-full&sslrootcert=ca.pem')).database, {
-    engine: 'postgres',
-    url: 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
-  });
+  assert.deepEqual(
+    configOf(postgres('//user@a:5433/leads?sslmode=verify-full&sslrootcert=ca.pem')).database,
+    {
+      engine: 'postgres',
+      url: 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
+    },
+  );
 });

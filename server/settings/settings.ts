@@ -1,7 +1,6 @@
 import path from 'node:path';
 
 import { LEAD_EVENT_TYPES } from '#server/platform/lead-event-types.ts';
-import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { databaseWarnings, resolveDatabase, smtpWarnings } from '#server/settings/connection-urls.ts';
 import { mistakesAcrossSettings } from '#server/settings/rules-across-settings.ts';
 import type { DeskUser, Environment } from '#server/settings/setting-values.ts';
@@ -46,8 +45,11 @@ export type ConfigResult =
       readonly mistakes: readonly string[];
     };
 
-/** Reads the settings. Empty values count as unset. */
-export function readConfig(env: Environment): ConfigResult {
+/**
+ * Reads the settings. Empty values count as unset.
+ * @param folder where relative paths start
+ */
+export function readConfig(env: Environment, folder: string): ConfigResult {
   const texts: Partial<Record<SettingName, string>> = {};
   const values: Partial<Record<SettingName, unknown>> = {};
   const mistakes: string[] = [];
@@ -63,14 +65,14 @@ export function readConfig(env: Environment): ConfigResult {
   }
   mistakes.push(...mistakesAcrossSettings({ texts, values: values as Partial<SettingValues>, env }));
   if (mistakes.length > 0) return { type: 'mistakes', mistakes };
-  const config = configFrom(values as SettingValues);
+  const config = configFrom(values as SettingValues, folder);
   const mailWarnings = config.mail.kind === 'smtp' ? smtpWarnings(config.mail.url) : [];
   const warnings = [...mailWarnings, ...databaseWarnings('DATABASE_URL', config.database)];
   return { type: 'config', config, warnings };
 }
 
 /** In limits, 0 means no limit. */
-function configFrom(values: SettingValues) {
+function configFrom(values: SettingValues, folder: string) {
   const publicUrl = new URL(values.PUBLIC_URL ?? `http://localhost:${values.PORT}`);
   const basePath = publicUrl.pathname.replace(/\/$/, '');
   return {
@@ -82,8 +84,8 @@ function configFrom(values: SettingValues) {
     basePath,
     /** Turns on HSTS and Secure, prefixed cookies. */
     secure: publicUrl.protocol === 'https:',
-    database: values.DATABASE_URL,
-    mail: mailConfigOf(values),
+    database: resolveDatabase(values.DATABASE_URL, folder),
+    mail: mailConfigOf(values, folder),
     /** Null means the product title at the host of PUBLIC_URL, which mail servers will distrust. */
     mailFrom: values.MAIL_FROM ?? null,
     /** Domain of the return paths. Null means the e-mail address of MAIL_FROM. */
@@ -145,25 +147,20 @@ export function serverTimeZone(): string {
   return isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
-function mailConfigOf(values: SettingValues): MailConfig {
+function mailConfigOf(values: SettingValues, folder: string): MailConfig {
   const { SMTP_URL, DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE } = values;
   if (SMTP_URL === undefined) return { kind: 'files' };
   const dkim =
     DKIM_DOMAIN !== undefined && DKIM_SELECTOR !== undefined && DKIM_PRIVATE_KEY_FILE !== undefined
-      ? { domainName: DKIM_DOMAIN, keySelector: DKIM_SELECTOR, privateKeyFile: DKIM_PRIVATE_KEY_FILE }
+      ? {
+          domainName: DKIM_DOMAIN,
+          keySelector: DKIM_SELECTOR,
+          privateKeyFile: path.resolve(folder, DKIM_PRIVATE_KEY_FILE),
+        }
       : null;
   return { kind: 'smtp', url: SMTP_URL, dkim };
 }
 
 function deskConfigOf({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConfig | null {
   return DESK_URL === undefined ? null : { url: DESK_URL, port: DESK_PORT, people: DESK_PEOPLE ?? new Map() };
-}
-
-/** Relative paths start at the instance folder. */
-export function resolvePaths(config: Config, folder: string): Config {
-  const { mail } = config;
-  const database: DatabaseAddress = resolveDatabase(config.database, folder);
-  if (mail.kind === 'files' || mail.dkim === null) return { ...config, database };
-  const dkim = { ...mail.dkim, privateKeyFile: path.resolve(folder, mail.dkim.privateKeyFile) };
-  return { ...config, database, mail: { ...mail, dkim } };
 }
