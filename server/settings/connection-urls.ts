@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { unlessWrong, type Environment, type ReadSetting } from '#server/settings/setting-values.ts';
 import { orNull } from '#shared/or-null.ts';
@@ -58,13 +58,15 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
       : { ...database, file: path.resolve(folder, database.file) };
   const files = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => parametersOf(database.url).has(name));
   if (files.length === 0) return database;
-  const url = withParameters(database.url, (parameters) => {
-    for (const name of files)
-      // libpq's name for the system's certificate authorities, which are trusted anyway.
-      if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
-      else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
-  });
-  return { ...database, url };
+  const [address = '', query = ''] = database.url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  for (const name of files)
+    // libpq's name for the system's certificate authorities, which are trusted anyway.
+    if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
+    else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
+  if (parameters.size === 0) return { ...database, url: address };
+  // libpq does not read "+" as a space.
+  return { ...database, url: `${address}?${String(parameters).replaceAll('+', '%20')}` };
 }
 
 /** Characters that must be encoded in a user or password (RFC 3986, section 2.1). */
