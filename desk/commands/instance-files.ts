@@ -7,7 +7,7 @@ import { brokenLink, filesIn } from '#server/campaign/campaign-folder.ts';
 import type { BackupFile } from '#server/db/backup/backup-files.ts';
 import { flushToDisk, makePrivateFolder } from '#server/platform/files.ts';
 import { readCampaignFolder, readEnvText, settingsText, type Settings } from '#server/settings/env-file.ts';
-import { secretFileIn, secretFolderOf } from '#server/startup/service.ts';
+import { secretFileOf } from '#server/startup/service.ts';
 
 const WORDS = 'campaign/';
 const SECRET = 'app-secret';
@@ -42,9 +42,7 @@ export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] 
 
 /** Returns null if APP_SECRET is set, because the file is then not used. */
 const secretPlaceOf = ({ config, folder }: Settings): string | null =>
-  config.appSecrets.length > 0
-    ? null
-    : secretFileIn(secretFolderOf(config.database, path.join(folder, 'data')));
+  config.appSecrets.length > 0 ? null : secretFileOf(config.database, folder);
 
 const dkimPlaceOf = ({ config: { mail } }: Settings): string | null =>
   mail.kind === 'smtp' && mail.dkim ? mail.dkim.privateKeyFile : null;

@@ -10,7 +10,7 @@ import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Look } from '#server/db/health.ts';
 import { describeOpenToOthers } from '#server/platform/files.ts';
-import { filesOpenToOthers, secretFolderOf } from '#server/startup/service.ts';
+import { dataFolderOf, filesOpenToOthers, secretFileOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
@@ -34,9 +34,6 @@ export async function examineDisk(database: Config['database'], folder: string):
     : [ours, disk.note('The disk of the PostgreSQL server was not checked.')];
 }
 
-const dataFolderOf = (database: Config['database'], folder: string): string =>
-  secretFolderOf(database, path.join(folder, 'data'));
-
 export function judgeRoom(folder: string, freeBytes: number): Finding {
   const free =
     freeBytes >= LOW_BYTES
@@ -52,7 +49,7 @@ export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
 ): Findings {
-  const file = path.join(dataFolderOf(config.database, folder), 'app-secret');
+  const file = secretFileOf(config.database, folder);
   const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
   if (kept?.type === 'unusable') return secret.problem(kept.sentence);
   if (kept?.type === 'missing')
@@ -73,9 +70,8 @@ export function examineSecret(
 }
 
 export function examineFiles(config: Config, folder: string): Findings {
-  const secretFolder = dataFolderOf(config.database, folder);
-  const open = filesOpenToOthers(config, secretFolder);
-  const kept = [...new Set([folder, secretFolder])].flatMap((place) =>
+  const open = filesOpenToOthers(config, folder);
+  const kept = [...new Set([folder, dataFolderOf(config.database, folder)])].flatMap((place) =>
     namesIn(place)
       .filter((name) => /\.before-\d{8}T/.test(name))
       .map((name) => path.join(place, name)),

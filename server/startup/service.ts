@@ -161,8 +161,8 @@ async function openParts(
       await keepConsentWording(db, { ...consent.news, purpose: 'news', now: clock() });
   }
 
-  const secretFolder = secretFolderOf(config.database, dataFolder);
-  const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
+  const secretFile = secretFileOf(config.database, folder);
+  const { secrets, warning } = await openSecrets(db, { config, file: secretFile, now: clock() });
   await keepChainSigned(db, secrets, clock());
 
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
@@ -228,7 +228,7 @@ async function openParts(
       ...warnings,
       ...(warning === null ? [] : [warning]),
       ...(newerMigrations.length === 0 ? [] : [NEWER_DATABASE]),
-      ...filesOpenToOthers(config, secretFolder).map(describeOpenToOthers),
+      ...filesOpenToOthers(config, folder).map(describeOpenToOthers),
     ],
     startSending: () => {
       mail.start();
@@ -263,14 +263,20 @@ async function openMigrated(
   return { database, newerMigrations };
 }
 
-/** With PostgreSQL, APP_SECRET is required, so no secret file exists. */
-export const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
-  database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
+/** The folder of the database file and the files beside it. */
+export const dataFolderOf = (database: Config['database'], folder: string): string =>
+  database.engine === 'sqlite' && database.file !== ':memory:'
+    ? path.dirname(database.file)
+    : path.join(folder, 'data');
 
-export function filesOpenToOthers({ database, mail }: Config, secretFolder: string): string[] {
+/** With PostgreSQL, APP_SECRET is required, so no secret file exists. */
+export const secretFileOf = (database: Config['database'], folder: string): string =>
+  path.join(dataFolderOf(database, folder), 'app-secret');
+
+export function filesOpenToOthers({ database, mail }: Config, folder: string): string[] {
   const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
   if (database.engine === 'sqlite' && database.file !== ':memory:') {
-    names.push(secretFolder, database.file, secretFileIn(secretFolder));
+    names.push(dataFolderOf(database, folder), database.file, secretFileOf(database, folder));
   }
   return openToOthers(names);
 }
@@ -299,25 +305,23 @@ const describeSecretUnfit = (file: string, what: 'missing' | 'other'): string =>
  */
 async function openSecrets(
   db: Db,
-  { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
+  { config, file, now }: { config: Pick<Config, 'appSecrets'>; file: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
   // The database is read first: otherwise another process could write the file and register its secret in between, and the file
   // would seem to be missing.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
-    config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],
+    config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(file, known.length > 0)],
   );
   const ids = secrets.map(({ id }) => id);
   const isOther = known.length > 0 && !ids.some((id) => known.includes(id));
   // APP_SECRET is deliberate; a file can belong to another instance, as after a restore elsewhere.
-  if (isOther && config.appSecrets.length === 0)
-    throw new CannotOpen(describeSecretUnfit(secretFileIn(folder), 'other'));
+  if (isOther && config.appSecrets.length === 0) throw new CannotOpen(describeSecretUnfit(file, 'other'));
   await rememberSecretIds(db, ids, now);
   return { secrets, warning: isOther ? OTHER_SECRET : null };
 }
 
-async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
-  const file = secretFileIn(folder);
+async function keptSecret(file: string, databaseKnowsOne: boolean): Promise<string> {
   const explain = (error: unknown) =>
     explainFileFailure(error, file, 'Grant this user permission, or set APP_SECRET.');
   const kept = await orRefuse(() => readSecretFile(file), explain);
@@ -326,5 +330,3 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   if (databaseKnowsOne) throw new CannotOpen(describeSecretUnfit(file, 'missing'));
   return orRefuse(() => makeSecretFile(file), explain);
 }
-
-export const secretFileIn = (folder: string): string => path.join(folder, 'app-secret');
