@@ -603,8 +603,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'a full disk costs log lines and new forms, never the page',
     fault: 'let the log throw',
     file: 'server/log/log-output.ts',
-    find: '      done(error as NodeJS.ErrnoException, 0);\n      return;\n',
-    replace: '      throw error;\n',
+    find: '    done(error as NodeJS.ErrnoException, 0);\n    return;\n',
+    replace: '    throw error;\n',
     tests: ['server/log/log-output.test.ts'],
   },
   {

@@ -24,7 +24,7 @@ type Put = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: 
 
 /** @param onLost called when lines were lost and writing works again; it may log a line in their place */
 export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
-  const put = open(STANDARD_OUTPUT);
+  const put = chooseWay();
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let inHand: Buffer | null = null;
@@ -52,18 +52,17 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     if (chunk === null) return;
     put(chunk, (error, written) => {
       if (error !== null) {
-        retry = setTimeout(tryAgain, error.code === 'EAGAIN' ? TRY_AGAIN_SOON_MS : TRY_AGAIN_MS).unref();
+        const waitMs = error.code === 'EAGAIN' ? TRY_AGAIN_SOON_MS : TRY_AGAIN_MS;
+        retry = setTimeout(() => {
+          retry = null;
+          putInHand();
+        }, waitMs).unref();
         return;
       }
       inHand = written < chunk.length ? chunk.subarray(written) : takeChunk();
       takeLinesAgain();
       putInHand();
     });
-  };
-
-  const tryAgain = (): void => {
-    retry = null;
-    putInHand();
   };
 
   const takeLinesAgain = (): void => {
@@ -103,31 +102,26 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   };
 }
 
-function open(fd: number): Put {
-  const stats = fstatSync(fd);
+function chooseWay(): Put {
+  const stats = fstatSync(STANDARD_OUTPUT);
   if (stats.isFIFO() || stats.isSocket()) return openPipe();
-  return stats.isFile() ? openFile(fd) : openDevice(fd);
+  return stats.isFile() ? putInFile : putInDevice;
 }
 
 /** Writes synchronously, because a file accepts everything or fails. At exit, a thread could write after the last lines. */
-const openFile =
-  (fd: number): Put =>
-  (bytes, done) => {
-    let written: number;
-    try {
-      written = writeSync(fd, bytes);
-    } catch (error) {
-      done(error as NodeJS.ErrnoException, 0);
-      return;
-    }
-    done(null, written);
-  };
+const putInFile: Put = (bytes, done) => {
+  let written: number;
+  try {
+    written = writeSync(STANDARD_OUTPUT, bytes);
+  } catch (error) {
+    done(error as NodeJS.ErrnoException, 0);
+    return;
+  }
+  done(null, written);
+};
 
 /** Writes in a thread, because a suspended terminal blocks the write. */
-const openDevice =
-  (fd: number): Put =>
-  (bytes, done) =>
-    write(fd, bytes, 0, bytes.length, null, done);
+const putInDevice: Put = (bytes, done) => write(STANDARD_OUTPUT, bytes, done);
 
 /** Lets Node write, which doesn't block on pipes and sockets. A blocked thread would keep the process from exiting. */
 function openPipe(): Put {
