@@ -6,13 +6,8 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
-import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { SuppressionReason } from '#server/db/all-tables.ts';
-import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
-import { isWaiting } from '#server/db/tables/outbox.ts';
-import { suppressionsOf } from '#server/db/tables/suppressions.ts';
+import { leadExists } from '#server/db/tables/leads.ts';
 import { addMail, lanesOf, NETWORK_OF_GUIDES } from '#server/jobs/mail-jobs.ts';
 import {
   anchor,
@@ -28,13 +23,12 @@ import {
 import { escapeHtml } from '#server/platform/text.ts';
 import { DAY_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
-import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
 /** Lets codes go first, because visitors wait for them. */
 const GIVES_WAY_MS = 10 * MINUTE_MS;
 
-const KIND = 'guide';
+export const GUIDE_KIND = 'guide';
 const Payload = z.object({ leadId: z.string() });
 
 export async function queueGuideMail(
@@ -42,36 +36,7 @@ export async function queueGuideMail(
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
   const place = { ...lanesOf(NETWORK_OF_GUIDES, recipient), turnAt: now + GIVES_WAY_MS };
-  await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
-}
-
-export type GuideAgain =
-  | { readonly type: 'queued' }
-  | { readonly type: 'waiting' }
-  /** `off`: disabled by GUIDE_EMAIL. `no lead`: the address was never verified here. */
-  | { readonly type: 'refused'; readonly why: 'off' | 'no lead' | 'erased' }
-  | {
-      readonly type: 'refused';
-      readonly why: 'suppressed';
-      readonly reasons: readonly SuppressionReason[];
-    };
-
-/** The caller must have locked the e-mail address, and must wake the worker. */
-export async function sendGuideAgain(
-  tx: Db,
-  { config, secrets }: { readonly config: Pick<Config, 'guideEmail'>; readonly secrets: Secrets },
-  { email, id, now }: { email: string; id: string; now: number },
-): Promise<GuideAgain> {
-  if (config.guideEmail === 'off') return { type: 'refused', why: 'off' };
-  const listed = await suppressionsOf(tx, { keys: pseudonymsOf(secrets, email), email });
-  const reasons = listed.map(({ reason }) => reason);
-  const leadId = await findLeadId(tx, email);
-  if (leadId === undefined)
-    return { type: 'refused', why: reasons.includes('erased') ? 'erased' : 'no lead' };
-  if (reasons.length > 0) return { type: 'refused', why: 'suppressed', reasons };
-  if (await isWaiting(tx, { kind: KIND, payload: { leadId } })) return { type: 'waiting' };
-  await queueGuideMail(tx, { id, leadId, recipient: asciiAddress(email) ?? email, now });
-  return { type: 'queued' };
+  await addMail(tx, { id, recipient, place, now, kind: GUIDE_KIND, payload: { leadId } });
 }
 
 export const guideKind: LetterKind = {
