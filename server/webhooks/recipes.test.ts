@@ -134,9 +134,9 @@ it('the receiver in the webhook guide, as printed, accepts each signed event onc
     const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
     const answers: string[] = [];
     for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
-      const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
+      const send = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
       const delivery = { id: 'one', body: text, now: Date.now() };
-      const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
+      const { answer } = await send(endpoint!, delivery, new AbortController().signal);
       answers.push(answer);
     }
     child.kill();

@@ -29,10 +29,10 @@ function send(
   options: { allowPrivate?: boolean; resolve?: ResolveName; timeoutMs?: number } = {},
   body = BODY,
 ): Promise<WebhookSendOutcome> {
-  const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true, ...options });
+  const sendTo = createWebhookSender({ secrets: SECRETS, allowPrivate: true, ...options });
   const [endpoint] = endpointsOf([url]);
   const { signal } = new AbortController();
-  return sender.send(endpoint!, { id: 'message-1', body, now: Date.now() }, signal);
+  return sendTo(endpoint!, { id: 'message-1', body, now: Date.now() }, signal);
 }
 
 const failed = (answer: string): WebhookSendOutcome => ({

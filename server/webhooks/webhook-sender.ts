@@ -35,10 +35,12 @@ type Delivery = {
   readonly now: number;
 };
 
-export type WebhookSender = {
-  /** Never throws; a failure is an outcome. */
-  readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
-};
+/** Never throws; a failure is an outcome. */
+export type SendWebhook = (
+  endpoint: Endpoint,
+  delivery: Delivery,
+  signal: AbortSignal,
+) => Promise<WebhookSendOutcome>;
 
 /** @param parts secrets: `whsec_…`, newest first; all of them sign, so a receiver needs to know only one */
 export function createWebhookSender(parts: {
@@ -46,14 +48,10 @@ export function createWebhookSender(parts: {
   allowPrivate: boolean;
   resolve?: ResolveName | undefined;
   timeoutMs?: number | undefined;
-}): WebhookSender {
+}): SendWebhook {
   const { secrets, allowPrivate, resolve = resolveOnThisMachine, timeoutMs = TIMEOUT_MS } = parts;
   const signers = secrets.map((secret) => new Webhook(secret));
-  const send = async (
-    { url, takes }: Endpoint,
-    { id, body, now }: Delivery,
-    signal: AbortSignal,
-  ): Promise<WebhookSendOutcome> => {
+  return async ({ url, takes }, { id, body, now }, signal) => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
     // An IP address needs no lookup, so guardedLookup would not check it.
@@ -78,8 +76,6 @@ export function createWebhookSender(parts: {
     };
     return post(url, options, payload, { stop: signal, timeout: AbortSignal.timeout(timeoutMs) });
   };
-
-  return { send };
 }
 
 const post = (

@@ -5,7 +5,7 @@ import { takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
 import { backOffMs, startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-events.ts';
-import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
+import type { SendWebhook, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
 /** Concurrent deliveries per endpoint. */
 const DELIVERIES_PER_ENDPOINT = 4;
@@ -24,7 +24,7 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  readonly sender: WebhookSender;
+  readonly send: SendWebhook;
   readonly clock: () => number;
   readonly random: () => number;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
@@ -32,7 +32,7 @@ export type WebhookWorkerParts = {
 };
 
 export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
-  const { database, endpoints, sender, clock, random, onOutcome, onError } = parts;
+  const { database, endpoints, send, clock, random, onOutcome, onError } = parts;
   const underWay = new Map<string, number>();
   const count = (id: string, change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change);
 
@@ -42,7 +42,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
   ): Promise<void> => {
     const delivery = { id: event.id, body: event.payload, now: clock() };
-    const outcome = await sender.send(endpoint, delivery, cutOff);
+    const outcome = await send(endpoint, delivery, cutOff);
     const now = clock();
     const reply = outcome.answer;
     const lease = { id: event.id, leaseId };

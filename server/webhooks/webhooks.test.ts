@@ -186,7 +186,7 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
         startWebhookWorker({
           database,
           endpoints,
-          sender: createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
+          send: createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
           clock: () => Date.now(),
           random: () => 0.5,
           onOutcome: (outcome) => void seen.push(outcome),

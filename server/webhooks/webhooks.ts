@@ -53,7 +53,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   const unsubscribeUrl = unsubscribeUrlOf(parts);
   let worker: JobWorker | null = null;
 
-  const openSender = () => createWebhookSender({ secrets, allowPrivate });
+  const createSender = () => createWebhookSender({ secrets, allowPrivate });
   const wake = () => worker?.wake();
 
   return {
@@ -64,7 +64,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     },
     wake,
     sendTest: async (signal) => {
-      const sender = openSender();
+      const send = createSender();
       return Promise.all(
         endpoints.map(async (endpoint) => {
           const now = clock();
@@ -75,7 +75,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
               hasNews: campaign.consent.news !== null,
             }),
           );
-          const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
+          const { type, answer } = await send(endpoint, { id: uuid(), body, now }, signal);
           return { to: endpoint.url.host, ok: type === 'sent', answer };
         }),
       );
@@ -85,7 +85,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       worker = startWebhookWorker({
         ...parts,
         endpoints,
-        sender: openSender(),
+        send: createSender(),
         onOutcome: (outcome) => {
           logOutcome(logger, outcome);
           onOutcome(outcome);
