@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod/mini';
 
 import type { MailReport, Once } from '#server/bounces/accept-report.ts';
-import { createSns, IsoTime, SnsMessage, type Failure, type Fetch } from '#server/bounces/sns.ts';
+import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import { isEqual } from '#server/secrets/secrets.ts';
@@ -115,13 +115,11 @@ const SesNotification = z.object({
   ),
 });
 
-const FAILED: Readonly<Record<Failure, Verdict>> = { refused: NOT_PROVEN, later: { type: 'later' } };
-
 const SesType = z.enum(['Bounce', 'Complaint']);
 const SesReport = z.union([z.object({ notificationType: SesType }), z.object({ eventType: SesType })]);
 
 function createSes(topic: string, fetchIt: Fetch): Provider {
-  const sns = createSns(topic, fetchIt);
+  const accept = createSns(topic, fetchIt);
   return {
     name: 'ses',
     bodyLimitBytes: BODY_LIMIT_BYTES,
@@ -130,12 +128,8 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
       if (message === null) return UNREADABLE;
       // Checked first, so old messages don't cause certificate downloads.
       if (!isFresh(Date.parse(message.Timestamp), now)) return NOT_PROVEN;
-      const judged = await sns.judge(message, now);
-      if (judged !== 'genuine') return FAILED[judged];
-      if (message.Type === 'SubscriptionConfirmation') {
-        const answer = await sns.confirm(message);
-        return answer === 'confirmed' ? NOTHING : FAILED[answer];
-      }
+      const judged = await accept(message, now);
+      if (judged !== 'accepted') return { type: judged };
       if (message.Type !== 'Notification') return NOTHING;
       const notification = readJson(SesNotification, message.Message);
       const { bounce, complaint } = notification ?? {};

@@ -57,15 +57,16 @@ function canonical(message: SnsMessage): string {
 }
 
 /** `later`: Amazon doesn't respond at the moment. */
-export type Failure = 'refused' | 'later';
+type Failure = 'not proven' | 'later';
 
-type Sns = {
-  readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | Failure>;
-  readonly confirm: (message: SnsMessage) => Promise<'confirmed' | Failure>;
-};
-
-/** @param topic an ARN; messages for other topics are refused */
-export function createSns(topic: string, fetchIt: Fetch): Sns {
+/**
+ * Returns a function that verifies a message, and confirms a subscription.
+ * @param topic an ARN; messages for other topics are refused
+ */
+export function createSns(
+  topic: string,
+  fetchIt: Fetch,
+): (message: SnsMessage, now: number) => Promise<'accepted' | Failure> {
   const origin = originOf(topic);
   const certificates = new Map<string, X509Certificate>();
   const underWay = new Map<string, Promise<X509Certificate | Failure>>();
@@ -74,7 +75,7 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
     const answer = await fetchText(fetchIt, url);
     if (typeof answer === 'string') return answer;
     const certificate = orNull(() => new X509Certificate(answer.text));
-    if (certificate === null) return 'refused';
+    if (certificate === null) return 'not proven';
     const [oldest] = certificates.keys();
     if (certificates.size >= CERTIFICATES_KEPT && oldest !== undefined) certificates.delete(oldest);
     certificates.set(url, certificate);
@@ -90,37 +91,37 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
     return fetching;
   };
 
-  return {
-    judge: async (message, now) => {
-      const hash = HASHES.get(message.SignatureVersion);
-      const address = URL.parse(message.SigningCertURL);
-      if (
-        message.TopicArn !== topic ||
-        hash === undefined ||
-        address === null ||
-        address.href !== `${origin}${address.pathname}` ||
-        !CERTIFICATE_PATH.test(address.pathname)
-      )
-        return 'refused';
-      const certificate = await certificateAt(address.href);
-      if (!(certificate instanceof X509Certificate)) return certificate;
-      if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'refused';
-      const signature = Buffer.from(message.Signature, 'base64');
-      const isGenuine = verify(hash, Buffer.from(canonical(message)), certificate.publicKey, signature);
-      return isGenuine ? 'genuine' : 'refused';
-    },
-    confirm: async ({ SubscribeURL }) => {
-      const address = URL.parse(SubscribeURL ?? '');
-      if (
-        address?.origin !== origin ||
-        address.username !== '' ||
-        address.searchParams.get('Action') !== 'ConfirmSubscription' ||
-        address.searchParams.get('TopicArn') !== topic
-      )
-        return 'refused';
-      const answer = await fetchText(fetchIt, address.href);
-      return typeof answer === 'string' ? answer : 'confirmed';
-    },
+  const confirm = async ({ SubscribeURL }: SnsMessage): Promise<'accepted' | Failure> => {
+    const address = URL.parse(SubscribeURL ?? '');
+    if (
+      address?.origin !== origin ||
+      address.username !== '' ||
+      address.searchParams.get('Action') !== 'ConfirmSubscription' ||
+      address.searchParams.get('TopicArn') !== topic
+    )
+      return 'not proven';
+    const answer = await fetchText(fetchIt, address.href);
+    return typeof answer === 'string' ? answer : 'accepted';
+  };
+
+  return async (message, now) => {
+    const hash = HASHES.get(message.SignatureVersion);
+    const address = URL.parse(message.SigningCertURL);
+    if (
+      message.TopicArn !== topic ||
+      hash === undefined ||
+      address === null ||
+      address.href !== `${origin}${address.pathname}` ||
+      !CERTIFICATE_PATH.test(address.pathname)
+    )
+      return 'not proven';
+    const certificate = await certificateAt(address.href);
+    if (!(certificate instanceof X509Certificate)) return certificate;
+    if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'not proven';
+    const signature = Buffer.from(message.Signature, 'base64');
+    const isGenuine = verify(hash, Buffer.from(canonical(message)), certificate.publicKey, signature);
+    if (!isGenuine) return 'not proven';
+    return message.Type === 'SubscriptionConfirmation' ? confirm(message) : 'accepted';
   };
 }
 
@@ -129,14 +130,14 @@ async function fetchText(fetchIt: Fetch, url: string): Promise<{ readonly text: 
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
     if (!response.ok) {
       await response.body?.cancel();
-      return response.status >= 500 || response.status === 429 ? 'later' : 'refused';
+      return response.status >= 500 || response.status === 429 ? 'later' : 'not proven';
     }
     const body: AsyncIterable<Uint8Array> | null = response.body;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > ANSWER_MAX_BYTES) return 'refused';
+      if (bytes > ANSWER_MAX_BYTES) return 'not proven';
       chunks.push(chunk);
     }
     return { text: Buffer.concat(chunks).toString('utf8') };
