@@ -55,17 +55,15 @@ export function readWords<Words>(
       });
     return [{ of: fileOf(issue.path), ...wrongEntry(fileOf(issue.path), issue, words) }];
   });
+  const inOrder = wrong.toSorted(
+    (one, other) => files.indexOf(one.of) - files.indexOf(other.of) || one.at - other.at,
+  );
   return mistakesOf(
     ...mistakes,
-    ...files.flatMap((one) =>
-      wrong
-        .filter(({ of }) => of === one)
-        .toSorted((first, second) => first.at - second.at)
-        .map(({ at, message, isInList = false }) => {
-          const { line, column } = lineAt(one, at);
-          return { file: one.name, line, column: isInList ? column : undefined, message };
-        }),
-    ),
+    ...inOrder.map(({ of, at, message, isInList = false }) => {
+      const { line, column } = lineAt(of, at);
+      return { file: of.name, line, column: isInList ? column : undefined, message };
+    }),
   );
 }
 
