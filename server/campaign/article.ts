@@ -8,39 +8,33 @@ import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
 import { mistakeInFile } from '#server/campaign/pictures.ts';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
-import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
+import type { ReadWords } from '#server/campaign/words-file.ts';
 import { type Mistake, mistakesOf } from '#server/platform/mistakes.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Article } from '#shared/api.ts';
-import { Interface } from '#shared/campaign-schema.ts';
+import type { Interface } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
 
 const FILE = 'article/article.md';
 
-export function readArticle(folder: string): ReadWords<Article> {
+/** @param words of the interface; undefined if they have mistakes */
+export function readArticle(folder: string, words: Interface | undefined): ReadWords<Article> {
   const file = nameOf(folder, FILE);
   const read = readText(folder, FILE);
   if (read === null) return mistakesOf(missingFile(folder, FILE));
   if (read.type === 'mistakes') return read;
-  const parts = partsOfArticle(read.text);
-  if (parts === null) {
+  const article = renderArticle(read.text, words?.article);
+  if (article === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
     return mistakesOf({ file, line, message: 'must begin with a title, such as "# Title".' });
   }
-  const interfaceWords = readWords(folder, 'interface.yaml', Interface);
-  const words = interfaceWords.type === 'words' ? (interfaceWords.words.article ?? {}) : null;
-  const article = renderArticle(read.text, words ?? {});
-  const mistakes: Mistake[] = [];
-  if (words && !words.notes && article?.html.includes('<section data-footnotes'))
-    mistakes.push({
+  const mistakes = mistakesInBody(read.text, folder);
+  if (words && !words.article?.notes && article.html.includes('<section data-footnotes'))
+    mistakes.unshift({
       file,
       message: 'footnotes need two words. Copy "article: notes:" from the sample’s interface.yaml.',
     });
-  for (const { line, phrase } of mistakesInBody(parts.body, folder))
-    mistakes.push({ file, line: line + parts.bodyLine - 1, message: `${phrase}.` });
-  return article === null || mistakes.length > 0
-    ? mistakesOf(...mistakes)
-    : { type: 'words', words: article };
+  return mistakes.length > 0 ? mistakesOf(...mistakes) : { type: 'words', words: article };
 }
 
 type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'>;
@@ -48,23 +42,21 @@ type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'
 /** Extensions to CommonMark: tables, footnotes, and strike-through with two tildes. */
 const MARKDOWN_EXTENSIONS = [gfmTable(), gfmFootnote(), gfmStrikethrough({ singleTilde: false })];
 
+/** The first line with text. */
+const TITLE = /^(\s*)# +(.+)(?=\n|$)/;
+
+/** Keeps an empty line for the title, so that lines have the same numbers as in the file. */
+const bodyOf = (markdown: string): string =>
+  markdown.replace(TITLE, (_, before: string) => before.replaceAll(/[^\n]/g, ''));
+
 /**
- * Splits the article into title and body.
  * @param markdown lines end with \n
  * @returns null if the article does not begin with a title
  */
-function partsOfArticle(markdown: string): { title: string; body: string; bodyLine: number } | null {
-  const blank = markdown.length - markdown.trimStart().length;
-  const [whole, title = '', body = ''] = /^# +(.+)(?:\n([\s\S]*))?$/.exec(markdown.slice(blank)) ?? [];
-  if (whole === undefined) return null;
-  return { title: title.trim(), body, bodyLine: markdown.slice(0, blank).split('\n').length + 1 };
-}
-
-/** Returns null without a title. */
 export function renderArticle(markdown: string, { contents, notes }: ArticleWords = {}): Article | null {
-  const parts = partsOfArticle(markdown);
-  if (parts === null) return null;
-  const html = micromark(parts.body, {
+  const title = TITLE.exec(markdown)?.[2];
+  if (title === undefined) return null;
+  const html = micromark(bodyOf(markdown), {
     extensions: MARKDOWN_EXTENSIONS,
     htmlExtensions: [
       gfmTableHtml(),
@@ -80,7 +72,7 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
   });
   const named = withNamedSections(html);
   const withLinks = contents === undefined ? named : withContents(named, contents);
-  return { title: parts.title, html: withPlainArrows(withPictureSizes(withScrollingTables(withLinks))) };
+  return { title: title.trim(), html: withPlainArrows(withPictureSizes(withScrollingTables(withLinks))) };
 }
 
 /** Gives each heading an ID made from its words. Footnotes have IDs that begin with "fn". */
@@ -130,9 +122,6 @@ const withPictureSizes = (html: string): string =>
     /<img src="[^"]*-(\d{1,4})x(\d{1,4})\.\w+"/g,
     (img, width: string, height: string) => `${img} width="${width}" height="${height}" loading="lazy"`,
   );
-
-/** Lines are counted from 1. */
-type BodyMistake = { readonly line: number; readonly phrase: string };
 
 /** Markdown elements, and parts that are code. Their characters are not text. */
 const UNDERSTOOD = new Set([
@@ -187,9 +176,11 @@ const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) 
 ];
 
 /** Finds text that would not be shown as intended, in line order. */
-function mistakesInBody(body: string, folder: string): BodyMistake[] {
-  const found: BodyMistake[] = [];
-  const add = (line: number, phrase: string) => found.push({ line, phrase });
+function mistakesInBody(markdown: string, folder: string): Mistake[] {
+  const body = bodyOf(markdown);
+  const found: (Mistake & { readonly line: number })[] = [];
+  const add = (line: number, phrase: string) =>
+    found.push({ file: nameOf(folder, FILE), line, message: `${phrase}.` });
   const events = postprocess(
     parse({ extensions: MARKDOWN_EXTENSIONS })
       .document()

@@ -87,9 +87,10 @@ export function readCampaign(folder: string): CampaignResult {
       mistakes: [`CAMPAIGN_FOLDER names ${folder}, which is not an existing folder. Correct the path.`],
     };
   const site = readWords(folder, 'site.yaml', siteSchemaOf(folder));
+  const interfaceWords = readWords(folder, 'interface.yaml', Interface);
   const result = allOf({
     site,
-    interface: readWords(folder, 'interface.yaml', Interface),
+    interface: interfaceWords,
     codeEmail: readWords(folder, 'emails/code.yaml', CodeEmail),
     guideEmail: readWords(folder, 'emails/guide.yaml', guideEmailSchemaOf(folder)),
     breakerEmail: readWords(folder, 'emails/breaker.yaml', BreakerEmail),
@@ -97,7 +98,7 @@ export function readCampaign(folder: string): CampaignResult {
     errors: readWords(folder, 'errors.yaml', Errors),
     consent: readConsent(folder),
     form: readForm(folder, site.type === 'words' ? site.words.language : 'en'),
-    article: readArticle(folder),
+    article: readArticle(folder, interfaceWords.type === 'words' ? interfaceWords.words : undefined),
     freeMailDomains: readFreeMailDomains(folder),
     variants: readVariants(folder),
   });
