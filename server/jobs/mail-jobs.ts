@@ -175,7 +175,11 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   const deferredAhead = areManyDeferred ? deferredNetworks : 0;
   const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  const busySince = oldestWaitingSince(networks, { areManyDeferred }, now);
+  // Deliveries since a mail has been waiting show how fast mail is sent; earlier ones may only show how fast forms arrived.
+  const busySince = Math.min(
+    now,
+    ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))),
+  );
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
 
@@ -228,17 +232,6 @@ function dueAhead(networks: readonly WaitingOfNetwork[], ownNetwork: string): nu
     0,
   );
 }
-
-/**
- * Returns the time since which a mail has been waiting; now if none is. Deliveries since then show how fast mail is sent;
- * earlier ones may only show how fast forms arrived. Deferred mail counts only if it delays new mail.
- */
-const oldestWaitingSince = (
-  networks: readonly WaitingOfNetwork[],
-  { areManyDeferred }: { readonly areManyDeferred: boolean },
-  now: number,
-): number =>
-  Math.min(now, ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))));
 
 /** One mail a second per connection, until measured. */
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
