@@ -94,6 +94,7 @@ export function takeMail(
     ...lease,
     which: sql<boolean>`(network is null or network not in (${full}))
       and (recipient_domain is null or recipient_domain not in (${full}))`,
+    order: sql`turn_at, id`,
   });
 }
 

@@ -1,6 +1,6 @@
 // A job is added in the transaction that causes it, and leased by a worker. If the worker dies, the lease expires and
 // another worker takes over, so each job is done at least once.
-import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
+import type { Kysely, RawBuilder, Selectable, Updateable } from 'kysely';
 
 import { columnsOf, isQueued, type Schema } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
@@ -10,33 +10,27 @@ import { MINUTE_MS } from '#server/platform/time.ts';
 export type JobTable = 'outbox' | 'webhook_events';
 export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 
-/** Decides which due jobs are taken. They are not returned in this order. */
-const ORDERS: Readonly<Record<JobTable, readonly string[]>> = {
-  // The time when a mail's turn comes is shared fairly between networks and domains (mail-jobs.ts).
-  outbox: ['turn_at', 'id'],
-  // Sorted only by the indexed column, because thousands of events can be due at once.
-  webhook_events: ['due_at'],
-};
-
 // Kysely has no type for a query of one of several tables.
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
+/** Longer than the longest delivery. */
+const LEASE_MS = 30_000;
+
 export type NewLease = {
   readonly leaseId: string;
-  readonly leaseMs: number;
   readonly limit: number;
   readonly now: number;
 };
 
-/** @param lease which: the caller's condition for a job */
+/** @param lease which: the caller's condition for a job; order: which are taken first, but not the order of the result */
 export async function takeJobs<Table extends JobTable>(
   db: Db,
   table: Table,
-  { leaseId, leaseMs, limit, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
+  lease: NewLease & { readonly which: RawBuilder<boolean>; readonly order: RawBuilder<unknown> },
 ): Promise<Job<Table>[]> {
+  const { leaseId, limit, now, which, order } = lease;
   const jobTable: JobTable = table;
-  const order = ORDERS[table].map((column) => sql.ref(column));
   const jobs = await jobsOf(db)
     .with('due', (cte) =>
       cte
@@ -46,12 +40,12 @@ export async function takeJobs<Table extends JobTable>(
         .where('due_at', '<=', now)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
         .where(which)
-        .orderBy(sql.join(order))
+        .orderBy(order)
         .limit(limit)
         .$if(isOnPostgres(db), (query) => query.forUpdate().skipLocked()),
     )
     .updateTable(jobTable)
-    .set((eb) => ({ leased_until: now + leaseMs, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))
+    .set((eb) => ({ leased_until: now + LEASE_MS, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
     .returning(columnsOf(jobTable))
     .execute();

@@ -60,4 +60,6 @@ export const takeEvents = (
         and earlier.endpoint = webhook_events.endpoint
         and earlier.position < webhook_events.position
     )`,
+    // Sorted only by the indexed column, because thousands of events can be due at once.
+    order: sql`due_at`,
   });

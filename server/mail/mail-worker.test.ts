@@ -18,7 +18,7 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
   valuesOf(await server.database.db.selectFrom('outbox').select('attempts').execute(), 'attempts');
 
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
-  takeMail(server.database.db, { leaseId, leaseMs: 30_000, limit: 5, fullLanes: [], now });
+  takeMail(server.database.db, { leaseId, limit: 5, fullLanes: [], now });
 
 const atMessage = (done: Promise<null>) => ({ onMessage: () => done });
 

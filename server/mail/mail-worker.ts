@@ -21,8 +21,6 @@ import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** Longer than the longest delivery. */
-const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 5_000;
 
 export function startMailWorker(
@@ -39,7 +37,7 @@ export function startMailWorker(
       shares.free() < 1
         ? []
         : // Takes one mail at a time, because a mail may fill a lane, whose other mail must then wait.
-          takeMail(database.db, { ...lease, leaseMs: LEASE_MS, limit: 1, fullLanes: shares.full() }),
+          takeMail(database.db, { ...lease, limit: 1, fullLanes: shares.full() }),
     run: async (mail, worker) => {
       const end = shares.begin(mail);
       try {

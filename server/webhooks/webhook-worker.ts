@@ -9,8 +9,6 @@ import type { SendWebhook, WebhookSendOutcome } from '#server/webhooks/webhook-s
 
 /** Concurrent deliveries per endpoint. */
 const DELIVERIES_PER_ENDPOINT = 4;
-/** Longer than the longest delivery. */
-const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 
 /** Contains only the endpoint's host, because its path may be secret. */
@@ -70,7 +68,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
       for (const { id: endpoint } of endpoints) {
         const limit = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
         if (limit < 1) continue;
-        const events = await takeEvents(database.db, { ...lease, leaseMs: LEASE_MS, limit, endpoint });
+        const events = await takeEvents(database.db, { ...lease, limit, endpoint });
         if (events.length > 0) return events;
       }
       return [];

@@ -90,7 +90,7 @@ onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
       assert.deepEqual(turn, { type: 'found', turnAt: later });
       const place = { ...lanes, turnAt: later };
       await addMail(db, { ...code, id: id(later), place, now: later });
-      const lease = { leaseId: id(later), limit: 1, leaseMs: 30_000, fullLanes: [], now: later };
+      const lease = { leaseId: id(later), limit: 1, fullLanes: [], now: later };
       const kinds: string[] = [];
       for (let round = 0; round < 2; round += 1)
         kinds.push(...(await takeMail(database.db, lease)).map(({ kind }) => kind));
