@@ -68,21 +68,13 @@ export const digestId = ({ day, days }: DigestPeriod, recipient: string): string
 
 export async function queueDigest(
   db: Db,
-  {
-    recipients,
-    period,
-    figures,
-    now,
-  }: { recipients: readonly string[]; period: DigestPeriod; figures: PeriodFigures; now: number },
+  digest: { recipients: readonly string[]; period: DigestPeriod; figures: PeriodFigures; now: number },
 ): Promise<void> {
-  for (const recipient of recipients)
-    await addMailOnce(db, {
-      id: digestId(period, recipient),
-      recipient,
-      now,
-      kind: 'digest',
-      payload: figures,
-    });
+  const { recipients, period, figures, now } = digest;
+  for (const recipient of recipients) {
+    const id = digestId(period, recipient);
+    await addMailOnce(db, { id, recipient, now, kind: 'digest', payload: figures });
+  }
 }
 
 export const digestKind: LetterKind = {
