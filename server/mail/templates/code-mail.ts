@@ -56,7 +56,6 @@ type Facts = Look & {
   readonly digits: string;
   readonly reference: string;
   readonly validForMs: number;
-  readonly title: string;
 };
 
 const MINUTES = { style: 'unit', unit: 'minute', unitDisplay: 'long' } as const;

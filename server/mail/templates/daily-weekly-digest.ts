@@ -29,11 +29,11 @@ import {
   paragraph,
   smallPrint,
   startOf,
-  visibleOnBoth,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { middleOf } from '#shared/colours.ts';
 import { fill } from '#shared/words.ts';
 
 const NAMED_MAX = 50;
@@ -163,7 +163,7 @@ function bars(title: string, { language, accent }: AboutPage, groups: readonly G
   const inFigures = (value: number) => value.toLocaleString(language);
   const nameWidth = Math.max(...all.map(({ name }) => Array.from(name).length));
   const valueWidth = Math.max(...all.map(({ value }) => inFigures(value).length));
-  const colour = visibleOnBoth(accent);
+  const colour = middleOf(accent);
   const start = startOf(language);
   const blocks = shown.map(({ name: group, rows }): Block => {
     const most = Math.max(1, ...rows.map(({ value }) => value));

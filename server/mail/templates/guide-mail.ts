@@ -63,7 +63,6 @@ export const guideKind: LetterKind = {
 };
 
 type Facts = Look & {
-  readonly title: string;
   readonly postalAddress: string | undefined;
   readonly host: string;
   /** Null if the guide is attached. */

@@ -31,9 +31,9 @@ export type LetterKind = {
 /** One part of a mail, as plain text and as HTML. */
 export type Block = { readonly text: string; readonly html: string };
 
-export type Look = { readonly language: string; readonly accent: ColourPair };
+export type Look = { readonly language: string; readonly accent: ColourPair; readonly title: string };
 
-export const lookOf = ({ site }: Campaign): Look & { readonly title: string } => ({
+export const lookOf = ({ site }: Campaign): Look => ({
   title: site.title,
   language: site.language,
   accent: site.colors?.accent ?? ACCENT,
@@ -58,7 +58,8 @@ export function composeLetter({ language, accent }: Look, letter: Parts): Letter
     ...(footnote === undefined ? [] : [`-- \n${footnote.text}`]),
   ];
   const html = [
-    headlineHtml(headline, visibleOnBoth(accent)),
+    // Mail programs may show the mail on a light or a dark background, and some do not say which.
+    headlineHtml(headline, middleOf(accent)),
     ...blocks.map((block) => block.html),
     ...(footnote === undefined ? [] : [footnoteHtml(footnote.html)]),
   ];
@@ -91,9 +92,6 @@ const HIDDEN = 'max-height:0;overflow:hidden;opacity:0;line-height:0;mso-hide:al
 
 /** Keeps inboxes from showing the beginning of the mail after the preview. */
 const FILLER = '&nbsp;&zwnj;'.repeat(80);
-
-/** Mail programs may show the mail on a light or a dark background, and some do not say which. */
-export const visibleOnBoth = (accent: ColourPair): string => middleOf(accent);
 
 /** A table, because the rule is as wide as the text, which Outlook supports only in tables. Pictures would be blocked. */
 const headlineHtml = (headline: string, colour: string): string =>

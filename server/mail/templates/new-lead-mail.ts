@@ -59,16 +59,13 @@ export const newLeadKind: LetterKind = {
   },
 };
 
-/** Times are in the operator's time zone. */
-export type Reader = { readonly language: string; readonly timeZone: string };
-
-export type AboutPage = Look &
-  Reader & {
-    readonly title: string;
-    readonly host: string;
-    /** Null if the browser desk is off. */
-    readonly deskUrl: string | null;
-  };
+export type AboutPage = Look & {
+  /** The operator's. */
+  readonly timeZone: string;
+  readonly host: string;
+  /** Null if the browser desk is off. */
+  readonly deskUrl: string | null;
+};
 
 export const aboutPage = ({ config, campaign }: LetterParts): AboutPage => ({
   ...lookOf(campaign),
@@ -113,11 +110,7 @@ export function composeNewLeadEmail(
 const deskButton = (words: NewLeadEmail, { deskUrl, accent }: AboutPage, path: string): Block[] =>
   deskUrl === null ? [] : [button(words.each.desk, deskUrl + path, accent)];
 
-export function why(
-  words: NewLeadEmail,
-  { title, host }: Pick<AboutPage, 'title' | 'host'>,
-  mail: keyof NewLeadEmail['why'],
-): Block {
+export function why(words: NewLeadEmail, { title, host }: AboutPage, mail: keyof NewLeadEmail['why']): Block {
   const text = fill(words.why[mail], { title, host });
   return { text, html: escapeHtml(text) };
 }
@@ -213,20 +206,20 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string 
 const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
 const DAY = { year: 'numeric', month: 'long', day: 'numeric' } as const;
 
-const momentIn = ({ language, timeZone }: Reader, at: number): string =>
+const momentIn = ({ language, timeZone }: AboutPage, at: number): string =>
   new Date(at).toLocaleString(language, { ...DAY, ...TIME, timeZone });
 
-export const dayIn = ({ language, timeZone }: Reader, at: number): string =>
+export const dayIn = ({ language, timeZone }: AboutPage, at: number): string =>
   new Date(at).toLocaleDateString(language, { ...DAY, timeZone });
 
 /**
  * Example: 16 – 22 November 2026
  * @param to the beginning of the day after the last one
  */
-export const daysIn = ({ language, timeZone }: Reader, from: number, to: number): string =>
+export const daysIn = ({ language, timeZone }: AboutPage, from: number, to: number): string =>
   new Intl.DateTimeFormat(language, { ...DAY, timeZone }).formatRange(from, to - 1);
 
-const timeIn = ({ language, timeZone }: Reader, at: number): string =>
+const timeIn = ({ language, timeZone }: AboutPage, at: number): string =>
   new Date(at).toLocaleTimeString(language, { ...TIME, timeZone });
 
 /** Without it, a Latin name would change the order of the words around it in Arabic. */
