@@ -64,16 +64,11 @@ const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
 /** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
 
+/** Is logged, so it contains neither the recipient nor the reply, in which mail servers often repeat the address. */
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
-  | {
-      readonly type: 'failed for now';
-      readonly reason: string;
-      readonly errorClass: string;
-      readonly attempts: number;
-    }
-  | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
+  | { readonly type: 'failed for now' | 'refused'; readonly errorClass: string };
 
 export type DeliveryParts = Omit<LetterParts, 'db'> & {
   readonly database: OpenDatabase;
@@ -85,7 +80,6 @@ export type DeliveryParts = Omit<LetterParts, 'db'> & {
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
   ) => Promise<void>;
-  /** The event never names the recipient. */
   readonly onEvent: (event: MailEvent) => void;
 };
 
@@ -112,9 +106,8 @@ async function deliverMail(
   if (letter === null) {
     // Mail retried after a permanent refusal (REFUSES_US) expired because of that refusal, so it counts as refused.
     const isRefused = mail.error_class === REFUSES_US;
-    const reason = mail.reply ?? 'no longer valid';
-    await finish(isRefused ? 'failed' : 'dropped', reason);
-    onEvent(isRefused ? { type: 'refused', reason, errorClass: REFUSES_US } : { type: 'dropped' });
+    await finish(isRefused ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
+    onEvent(isRefused ? { type: 'refused', errorClass: REFUSES_US } : { type: 'dropped' });
     return;
   }
   const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
@@ -136,14 +129,14 @@ async function deliverMail(
           finish('failed', outcome.reason, tx),
         );
       else await finish('failed', outcome.reason);
-      onEvent(outcome);
+      onEvent({ type: 'refused', errorClass: outcome.errorClass });
       return;
     case 'failed for now': {
       const dueAt = cutOff.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
       const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
       const why = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
       await endLease(db, 'outbox', { id, leaseId }, { ...times, ...why });
-      onEvent({ ...outcome, attempts: mail.attempts });
+      onEvent({ type: 'failed for now', errorClass: outcome.errorClass });
     }
   }
 }

@@ -93,14 +93,7 @@ export function openMail(parts: MailParts): OpenMail {
 function logOutcome(logger: Logger, event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'An e-mail was sent.');
   else if (event.type === 'dropped') logger.warn('An e-mail was dropped because it was no longer needed.');
-  else {
-    // The reply isn't logged, because mail servers often repeat the address in it.
-    const { type, errorClass } = event;
-    logger.warn(
-      { type, errorClass },
-      'An e-mail could not be delivered. The reason is stored in the outbox.',
-    );
-  }
+  else logger.warn(event, 'An e-mail could not be delivered. The reason is stored in the outbox.');
 }
 
 /** Finds mails that were sent to an e-mail address or mention it. The folder need not exist. */
