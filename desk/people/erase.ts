@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+
 import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { counted } from '#desk/printable.ts';
@@ -58,7 +60,9 @@ export async function erasePerson(
   let mailFiles = 0;
   await orLog(
     async () => {
-      mailFiles = await mail.deleteFilesAbout(email);
+      const files = await mail.filesAbout(email);
+      for (const file of files) await rm(file, { force: true });
+      mailFiles = files.length;
     },
     `e-mails to or about the person may remain in ${mail.folder}`,
     'Delete these e-mails there.',

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -24,8 +24,6 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
-  /** Returns their number. */
-  readonly deleteFilesAbout: (email: string) => Promise<number>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
   /** Call this after {@link stop}. */
@@ -72,7 +70,6 @@ export function openMail(parts: MailParts): OpenMail {
       wake();
     },
     filesAbout: (email) => emlFilesAbout(folder, email),
-    deleteFilesAbout: (email) => deleteEmlFiles(folder, email),
     start: () => {
       if (worker !== null) throw new Error('The mail worker of this service has already been started.');
       worker = startMailWorker({
@@ -109,12 +106,6 @@ async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
     if ([...recipients, ...words].some((word) => normaliseEmail(word) === email)) found.push(file);
   }
   return found;
-}
-
-async function deleteEmlFiles(folder: string, email: string): Promise<number> {
-  const found = await emlFilesAbout(folder, email);
-  for (const file of found) await rm(file, { force: true });
-  return found.length;
 }
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;

@@ -117,7 +117,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
   test('the desk says what to do if mail files of an erased person cannot be deleted', async (server) => {
     const { leadId: id } = await becomeLead(server, ADA);
     await server.advance(60);
-    const mail = { ...server.service.mail, deleteFilesAbout: () => Promise.reject(new Error('no')) };
+    const mail = { ...server.service.mail, filesAbout: () => Promise.reject(new Error('no')) };
     const { ask, noted } = askedDesk({ ...server.service, mail });
     const { erased } = (await ask('erase', { id, email: ADA }))!;
     assert.match(
