@@ -1,6 +1,5 @@
 import type { ShownMail } from '#build/dev-inbox-page.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
-import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { composeBreakerNotice, composeNoticeEmail } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
@@ -56,12 +55,7 @@ export function sampleMails(campaign: Campaign): Pick<ShownMail, 'kind' | 'subje
   const leads = [ada, ...OTHERS];
   const about = { ...lookOf(campaign), timeZone: 'UTC', host: HOST, deskUrl: DESK_URL };
   const { title } = about;
-  const guide = {
-    ...about,
-    postalAddress: site.postalAddress,
-    days: GUIDE_LINK_DAYS,
-    unsubscribe: UNSUBSCRIBE,
-  };
+  const guide = { ...about, postalAddress: site.postalAddress, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   const digest = (kind: string, days: number) => {
     const figures = { ...FIGURES, to: FIGURES.from + days * DAY_MS, days };

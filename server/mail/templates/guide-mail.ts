@@ -53,7 +53,7 @@ export const guideKind: LetterKind = {
     const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
     const host = new URL(publicUrl).hostname;
     return {
-      ...composeGuideEmail(campaign.guideEmail, { ...look, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
+      ...composeGuideEmail(campaign.guideEmail, { ...look, host, link, unsubscribe }),
       list: { name: look.title, host, unsubscribe },
       ...(attachment !== null && {
         attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
@@ -67,13 +67,12 @@ type Facts = Look & {
   readonly host: string;
   /** Null if the guide is attached. */
   readonly link: string | null;
-  readonly days: number;
   readonly unsubscribe: string;
 };
 
 export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
-  const { title, accent, postalAddress, host, link, days, unsubscribe } = facts;
-  const filled = (text: string) => fill(text, { title, host, days: String(days) });
+  const { title, accent, postalAddress, host, link, unsubscribe } = facts;
+  const filled = (text: string) => fill(text, { title, host, days: String(GUIDE_LINK_DAYS) });
   const greeting = filled(words.greeting);
   return composeLetter(facts, {
     subject: filled(words.subject),

@@ -50,7 +50,6 @@ const guideFacts = {
   postalAddress: undefined,
   host: 'guide.example.com',
   link: 'https://guide.example.com/api/guide?t=x',
-  days: 7,
   unsubscribe: 'https://guide.example.com/api/unsubscribe?t=x',
 };
 
