@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { NIL } from 'uuid';
+
 import { lockLeadRecord } from '#server/db/contacts/people.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/platform/lead-event-types.ts';
@@ -17,10 +19,7 @@ export type LeadEventBody = {
   readonly data: { readonly lead: LeadAsJson | Pick<LeadAsJson, 'id'> };
 };
 
-type EventParts = {
-  readonly endpoints: readonly Endpoint[];
-  readonly unsubscribeUrl: (leadId: string) => string;
-};
+type UnsubscribeUrl = (leadId: string) => string;
 
 export type LeadChange = { readonly leadId: string; readonly now: number } & (
   | { readonly type: Exclude<LeadEventType, 'lead.erased'> }
@@ -34,7 +33,7 @@ export type LeadChange = { readonly leadId: string; readonly now: number } & (
 /** Does nothing for a missing lead. */
 export async function queueLeadEvent(
   tx: Db,
-  { endpoints, unsubscribeUrl }: EventParts,
+  { endpoints, unsubscribeUrl }: { endpoints: readonly Endpoint[]; unsubscribeUrl: UnsubscribeUrl },
   change: LeadChange,
 ): Promise<void> {
   if (endpoints.length === 0) return;
@@ -55,17 +54,13 @@ export async function queueLeadEvent(
 
 /** Has every possible field, so receivers can map them. */
 export function testEvent(
-  id: string,
   now: number,
-  {
-    unsubscribeUrl,
-    fields,
-    hasNews,
-  }: Pick<EventParts, 'unsubscribeUrl'> & { readonly fields: readonly OwnField[]; readonly hasNews: boolean },
+  options: { unsubscribeUrl: UnsubscribeUrl; fields: readonly OwnField[]; hasNews: boolean },
 ): LeadEventBody {
+  const { unsubscribeUrl, fields, hasNews } = options;
   const at = isoTime(now);
   const lead: LeadAsJson = {
-    id,
+    id: NIL,
     email: 'ada@example.com',
     name: 'Ada Lovelace',
     first_name: 'Ada',
@@ -80,7 +75,7 @@ export function testEvent(
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
     flags: ['free-mail'],
-    unsubscribe_url: unsubscribeUrl(id),
+    unsubscribe_url: unsubscribeUrl(NIL),
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };
 }

@@ -17,7 +17,7 @@ import { words } from '#testing/words.ts';
 
 const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
 const BODY = JSON.stringify(
-  testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), {
+  testEvent(Date.now(), {
     unsubscribeUrl: (id) => `https://guide.example.com/${id}`,
     fields: [],
     hasNews: false,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { NIL, v7 as uuid } from 'uuid';
+import { v7 as uuid } from 'uuid';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -65,16 +65,12 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     wake,
     sendTest: async (signal) => {
       const send = createSender();
+      const { fields } = campaign.form;
+      const hasNews = campaign.consent.news !== null;
       return Promise.all(
         endpoints.map(async (endpoint) => {
           const now = clock();
-          const body = JSON.stringify(
-            testEvent(NIL, now, {
-              unsubscribeUrl,
-              fields: campaign.form.fields,
-              hasNews: campaign.consent.news !== null,
-            }),
-          );
+          const body = JSON.stringify(testEvent(now, { unsubscribeUrl, fields, hasNews }));
           const { type, answer } = await send(endpoint, { id: uuid(), body, now }, signal);
           return { to: endpoint.url.host, ok: type === 'sent', answer };
         }),
