@@ -191,18 +191,9 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
  */
 const MANY_DEFERRED = 50;
 
-type WaitingOfNetwork = {
-  readonly network: string | null;
-  readonly due: number;
-  /** Mail that waits for another attempt. */
-  readonly deferred: number;
-  readonly since: number;
-  readonly untried_since: number | null;
-};
-
 /** Without the mail of other domains if any of it has stalled, because a silent server holds up no other mail. */
-function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingOfNetwork[]> {
-  return db
+const waitingByNetwork = (db: Db, domain: string, now: number) =>
+  db
     .selectFrom('outbox')
     .select([
       'network',
@@ -220,13 +211,15 @@ function waitingByNetwork(db: Db, domain: string, now: number): Promise<WaitingO
     )
     .groupBy('network')
     .execute();
-}
 
 /**
  * Counts the due mails before a new one. Networks take turns, so of each other network at most one mail more than ours has
  * waiting goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead.
  */
-function dueAhead(networks: readonly WaitingOfNetwork[], ownNetwork: string): number {
+function dueAhead(
+  networks: readonly { readonly network: string | null; readonly due: number }[],
+  ownNetwork: string,
+): number {
   const own = networks.find(({ network }) => network === ownNetwork)?.due ?? 0;
   return networks.reduce(
     (sum, other) => sum + (other.network === ownNetwork ? own : Math.min(other.due, own + 1)),
