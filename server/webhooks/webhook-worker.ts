@@ -74,15 +74,12 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
       return [];
     },
     run: async (event, lease) => {
-      count(event.endpoint, 1);
+      const endpoint = endpoints.find(({ id }) => id === event.endpoint)!;
+      count(endpoint.id, 1);
       try {
-        await deliver(
-          endpoints.find(({ id }) => id === event.endpoint)!,
-          event,
-          lease,
-        );
+        await deliver(endpoint, event, lease);
       } finally {
-        count(event.endpoint, -1);
+        count(endpoint.id, -1);
       }
     },
     onError,
