@@ -1,5 +1,5 @@
 // Requests wake the worker and never wait for SMTP.
-import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Db, lockNames } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody } from '#server/db/tables/outbox.ts';
@@ -70,8 +70,7 @@ export type MailEvent =
   | { readonly type: 'dropped' }
   | { readonly type: 'failed for now' | 'refused'; readonly errorClass: string };
 
-export type DeliveryParts = Omit<LetterParts, 'db'> & {
-  readonly database: OpenDatabase;
+export type DeliveryParts = LetterParts & {
   readonly mailer: Mailer;
   readonly clock: () => number;
   readonly random: () => number;
@@ -98,11 +97,10 @@ async function deliverMail(
   const kind = KINDS[mail.kind];
   // Its lease ends later, so it waits for the release that knows it.
   if (kind === undefined) throw new Error(`This release knows no mail of the kind "${mail.kind}".`);
-  const letterParts: LetterParts = { ...parts, db };
   const composedAt = clock();
-  const isInTime = composedAt - mail.created_at < kind.mayWaitMs(letterParts);
+  const isInTime = composedAt - mail.created_at < kind.mayWaitMs(parts);
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
-  const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
+  const letter = isWanted ? await kind.compose(parts, mail, composedAt) : null;
   if (letter === null) {
     // Mail retried after a permanent refusal (REFUSES_US) expired because of that refusal, so it counts as refused.
     const isRefused = mail.error_class === REFUSES_US;

@@ -5,15 +5,11 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import PostalMime from 'postal-mime';
 
-import type { Campaign } from '#server/campaign/campaign.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
 import { createMailer, type Mailer, senderAddress } from '#server/mail/mailer.ts';
 import { type DeliveryParts, type MailEvent, startMailWorker } from '#server/mail/mail-worker.ts';
 import { type BreakerReason, composeBreakerNotice, queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { bounceAddress } from '#server/secrets/mail-links.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
-import type { Config } from '#server/settings/settings.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
@@ -30,17 +26,10 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly close: () => void;
 };
 
-type MailParts = {
-  readonly config: Config;
-  readonly campaign: Campaign;
-  readonly secrets: Secrets;
-  readonly database: OpenDatabase;
+type MailParts = Omit<DeliveryParts, 'mailer' | 'onEvent'> & {
   readonly folder: string;
-  readonly clock: () => number;
-  readonly random: () => number;
   readonly logger: Logger;
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
-  readonly onLeadBounced: DeliveryParts['onLeadBounced'];
   readonly onOutcome: (event: MailEvent) => void;
 };
 

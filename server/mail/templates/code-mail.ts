@@ -35,7 +35,7 @@ export const codeKind: LetterKind = {
   mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, config, campaign }, mail, now) => {
+  compose: async ({ database: { db }, secrets, config, campaign }, mail, now) => {
     const code = mail.code_id === null ? undefined : await findCodeById(db, mail.code_id);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = config.codeTtlSeconds * 1000;

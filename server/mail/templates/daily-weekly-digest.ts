@@ -83,9 +83,10 @@ export const digestKind: LetterKind = {
 
   compose: async (parts, row) => {
     const figures = PeriodFigures.parse(JSON.parse(row.payload));
-    const count = await countLeads(parts.db, figures);
+    const { db } = parts.database;
+    const count = await countLeads(db, figures);
     if (count === 0) return null;
-    const leads = await newLeadsOf(parts.db, figures, NAMED_MAX);
+    const leads = await newLeadsOf(db, figures, NAMED_MAX);
     return composeDigestEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), figures, leads, count });
   },
 };

@@ -31,7 +31,7 @@ export const deskCodeKind: LetterKind = {
   mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, campaign }, row, now) => {
+  compose: async ({ database: { db }, secrets, campaign }, row, now) => {
     const { signInId, host } = Payload.parse(JSON.parse(row.payload));
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;

@@ -43,7 +43,7 @@ export const guideKind: LetterKind = {
   mayWaitMs: () => DAY_MS,
   respectsSuppression: true,
 
-  compose: async ({ db, secrets, config, campaign }, row, now) => {
+  compose: async ({ database: { db }, secrets, config, campaign }, row, now) => {
     const { guideEmail, publicUrl } = config;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
     if (guideEmail === 'off' || !(await leadExists(db, leadId))) return null;

@@ -1,5 +1,5 @@
 import type { Campaign } from '#server/campaign/campaign.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -11,7 +11,7 @@ import { isRightToLeft, languageAttributes } from '#shared/words.ts';
 export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 
 export type LetterParts = {
-  readonly db: Db;
+  readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly config: Config;
   readonly campaign: Campaign;

@@ -53,7 +53,7 @@ export const newLeadKind: LetterKind = {
 
   compose: async (parts, row) => {
     const { leadId } = OfLead.parse(JSON.parse(row.payload));
-    const lead = await findNewLead(parts.db, leadId);
+    const lead = await findNewLead(parts.database.db, leadId);
     if (lead === undefined) return null;
     return composeNewLeadEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), lead, leadId });
   },
