@@ -69,14 +69,14 @@ export const isWebUrl = (text: string): boolean =>
   ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '');
 
 /** Requests are compared with the path literally, so it must have only one spelling. */
-const PAGE_URL = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
+const PAGE_URL = /^https?:\/\/[^/?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 export const pageUrl: ReadSetting<string> = (text) => {
   if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };
   if (PAGE_URL.test(text)) return { value: text };
   return {
     mistakes: [
-      'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
+      'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide, without a password, "?" or "#". The path may only contain the letters a to z, digits, "-", "_", "." and "~"',
     ],
   };
 };

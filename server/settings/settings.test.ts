@@ -145,6 +145,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ...['//guide', '/guide?x', '/guide#x', '/a/../b', '/gu%69de', '/führer'].map((end) => ({
       PUBLIC_URL: `https://example.com${end}`,
     })),
+    { PUBLIC_URL: 'https://ada:hunter2@example.com' },
   ],
   [
     /^TRUST_PROXY must be a number of proxies/,
