@@ -1,3 +1,4 @@
+// Serves the files of a release, and its pages, once PUBLIC_URL is filled in. Both are read into memory at the start.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
@@ -13,11 +14,11 @@ import {
   type ResponseHeaders,
 } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
+import { createChooseVariant, VARIANT_CACHE_CONTROL } from '#server/http/variant-choice.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
-import { variantAskedFor } from '#shared/funnel.ts';
 import { orNull } from '#shared/or-null.ts';
 
-/** Replaced by PUBLIC_URL, whose host may have changed since the build. */
+/** In built pages. Replaced by PUBLIC_URL, whose host may have changed since the build. */
 const PUBLIC_URL_PLACEHOLDER = '__PUBLIC_URL__';
 
 type Files = ReadonlyMap<string, Resource>;
@@ -81,6 +82,7 @@ function createFindInOtherReleases(
     const releases = releaseNames(dist).filter((release) => release !== own);
     if (seen === releases.join()) return;
     const found = new Map<string, Resource>();
+    // The newest first.
     for (const release of releases.toReversed()) {
       const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
       for (const [file, resource] of readFiles(filesFolder(dist, release), served, wanted))
@@ -102,6 +104,7 @@ function createFindInOtherReleases(
 }
 
 export type Site = {
+  /** Names the file in the request log and metrics. */
   readonly routeOf: (url: string) => string | null;
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
@@ -109,6 +112,7 @@ export type Site = {
 export type SiteParts = {
   readonly release: Release;
   readonly words: Pick<SiteWords, 'noindex' | 'analytics'>;
+  /** None, or at least two. */
   readonly variants: readonly string[];
   readonly publicUrl: string;
   readonly secure: boolean;
@@ -187,26 +191,8 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   };
 }
 
-/**
- * Chooses a variant at random. The browser keeps its variant without a cookie: the entity tag in its cache begins with the
- * variant's name. For a URL without a cached copy, the page itself requests its variant (web/keep-variant.ts).
- * @param pages at least two, by variant name
- */
-function createChooseVariant(pages: Files): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
-  const all = [...pages.values()];
-  return ({ url = '', headers }) => {
-    const tags = (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g);
-    const names = [variantAskedFor(url) ?? '', ...Array.from(tags, ([, name = '']) => name)];
-    const name = names.find((one) => pages.has(one));
-    return name === undefined ? all[Math.floor(Math.random() * all.length)]! : pages.get(name)!;
-  };
-}
-
-/** A shared cache would give all its users the same variant. */
-const VARIANT_CACHE_CONTROL = 'private, no-cache';
-
 function nameIn(url: string): string | null {
-  const [address = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
-  if (!address.startsWith('/')) return null;
-  return orNull(() => decodeURIComponent(address).slice(1));
+  const [pathname = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
+  if (!pathname.startsWith('/')) return null;
+  return orNull(() => decodeURIComponent(pathname).slice(1));
 }

@@ -54,7 +54,7 @@ export async function addMail(tx: Db, mail: NewMail): Promise<void> {
 export async function addMails(
   tx: Db,
   recipients: readonly string[],
-  mail: Omit<NewMail, 'id' | 'recipient'>,
+  mail: Omit<NewMail, 'id' | 'recipient' | 'place' | 'codeId'>,
 ): Promise<void> {
   for (const recipient of recipients) await addMail(tx, { ...mail, id: newIdAt(mail.now), recipient });
 }
@@ -109,7 +109,7 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail. It never precedes earlier mail in its lanes, and is never later than a code may wait, so every
+ * Finds the turn of a new mail. It never precedes earlier mail in its lanes, except guides, and is never later than a code may wait, so every
  * mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5 mails a second
  * and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
  */
@@ -230,9 +230,13 @@ function dueAhead(
 /** One mail a second per connection, until measured. */
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
-/** A silent mail server causes a timeout, so earlier deliveries to other servers mean little. */
+/** Longer than the timeout of a silent mail server, which holds up a connection without being our pace. */
 const SILENCE_MS = 15_000;
 
+/**
+ * Measures the pace since the backlog began, or during the last minute. With more than one delivery per connection, it counts
+ * from the first of them. With fewer, the assumed pace holds until the backlog has lasted for SILENCE_MS.
+ */
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });

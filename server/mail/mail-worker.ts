@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
 /** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
 
-/** Is logged, so it contains neither the recipient nor the reply, in which mail servers often repeat the address. */
+/** Is logged, so it contains neither the recipient nor the reply, because mail servers often repeat the address in it. */
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }

@@ -263,7 +263,7 @@ async function openMigrated(
   return { database, newerMigrations };
 }
 
-/** The folder of the database file and the files beside it. */
+/** The folder of the database file and its other files. */
 export const dataFolderOf = (database: Config['database'], folder: string): string =>
   database.engine === 'sqlite' && database.file !== ':memory:'
     ? path.dirname(database.file)

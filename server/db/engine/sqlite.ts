@@ -1,5 +1,5 @@
-// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Transactions and other statements
-// run one after the other.
+// SQLite's own waiting for a lock would block the event loop, so a transaction that finds the file locked is tried again by a
+// timer. Transactions and other statements run one after the other.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -224,7 +224,7 @@ const MOST_PREPARED = 200;
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly returnsRows: boolean }>();
   const prepare = (sql: string) => {
-    // SQLite would plan a bare `limit ?` anew for each value.
+    // SQLite would plan a bare `limit ?` for each value. The plus makes it an expression, whose value the planner ignores.
     const statement = sqlite.prepare(sql.replaceAll('limit ?', 'limit +?'));
     const made = { statement, returnsRows: statement.columns().length > 0 };
     if (prepared.size >= MOST_PREPARED) prepared.clear();
