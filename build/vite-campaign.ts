@@ -11,7 +11,14 @@ import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { landingSchemaOf, siteSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
-import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
+import {
+  chaptersOf,
+  isVideoInHowItWorks,
+  Interface,
+  Landing,
+  sectionsOf,
+  Site,
+} from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
 /** An omitted optional entry is undefined. */
@@ -69,13 +76,13 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
     );
   const sections = sectionsOf(landing);
   const film = sections.indexOf('video');
-  const withPoints = filmHasPoints(sections);
+  const withPoints = isVideoInHowItWorks(sections);
   return {
     ...landing,
     // The other sections are static (web/landing/landing.tsx).
     sectionsBefore: film < 0 ? sections : sections.slice(0, withPoints ? film - 1 : film),
     sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
-    filmHasPoints: withPoints,
+    isVideoInHowItWorks: withPoints,
     drawings: Object.fromEntries(benefits?.cards.map(({ icon }) => [icon, iconDrawing(icon)]) ?? []),
     companyLogos: byFile(logos?.companies, inRow),
     testimonialLogos: byFile(testimonials?.cards, asLogo),

@@ -43,6 +43,9 @@ const textWithout = (...markup: readonly RegExp[]) =>
     }),
   );
 
+// Kinds of text, by the placeholders that they may contain: `words` {year}, `plain` none, `wordsWith` some of those named,
+// `wordsWithAll` all of them. `texts` and `plainTexts` make several entries of one kind.
+
 const anyWords = textWithout(MARKUP, LINK);
 
 /** Accepts text with `{name}` placeholders. Unknown names are errors. */
@@ -303,6 +306,7 @@ export type Landing = z.infer<typeof Landing>;
 export const sectionsOf = (landing: Landing): SectionName[] =>
   (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
 
+/** Titles of the first list that the page has. The guide's cover shows them as its chapters. */
 export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
@@ -310,9 +314,10 @@ export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[
  * Returns true if the video is part of `howItWorks`.
  * @param sections in the page's order
  */
-export const filmHasPoints = (sections: readonly SectionName[]): boolean =>
+export const isVideoInHowItWorks = (sections: readonly SectionName[]): boolean =>
   sections[sections.indexOf('video') - 1] === 'howItWorks';
 
+// {year} is allowed only to explain below why it is refused.
 const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
   z.refine(
     (text) => !text.includes('{year}'),
@@ -336,6 +341,7 @@ export const Consent = z
     text: consentSentence,
     // The sentence next to a second, optional checkbox.
     newsConsent: z.optional(consentSentence),
+    // A form with an earlier wording is refused instead of accepted.
     refuseEarlier: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
   })
   .check(
@@ -576,6 +582,7 @@ const newLeadSteps = z.strictObject({
   ...plainTexts('quarter', 'half', 'threeQuarters', 'whole'),
 });
 
+/** One entry per value of NEW_LEAD_EMAIL. The weekly mail takes its other words from `day`. */
 export const NewLeadEmail = z.strictObject({
   each: z.strictObject({
     subject: wordsWith('title', 'host', 'name', 'company').check(oneLine),

@@ -34,7 +34,7 @@ export const FAULTS: readonly PlantedFault[] = [
   const live = early && comparableCodes(await newestCodesOf(db, { challengeId: early.id }, { unexpiredAt: now }, now));
   const right = live && findCode(parts.secrets, live, digits, ACCEPTED_CODES);
   if (early && right)
-    return withAddressLocked(db, email, (tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
+    return withAddressLocked(db, email, (tx) => completeByCode(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
   const counted = await db.transaction()`,
     tests: [ATTEMPTS],
   },

@@ -21,7 +21,7 @@ declare module '#campaign/landing.yaml' {
   const landing: Landing & {
     readonly sectionsBefore: readonly StaticSection[];
     readonly sectionsAfter: readonly StaticSection[];
-    readonly filmHasPoints: boolean;
+    readonly isVideoInHowItWorks: boolean;
     readonly testimonial: NonNullable<Landing['testimonials']>['cards'][number] | undefined;
     /** Describes media/inside-1. */
     readonly firstPages: string | undefined;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { iconMistake, mediaMistakes, mediaOf, portraitIn } from '#server/campaign/pictures.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import {
-  filmHasPoints,
+  isVideoInHowItWorks,
   GuideEmail,
   Landing,
   reporting,
@@ -52,7 +52,7 @@ function anchorsOf(folder: string, variant: string | null): string[] {
   const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
   return [
     ...sections
-      .filter((name) => name !== 'video' || !filmHasPoints(sections))
+      .filter((name) => name !== 'video' || !isVideoInHowItWorks(sections))
       .map((name) => name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)),
     'closing',
   ];

@@ -131,6 +131,7 @@ export async function keepChainSigned(db: Db, secrets: Secrets, now: number): Pr
   });
 }
 
+/** A chain without entries is used if there are consents: otherwise a deleted chain could be signed as an empty one. */
 async function isUnused(db: Db): Promise<boolean> {
   const { rows } = await sql`
     select 1 from consent_chain union all select 1 from consent_receipts union all select 1 from withdrawals limit 1
@@ -196,6 +197,7 @@ export const createProofEraser =
     const content = { erased_at: isoTime(now) };
     const erasures = erased.map(({ row_id: rowId }) => ({ kind: 'erasure', rowId, content }) as const);
     await appendEntries(tx, erasures, { secrets, now });
+    // Includes entries erased before.
     return changedRows(
       tx
         .updateTable('consent_chain')

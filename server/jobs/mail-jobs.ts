@@ -59,6 +59,7 @@ export async function addMails(
   for (const recipient of recipients) await addMail(tx, { ...mail, id: newIdAt(mail.now), recipient });
 }
 
+/** For mail whose ID is derived from its cause, which may be found twice. */
 export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {
   await db
     .insertInto('outbox')
@@ -80,7 +81,7 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** @param lease fullLanes: networks and domains that have no free SMTP connection */
+/** @param lease fullLanes: networks and domains that have no free SMTP connection. No domain looks like a network. */
 export function takeMail(
   db: Db,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },

@@ -172,7 +172,8 @@ async function findRecentCode(
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
   // Another browser's code uses shared attempts (countEntry in verify-code.ts). Others may use up
   // the rest at any time, so a single used one is enough to mail a new code.
-  const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.mayLackSharedAttempts(tx, email, now));
+  const mayLackAttempts =
+    !hasCodeOfItsOwn(challenge) && (await limits.cannotPromiseSharedAttempts(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
 

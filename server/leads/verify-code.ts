@@ -32,6 +32,7 @@ type Verified = {
   readonly leadId: string;
   /** Milliseconds from the request for this code to its entry; null if it had been used before. */
   readonly sinceFormMs: number | null;
+  /** The visitor's arrival at the article is stored already. */
   readonly isReadingNoted: boolean;
 };
 
@@ -81,7 +82,7 @@ export async function verifyCode(
   const code = findCode(parts.secrets, counted.candidates, digits, ACCEPTED_CODES);
   if (code !== null)
     return withAddressLocked(db, email, async (tx) => {
-      const outcome = await enter(tx, code, counted, visitor, now, parts);
+      const outcome = await completeByCode(tx, code, counted, visitor, now, parts);
       // A right code uses up no attempt.
       if (outcome.type === 'verified' && counted.by === 'address') {
         // `mayCompare` tells which of the two pairs of counters it was added to (limits.ts).
@@ -209,7 +210,7 @@ async function countForAddress(
   return {
     type: 'counted',
     by: 'address',
-    // The verified one even without an attempt left: if another request uses the code meanwhile, enter() still finds the lead.
+    // The verified one even without an attempt left: if another request uses the code meanwhile, completeByCode still finds the lead.
     challenge: open ?? verified,
     mayCompare,
     countedOnVerified,
@@ -231,10 +232,10 @@ async function countForAddress(
  * Completes a challenge, with the e-mail address locked:
  * - The browser has an open challenge: that one, even if the code was mailed for another browser's.
  * - It has none, or has verified its own and enters a new code: the challenge that the code was mailed for.
- * - The code has been entered before, or the challenge is no longer open: nothing is completed (enterAgain).
- * The first entry creates or updates the lead and adds the receipt; later ones find the lead.
+ * - The code has been entered before, or the challenge is no longer open: nothing is completed (findLeadAgain).
+ * The first entry creates or updates the lead and adds the receipt (mergeLead); later ones find the lead.
  */
-async function enter(
+async function completeByCode(
   tx: Db,
   code: Code,
   { by, challenge: browsersChallenge }: Pick<Counted, 'by' | 'challenge'>,
@@ -252,7 +253,7 @@ async function enter(
     // This browser entered the code before and its response was lost, or another tab entered it a moment ago.
     return browsersChallenge === undefined
       ? WRONG_CODE
-      : enterAgain(tx, code.email, browsersChallenge.id, by, null);
+      : findLeadAgain(tx, code.email, browsersChallenge.id, by, null);
   }
   const listedAddress = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
   const attemptsToGiveBack = by === 'challenge' ? 1 : 0;
@@ -263,13 +264,13 @@ async function enter(
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const sinceFormMs = now - code.created_at;
   // Another tab completed the challenge a moment ago, with another of its codes.
-  if (completed === undefined) return enterAgain(tx, code.email, idToComplete, by, sinceFormMs);
+  if (completed === undefined) return findLeadAgain(tx, code.email, idToComplete, by, sinceFormMs);
   if (completed.is_suppressed) await liftSuppressions(tx, listedAddress);
-  return { ...(await openLead(tx, completed, isForBrowser, visitor, now, parts)), sinceFormMs };
+  return { ...(await mergeAndAnnounceLead(tx, completed, isForBrowser, visitor, now, parts)), sinceFormMs };
 }
 
 /** Finds the lead again, if the challenge is verified. */
-async function enterAgain(
+async function findLeadAgain(
   tx: Db,
   email: string,
   challengeId: string,
@@ -284,7 +285,8 @@ async function enterAgain(
   return { type: 'verified', leadId, sinceFormMs, isReadingNoted: false };
 }
 
-async function openLead(
+/** Creates or updates the lead, and queues the guide, the webhooks and the operator's mail. */
+async function mergeAndAnnounceLead(
   tx: Db,
   challenge: Challenge,
   isSameBrowser: boolean,

@@ -29,9 +29,9 @@ export type CountedLimits = {
   /** Returns the newest codes first, including codes from before an erasure. */
   readonly readCodesSent: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * For the hour, a code counts from its creation; for the day, until 24 hours after its expiry, so at most a day's number
-   * of codes is live in any 24 hours.
-   * @param codes from {@link readCodesSent}
+   * For the hour, a code counts from its creation. For the day, it counts until 24 hours after its expiry. Therefore at most a
+   * day's number of codes is live in any 24 hours.
+   * @param codes from {@link readCodesSent}, newest first
    */
   readonly checkCodesSent: (codes: readonly Code[], now: number) => LimitOutcome;
   /** Counts an entry of digits. */
@@ -48,8 +48,11 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Returns true if some of a code's shared attempts, or all of a day's, are used up, so only a new code surely helps. */
-  readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
+  /**
+   * Returns true if some of a code's shared attempts, or all of a day's, are used up. Asking again then mails a new code, which
+   * is sure to help.
+   */
+  readonly cannotPromiseSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
    * Gives back a successful attempt.
    * @param mayCompare from {@link countSharedAttempt}
@@ -140,7 +143,7 @@ export function createCountedLimits(
       return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
     },
 
-    mayLackSharedAttempts: async (db, email, now) => {
+    cannotPromiseSharedAttempts: async (db, email, now) => {
       if (codeAttempts === 0) return false;
       const [triedNow, triedInADay] = await readSlidingWindows(db, sharedAttempts(email).tried, now);
       return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;

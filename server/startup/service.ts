@@ -187,6 +187,7 @@ async function openParts(
     (error) => explainFileFailure(error, mailFolder, 'Grant this user permission, or set SMTP_URL.'),
   );
   opened.defer(mail.close);
+  // These run from the last to the first: both workers stop before the connections close.
   opened.defer(mail.stop);
   opened.defer(webhooks.stop);
 

@@ -22,7 +22,7 @@ type LandingStageProps = {
   readonly hasMoved: () => boolean;
 };
 
-const FILM_NAME = landing.filmHasPoints
+const FILM_NAME = landing.isVideoInHowItWorks
   ? { 'aria-labelledby': 'how-it-works' }
   : { id: 'video', 'aria-label': landing.video?.label };
 
@@ -52,7 +52,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
         {landing.video && (
           <>
             <section className={styles.section} {...FILM_NAME}>
-              {landing.filmHasPoints && (
+              {landing.isVideoInHowItWorks && (
                 <StaticPart id="points">{prerendering ? <HowItWorks /> : null}</StaticPart>
               )}
               <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />
