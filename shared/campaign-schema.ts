@@ -5,7 +5,7 @@ import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { colourMistakes } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
-import { longestAnswer } from '#shared/limits.ts';
+import { longestAnswer } from '#shared/lengths-and-resend.ts';
 import { orNull } from '#shared/or-null.ts';
 import { TOOL_NAMES, TOOLS, type ToolName } from '#shared/tools.ts';
 import { isSingleLine } from '#shared/typed-input.ts';

@@ -1,5 +1,5 @@
 // In a separate file, because the page's first script does not need it.
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 
 const DIGITS = /\p{Nd}/gu;
 

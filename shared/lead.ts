@@ -8,7 +8,7 @@ import {
   EMAIL_MAX_LENGTH,
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
-} from '#shared/limits.ts';
+} from '#shared/lengths-and-resend.ts';
 import { orNull } from '#shared/or-null.ts';
 import {
   IN_DOMAIN,

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { LeadForm, type TypedAnswers } from '#shared/lead.ts';
-import { longestAnswer } from '#shared/limits.ts';
+import { longestAnswer } from '#shared/lengths-and-resend.ts';
 import { orNull } from '#shared/or-null.ts';
 import { isSingleLine, tidyText } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';

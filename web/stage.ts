@@ -1,6 +1,6 @@
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
 import type { LeadForm } from '#shared/lead.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend.ts';
 
 /** Specification, section 2. */
 export type Stage = 'landing' | 'form' | 'verification' | 'content';

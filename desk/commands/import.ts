@@ -17,7 +17,7 @@ import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read
 import { listedUpTo, printable, counted } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
-import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
+import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
 /** Number of people per transaction, which then takes a few milliseconds. */

@@ -2,7 +2,7 @@
 import type { FormMessages, OwnField } from '#shared/campaign-schema.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
-import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/limits.ts';
+import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend.ts';
 import { answerSchema, storedAnswers, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import type { Answer, Columns } from '#desk/import/find-columns.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { hmac, isEqual, type Secrets } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 
 export type CodeKey = {
   readonly id: string;

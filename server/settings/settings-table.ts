@@ -23,7 +23,7 @@ import {
   wholeNumber,
   type ReadSetting,
 } from '#server/settings/setting-values.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend.ts';
 
 export type Setting = {
   readonly group?: string;

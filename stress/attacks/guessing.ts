@@ -5,7 +5,7 @@ import { isLive, newestCodesOf } from '#server/codes/codes.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 import {
   createVisitor,
   filledForm,

@@ -3,7 +3,7 @@ import { useId, type ComponentProps } from 'react';
 import { fields, messages } from '#campaign/form.yaml';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { TypedAnswers } from '#shared/lead.ts';
-import { longestAnswer } from '#shared/limits.ts';
+import { longestAnswer } from '#shared/lengths-and-resend.ts';
 import styles from '#web/form/own-fields.module.css';
 import type { LeadErrors } from '#web/form/lead-draft.ts';
 import { CheckboxField, FieldError, errorAttributes } from '#web/ui/field.tsx';

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useId, useReducer, useRef, type Ref, type Re
 
 import { verification as words } from '#campaign/interface.yaml';
 import { codeDigits, isDigit } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 import { fill } from '#shared/words.ts';
 import { NoBreak } from '#web/ui/no-break.tsx';
 import {

@@ -1,5 +1,5 @@
 import { codeDigits } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 
 export type CodeEntry = {
   readonly digits: readonly string[];

@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ComponentProps } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 import { fill } from '#shared/words.ts';
 import type { Waiting } from '#web/stage.ts';
 import { StepFrame } from '#web/steps/step-frame.tsx';

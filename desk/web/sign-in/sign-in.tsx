@@ -11,7 +11,7 @@ import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
 import { codeDigits } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 import { tidyEmail } from '#shared/typed-input.ts';
 import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
