@@ -38,9 +38,9 @@ export async function takeReport(
   report: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
-  const outcome = await parts.database.db.transaction().execute((tx) => takeIn(tx, parts, report, now));
+  const [outcome] = await parts.database.db.transaction().execute((tx) => takeAll(tx, parts, [report], now));
   parts.webhooks.wake();
-  return outcome;
+  return outcome!;
 }
 
 /**
@@ -54,13 +54,24 @@ export async function takeReportsOnce(
 ): Promise<readonly ReportOutcome[] | null> {
   const outcomes = await parts.database.db.transaction().execute(async (tx) => {
     if ((await countInWindowUpTo(tx, key, { limit: 1, windowMs: until - now }, now)) !== null) return null;
-    return Array.fromAsync(reports, (report) => takeIn(tx, parts, report, now));
+    return takeAll(tx, parts, reports, now);
   });
   parts.webhooks.wake();
   return outcomes;
 }
 
-async function takeIn(
+async function takeAll(
+  tx: Db,
+  parts: WithdrawalParts,
+  reports: readonly MailReport[],
+  now: number,
+): Promise<readonly ReportOutcome[]> {
+  // Together, because two calls that locked the same people one by one could wait for each other.
+  await lockNames(tx, ...reports.map(({ email }) => normaliseEmail(email)));
+  return Array.fromAsync(reports, (report) => take(tx, parts, report, now));
+}
+
+async function take(
   tx: Db,
   parts: WithdrawalParts,
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
@@ -70,7 +81,6 @@ async function takeIn(
   const email = normaliseEmail(reported);
   // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
-  await lockNames(tx, email);
   const lead = await findLead(tx, email);
   if (lead === undefined && !(await idsOfPeople(tx, [email])).has(email)) return 'unknown';
   if (reason === 'complained' && lead !== undefined) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { takeReportsOnce } from '#server/bounces/accept-report.ts';
 import { buildApp } from '#server/startup/app.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { askAndReceive } from '#testing/lead-calls.ts';
 import {
@@ -56,6 +58,29 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
       }),
     );
   }
+
+  if (engine === 'postgres')
+    both('two calls that name the same people in another order do not block each other', () =>
+      withServer({ engine }, async ({ service, now }) => {
+        const take = (...names: readonly string[]) => {
+          const bounce = { reason: 'bounced', note: null, happenedAt: now() } as const;
+          const reports = names.map((name) => ({ ...bounce, email: `${name}@example.com` }));
+          return takeReportsOnce(
+            service,
+            { reports, once: { key: names.join(), until: now() + 1000 } },
+            now(),
+          );
+        };
+        const taken = await inTurnBehindLock(service.database, 'cleo@example.com', [
+          () => take('ada', 'cleo', 'bob'),
+          () => take('bob', 'ada'),
+        ]);
+        assert.deepEqual(taken, [
+          ['unknown', 'unknown', 'unknown'],
+          ['unknown', 'unknown'],
+        ]);
+      }),
+    );
 
   both("a provider's event about an unknown e-mail address stores nothing", () =>
     withAmazon({ engine }, async (server) => {
