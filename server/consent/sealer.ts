@@ -155,7 +155,7 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 
 /**
  * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have
- * the same time, and the code may have been mailed for another browser (enter in verify-code.ts).
+ * the same time, and the code may have been mailed for another browser (completeByCode in verify-code.ts).
  */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];

@@ -177,7 +177,8 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   const deferredAhead = areManyDeferred ? deferredNetworks : 0;
   const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  // Deliveries since a mail has been waiting show how fast mail is sent; earlier ones may only show how fast forms arrived.
+  // Deliveries since a mail has been waiting show how fast mail is sent; earlier ones may only show how fast forms arrived. Mail
+  // that waits for another attempt shows a backlog only if there is much of it.
   const busySince = Math.min(
     now,
     ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))),
@@ -192,7 +193,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
  */
 const MANY_DEFERRED = 50;
 
-/** Without the mail of other domains if any of it has stalled, because a silent server holds up no other mail. */
+/** Leaves out each other domain that has stalled mail, because its silent server holds up no other mail. */
 const waitingByNetwork = (db: Db, domain: string, now: number) =>
   db
     .selectFrom('outbox')

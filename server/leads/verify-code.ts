@@ -156,7 +156,7 @@ async function countEntry(
       ifWrong: WRONG_CODE,
     };
   }
-  // A browser's own attempt is counted by one statement. Shared attempts depend on the live codes of the e-mail address, so
+  // A browser's own attempt is counted by one statement, unless no code was mailed for its challenge. Shared attempts depend on the live codes of the e-mail address, so
   // they need the lock.
   await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
@@ -260,6 +260,7 @@ async function completeByCode(
   const completed = await completeChallenge(tx, { id: idToComplete, attemptsToGiveBack, listedAddress }, now);
   // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
+  // The code may be another challenge's. Then the completed one has none, because no code was mailed for it (countEntry).
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const sinceFormMs = now - code.created_at;

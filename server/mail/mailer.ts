@@ -309,11 +309,12 @@ type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
  */
 export async function cacheIfOneFamilyIsSilent(
   url: string,
-  resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),
+  createResolver: () => Families = () => new Resolver({ timeout: 2_000, tries: 2 }),
 ): Promise<void> {
   const host = bareHost(new URL(url).hostname);
   const kept = dnsCache.get(host);
   if (isIP(host) !== 0 || (kept !== undefined && (kept.expires ?? Infinity) > Date.now())) return;
+  const resolver = createResolver();
   const addresses: string[] = [];
   const families = [resolver.resolve4(host), resolver.resolve6(host)].map(async (answer) => {
     addresses.push(...(await answer));

@@ -273,7 +273,10 @@ async function readPeople(
   return rows.filter(exactCheck(filter));
 }
 
-/** All functions use this order, so an ID found by one is found by the others. A new form of the same person changes no ID. */
+/**
+ * In this order, addressOfPerson and idsOfPeople look for a person. Of several forms without a lead, idsOfPeople returns the oldest and
+ * the lists show the newest; addressOfPerson knows both.
+ */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {

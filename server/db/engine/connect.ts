@@ -66,6 +66,7 @@ export function openDatabase(
   const dialect = Object.assign(new PostgresDialect({ pool }), {
     createAdapter: () =>
       Object.assign(new PostgresAdapter(), {
+        // migrate.ts takes its own lock.
         acquireMigrationLock: async () => {},
         releaseMigrationLock: async () => {},
       }),
@@ -91,7 +92,8 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   let hasLog: boolean;
   try {
     hasLog = sqlite.prepare('pragma journal_mode = wal').get()?.['journal_mode'] === 'wal';
-    // A power cut must not lose commits that a 202 has promised. "full" would block the event loop until each is on the disk.
+    // A power cut must not lose commits that a 202 has promised. "full" would block the event loop until each is on the disk, so
+    // with a log, each commit waits for `flush` instead.
     sqlite.exec(`pragma synchronous = ${hasLog ? 'normal' : 'full'}`);
     // Otherwise savepoints write twice as much to a temporary file as to the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
