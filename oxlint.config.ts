@@ -75,7 +75,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'templates/daily-weekly-digest.ts',
       'templates/desk-code-mail.ts',
       'templates/notice-mail.ts',
-      'templates/desk-report-mail.ts',
+      'templates/report-on-request.ts',
       // The doctor checks the mail account and the key without opening a service.
       'mailer.ts',
       'dkim-key.ts',

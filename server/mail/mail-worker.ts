@@ -16,7 +16,7 @@ import { guideKind } from '#server/mail/templates/guide-mail.ts';
 import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
 import { newLeadKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
-import { reportKind } from '#server/mail/templates/desk-report-mail.ts';
+import { reportKind } from '#server/mail/templates/report-on-request.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';

@@ -11,7 +11,7 @@ import { reportBody, reportFile, reportTitle } from '#desk/report/report-html.ts
 import { PERIODS, reportOn, type Report } from '#desk/report/report.ts';
 import { keyFigures } from '#desk/report/sentences.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
-import { queueReportMail } from '#server/mail/templates/desk-report-mail.ts';
+import { queueReportMail } from '#server/mail/templates/report-on-request.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
