@@ -100,7 +100,8 @@ export const smtpUrl: ReadSetting<string> = (text) => {
   const login = loginMistake(text);
   if (login !== null) return { mistakes: [login] };
   const url = URL.parse(text);
-  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
+  // nodemailer would also read a login and a host without "//", for which needsTls would find no login.
+  if (url === null || url.hostname === '' || !['smtp:', 'smtps:'].includes(url.protocol))
     return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
   return orNull(() => decodeURIComponent(url.username + url.password)) === null
     ? { mistakes: ['contains a "%" in the user or password. Write %25 instead'] }

@@ -220,6 +220,8 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^DATABASE_URL contains a "\/" in the user or password\. Write %2F/, postgres('//user:12/34@host/x')],
   [/^SMTP_URL contains a "\?" in the user or password\. Write %3F/, { SMTP_URL: 'smtp://user:pa?ss@host' }],
   [/^SMTP_URL contains a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
+  [/^SMTP_URL must be a URL such as smtps:/, { SMTP_URL: 'smtp:user:pass@mail.example.com' }],
+  [/^SMTP_URL must be a URL such as smtps:/, { SMTP_URL: 'smtp://' }],
   [
     /^WEBHOOK_URLS must be URLs such as https:/,
     ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2', ','),
