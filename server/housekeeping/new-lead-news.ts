@@ -39,8 +39,8 @@ export function createNewLeadNews({
     const period = { from, to: startOfDay(end, timeZone) };
     const dueAt = momentAt(end * DAY_MS + newLeadEmailAtMs, timeZone);
     if (settled === from || now < dueAt) return;
-    // Housekeeping may have deleted the row that proves that this period was mailed.
-    if (retention.mailDays > 0 && from < now - retention.mailDays * DAY_MS) return;
+    // Housekeeping may have deleted the row that proves that this period was mailed. It goes by the row's ID (digestId).
+    if (retention.mailDays > 0 && named.day * DAY_MS < now - retention.mailDays * DAY_MS) return;
     const recipients: string[] = [];
     for (const recipient of all)
       if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);

@@ -275,4 +275,23 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
       assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
     },
   );
+
+  test(
+    'the operator gets a weekly mail once in any time zone, even if the server restarts when it is deleted',
+    { env: { NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9', TIME_ZONE: 'America/Los_Angeles' } },
+    async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      // From Friday, 20 November, to Wednesday, 25 November, 03:00 UTC: nine days and three hours after the week began in UTC.
+      for (const hours of [3 * 24 + 4, 35]) {
+        await server.advance(hours * 3_600);
+        await newsOf(server)();
+        server.wakeWorker();
+        await until(async () => (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'));
+        await housekeeperOf(server).runHousekeeping();
+        await newsOf(server)();
+      }
+      assert.deepEqual(await rowsOf(server, 'digest'), []);
+      assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
+    },
+  );
 });
