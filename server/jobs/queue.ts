@@ -76,7 +76,7 @@ export async function endLease<Table extends JobTable>(
 const LONGEST_LEASE_MS = MINUTE_MS;
 
 /**
- * Makes all queued jobs due now. Call this at a start and after the clock was set back: otherwise jobs would wait, and leases
+ * Makes queued jobs due now. Call this at a start and after the clock was set back: otherwise jobs would wait, and leases
  * of dead processes would last, as long as the clock was wrong.
  */
 export async function endWaits(
@@ -88,7 +88,14 @@ export async function endWaits(
     .transaction()
     .execute(async (tx) => {
       const queued = tx.updateTable(table).where(isQueued);
-      await queued.set({ due_at: now }).where('due_at', '>', now).execute();
+      await queued
+        .set({ due_at: now })
+        .where('due_at', '>', now)
+        // The event of an erasure first waits until an event in transit has arrived (webhook-events.ts).
+        .$if(table === 'webhook_events', (query) =>
+          query.where((eb) => eb.or([eb('attempts', '>', 0), eb('due_at', '>', now + LONGEST_LEASE_MS)])),
+        )
+        .execute();
       await queued
         .set({ leased_until: null, lease_id: null })
         .where('lease_id', '!=', leaseId)

@@ -165,6 +165,30 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
     }),
   );
 
+  both('a webhook receives the erasure of a lead after an event in transit, even if a process starts', () =>
+    withWebhook({ engine }, async (server, receiver) => {
+      const open: (() => void)[] = [];
+      receiver.answerWith((...request) => void open.push(() => accept(...request)));
+      await becomeLead(server);
+      await until(() => open.length === 1);
+      await desk(server.service, ['erase', EMAIL, '--yes']);
+      const started = startWebhookWorker({
+        database: server.database,
+        endpoints: server.service.webhooks.endpoints,
+        send: () => assert.fail('Nothing is due.'),
+        clock: server.now,
+        random: () => 0.5,
+        onOutcome: () => {},
+        onError: (error) => assert.fail(String(error)),
+      });
+      await started.stop();
+      const [row] = await server.database.db.selectFrom('webhook_events').selectAll().execute();
+      assert.equal(row?.type, 'lead.erased');
+      assert.ok(row.due_at >= server.now() + 10_000, 'not before the try in hand is over');
+      open[0]!();
+    }),
+  );
+
   both('a webhook receives each event once, although several processes send events', () =>
     withReceiver(undefined, async (receiver) => {
       await using database = await freshDatabase(engine);
