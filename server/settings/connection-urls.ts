@@ -125,7 +125,8 @@ function allowsClearText(url: string): boolean {
   const { searchParams } = new URL(url);
   if (searchParams.get('requireTLS') === 'true') return false;
   return (
-    searchParams.get('requireTLS') === 'false' ||
+    // nodemailer reads 0, and an empty value, as false.
+    ['false', '0', ''].includes(searchParams.get('requireTLS') ?? 'true') ||
     searchParams.get('ignoreTLS') === 'true' ||
     searchParams.get('opportunisticTLS') === 'true'
   );

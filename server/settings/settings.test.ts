@@ -278,9 +278,9 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^SMTP_URL allows user and password to be sent to the mail server without encryption/,
-    ...['requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true'].map((word) => ({
-      SMTP_URL: `smtp://user:pass@mail.example.com?${word}`,
-    })),
+    ...['requireTLS=false', 'requireTLS=0', 'requireTLS', 'ignoreTLS=true', 'opportunisticTLS=true'].map(
+      (word) => ({ SMTP_URL: `smtp://user:pass@mail.example.com?${word}` }),
+    ),
   ],
   [
     /^SMTP_URL turns off the check of the mail server’s certificate/,
@@ -376,6 +376,7 @@ it('a mail login in clear text is allowed only if SMTP_URL permits it', () => {
     ['smtp://mail.example.com', false],
     ['smtp://user:pass@localhost', false],
     ['smtp://user:pass@mail.example.com?requireTLS=false', false],
+    ['smtp://user:pass@mail.example.com?requireTLS=0', false],
     ['smtp://user:pass@mail.example.com?ignoreTLS=true', false],
     ['smtp://user:pass@mail.example.com?opportunisticTLS=true', false],
   ] as const)
