@@ -80,7 +80,7 @@ export function sqlConditions(filter: ContactFilter): readonly RawBuilder<unknow
     flag !== undefined && sql`' ' || ${column('flags')} || ' ' like ${`% ${flag} %`}`,
     search !== undefined && searched(search),
     domain !== undefined && sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`,
-    answer !== undefined && mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1)),
+    ...(answer === undefined ? [] : partsOf(answer.text).map((part) => mayHold(column('answers'), part))),
     attributionHolds !== undefined &&
       anyOf(attributionHolds.map((text) => mayHold(column('attribution'), text))),
   ].filter((part) => part !== false);
@@ -108,6 +108,10 @@ function hasAnswered({
   const wanted = folded(text);
   return ({ answers }) => folded(displayedAnswer(readAnswers(answers)[field]?.answer)).includes(wanted);
 }
+
+/** As stored in JSON, where the options of one answer are apart (displayedAnswer). */
+const partsOf = (text: string): readonly string[] =>
+  text.split(';').map((part) => JSON.stringify(part.trim()).slice(1, -1));
 
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
