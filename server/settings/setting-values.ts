@@ -69,7 +69,7 @@ export const isWebUrl = (text: string): boolean =>
   ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '');
 
 /** Requests are compared with the path literally, so it must have only one spelling. */
-const PAGE_URL = /^https?:\/\/[^/?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
+const PAGE_URL = /^https?:\/\/[^/\\?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 export const pageUrl: ReadSetting<string> = (text) => {
   if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };

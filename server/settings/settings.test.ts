@@ -142,7 +142,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^METRICS_PORT must differ from PORT, because both would listen on 3000\.$/, SAME_PORT],
   [
     /^PUBLIC_URL must be only the URL of the page/,
-    ...['//guide', '/guide?x', '/guide#x', '/a/../b', '/gu%69de', '/führer'].map((end) => ({
+    ...['//guide', '/guide?x', '/guide#x', '/a/../b', '/gu%69de', '/führer', '\\gu%69de'].map((end) => ({
       PUBLIC_URL: `https://example.com${end}`,
     })),
     { PUBLIC_URL: 'https://ada:hunter2@example.com' },
