@@ -8,8 +8,12 @@ import { orNull } from '#shared/or-null.ts';
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
 export const databaseUrl: ReadSetting<DatabaseAddress> = (text, env) => {
-  if (text.startsWith('file:'))
-    return { value: { engine: 'sqlite', file: text.replace(/^file:(\/\/(?=\/))?/, '') } };
+  if (text.startsWith('file:')) {
+    const file = text.replace(/^file:(\/\/(?=\/))?/, '');
+    // A host is refused, because file://data/leads.db would mean /data/leads.db, and so is a folder.
+    const isWrong = file.startsWith('//') || /(?:^|\/)\.{0,2}$/.test(file);
+    return unlessWrong({ engine: 'sqlite', file }, isWrong ? [NO_DATABASE] : []);
+  }
   const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [NO_DATABASE];
   return unlessWrong({ engine: 'postgres', url: text }, mistakes);
 };

@@ -216,6 +216,10 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     postgres('///leads?host=db&password=pass'),
   ],
   [/^DATABASE_URL must be a URL such as/, postgres('//user@a:port/leads'), postgres('//a:5432,b:5433/x')],
+  [
+    /^DATABASE_URL must be a URL such as/,
+    ...each('DATABASE_URL', 'file:', 'file://', 'file:./data/', 'file:..', 'file://data/leads.db'),
+  ],
   [/^DATABASE_URL contains a "#" in the user or password\. Write %23/, postgres('//user:p@ss#word@host/x')],
   [/^DATABASE_URL contains a "\/" in the user or password\. Write %2F/, postgres('//user:12/34@host/x')],
   [/^SMTP_URL contains a "\?" in the user or password\. Write %3F/, { SMTP_URL: 'smtp://user:pa?ss@host' }],
