@@ -276,7 +276,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
     },
   );
 
-  test(
+  both(
     'the operator gets a weekly mail once in any time zone, even if the server restarts when it is deleted',
     { env: { NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9', TIME_ZONE: 'America/Los_Angeles' } },
     async (server) => {
