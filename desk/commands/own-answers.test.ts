@@ -42,6 +42,27 @@ it('a custom question cannot use the name of a built-in column', () => {
       assert.ok(isTaken({ properties: { [tool]: heading } }), `${tool}: ${heading}`);
 });
 
+onEachEngine(
+  'custom questions with labels like headings',
+  {
+    campaign: {
+      'form.yaml': `fields:
+  - { id: region, label: State, kind: text }
+  - { id: heard_of_us, label: Source, kind: text }
+`,
+    },
+  },
+  ({ test }) => {
+    test('an import reads a status in the column of a question', async (server) => {
+      const list = 'email,state\nada@example.com,CA\neve@example.com,cancelled\ngus@example.com,bounced\n';
+      const { notes } = await succeeded(importFile(server, list));
+      assert.match(notes, /^1 person imported from /m);
+      const { out } = await desk(server.service, ['export', '--state', 'imported']);
+      assert.match(out, /^ada@example\.com,.*,CA,,\r?$/m);
+    });
+  },
+);
+
 onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }, ({ test, both }) => {
   test("an import reads answers by the question's ID or label and skips invalid ones", async (server) => {
     const list =

@@ -70,8 +70,10 @@ export function findColumns(
   );
   for (const [, index] of own) used.add(index);
   const statuses = headings.flatMap((heading, index): StatusColumn[] => {
-    if (used.has(index) || !isAboutMail(heading)) return [];
+    if (!isAboutMail(heading)) return [];
     const kind = statusKind(heading) ?? (headingKey(heading) === 'state' ? 'state' : 'other');
+    // A question may also be called "State".
+    if (used.has(index) && kind !== 'state') return [];
     return kind === 'other' && isFromVisitors(heading, index, headings) ? [] : [{ index, heading, kind }];
   });
   for (const status of statuses) if (isAboutPermission(status)) used.add(status.index);
