@@ -60,6 +60,14 @@ onEachEngine(
       const { out } = await desk(server.service, ['export', '--state', 'imported']);
       assert.match(out, /^ada@example\.com,.*,CA,,\r?$/m);
     });
+
+    test('an import of our export finds answers by ID before label', async (server) => {
+      await become(server, 'ada@example.com', { region: 'CA', heard_of_us: 'a friend' });
+      const exported = (await desk(server.service, ['export'])).out;
+      await importFile(server, exported.replaceAll('ada@', 'eve@'));
+      const { out } = await desk(server.service, ['export', '--state', 'imported']);
+      assert.match(out, /^eve@example\.com,.*,CA,a friend,\r?$/m);
+    });
   },
 );
 

@@ -63,9 +63,11 @@ export function findColumns(
       const inPrograms = Object.values(properties).flatMap((name = '') =>
         isImportHeading(name) ? [] : [name],
       );
-      const names = keysOf([id, label, ...inPrograms]);
-      const index = keys.findIndex((key, at) => !used.has(at) && names.has(key));
-      return index < 0 ? [] : [[id, index]];
+      // The ID first, because our exports have columns that a label may repeat, such as "source".
+      const index = Array.from(keysOf([id, label, ...inPrograms]), (name) =>
+        keys.findIndex((key, at) => !used.has(at) && key === name),
+      ).find((at) => at >= 0);
+      return index === undefined ? [] : [[id, index]];
     },
   );
   for (const [, index] of own) used.add(index);
