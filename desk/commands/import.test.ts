@@ -435,6 +435,14 @@ onEachEngine('import files', ({ test }) => {
     assert.ok((await emails(server)).includes('ada@example.com'));
   });
 
+  test('an import ignores spaces inside quotation marks', async (server) => {
+    const row = '"ada@example.com "," ","Ada ","Lovelace"," Engines "," 2024-03-04 "';
+    await succeeded(importFile(server, `email,name,first name,last name,company,consent date\n${row}\n`));
+    assert.partialDeepStrictEqual(await imported(server), [
+      { name: 'Ada Lovelace', company: 'Engines', consent_given_at: Date.UTC(2024, 2, 4) },
+    ]);
+  });
+
   test('an import takes only a "no" for a refusal in a column about consent', async (server) => {
     for (const [cells, refusal] of [
       [['No', '0', 'FALSE', 'never'], 'unsubscribed'],

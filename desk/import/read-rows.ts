@@ -50,7 +50,8 @@ export async function* readRows(name: string, file: FileHandle): AsyncGenerator<
       // The parser reports the end of a row, and counts a CRLF in a cell twice.
       const line = info.lines - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0);
       countedTwice += text.match(/\r\n/g)?.length ?? 0;
-      yield { line: line + linesBefore, cells: record.map(withoutApostrophe) };
+      // The parser trims only cells without quotation marks.
+      yield { line: line + linesBefore, cells: record.map((cell) => withoutApostrophe(cell.trim())) };
     }
   } catch (error) {
     const sentence = explain(error);
