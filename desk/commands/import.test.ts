@@ -12,6 +12,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { CONSENT_SOURCE, desk, importFile, importNamed, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
+import { refuseWrites } from '#testing/refuse-writes.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 /** Each file begins with a tool, perhaps a file name in brackets, and the reasons why people are left out. */
@@ -230,6 +231,15 @@ onEachEngine('imports', ({ both: test }) => {
     const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
     assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
     assert.deepEqual(await emails(server), []);
+  });
+
+  test('an import adds nobody without a line in the audit log', async (server) => {
+    const allow = await refuseWrites(server.database, 'insert on desk_log');
+    assert.equal((await importFile(server, 'email\nada@example.com\n')).exitCode, 1);
+    await allow();
+    assert.deepEqual(await emails(server), []);
+    await succeeded(importFile(server, 'email\nada@example.com\n'));
+    assert.equal(await server.countRows('desk_log'), 1);
   });
 
   test('an import of a long file runs in batches and can be resumed', async (server) => {

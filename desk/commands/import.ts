@@ -9,13 +9,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION, repeatable } from '#desk/commands/help.ts';
 import { openInput } from '#desk/commands/input-file.ts';
-import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
+import { countImport, importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { Headings } from '#desk/import/find-columns.ts';
 import type { ExcludingStatus } from '#desk/import/mail-status.ts';
 import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { listedUpTo, printable, counted } from '#desk/printable.ts';
-import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
@@ -80,7 +80,8 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
       } = options;
       const consentSource = readConsentSource(typed);
       await using handle = await openInput(file);
-      const { database, campaign, secrets, clock } = await desk.service();
+      const service = await desk.service();
+      const { database, campaign, secrets, clock } = service;
       const now = clock();
       const { people, found } = await readWholeFile(desk, {
         file,
@@ -115,10 +116,14 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
           keys: pseudonymsOf(secrets, person.email),
         }));
         const fileName = path.basename(file);
-        const written = await importPeople(database.db, batch, { consentSource, fileName, now, dryRun });
-        // Logged with the first batch, because the import may be stopped before the last one.
-        if (written.imported > 0 && counts.imported === 0 && !dryRun)
-          await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
+        const written = dryRun
+          ? await countImport(database.db, batch)
+          : await changeAndNote(service, commandLine(), async (tx, note) => {
+              const done = await importPeople(tx, batch, { consentSource, fileName, now });
+              // Logged with the first batch, because the import may be stopped before the last one.
+              if (done.imported > 0 && counts.imported === 0) await note('imported', null, 'import');
+              return done;
+            });
         for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }

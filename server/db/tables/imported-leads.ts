@@ -17,32 +17,32 @@ export type ImportCounts = {
   readonly suppressed: number;
 };
 
+/** Locks nothing. */
+export const countImport = async (db: Db, people: readonly ImportedPerson[]): Promise<ImportCounts> =>
+  (await sortOut(db, people)).counts;
+
 /**
- * A dry run locks nothing.
+ * @param tx a transaction
  * @param people a few hundred distinct addresses
  */
 export async function importPeople(
-  db: Db,
+  tx: Db,
   people: readonly ImportedPerson[],
-  options: { consentSource: string; fileName: string; now: number; dryRun: boolean },
+  { consentSource, fileName, now }: { consentSource: string; fileName: string; now: number },
 ): Promise<ImportCounts> {
-  const { consentSource, fileName, now, dryRun } = options;
-  if (dryRun) return (await sortOut(db, people)).counts;
-  return db.transaction().execute(async (tx) => {
-    await lockNames(tx, ...people.map(({ email }) => email));
-    const { counts, missing } = await sortOut(tx, people);
-    const rows = missing.map((person) => ({
-      id: person.id,
-      email: person.email,
-      ...answersOf(person),
-      consent_source: consentSource,
-      consent_given_at: person.consentGivenAt,
-      file_name: fileName,
-      imported_at: now,
-    }));
-    if (rows.length > 0) await tx.insertInto('imported_leads').values(rows).execute();
-    return counts;
-  });
+  await lockNames(tx, ...people.map(({ email }) => email));
+  const { counts, missing } = await sortOut(tx, people);
+  const rows = missing.map((person) => ({
+    id: person.id,
+    email: person.email,
+    ...answersOf(person),
+    consent_source: consentSource,
+    consent_given_at: person.consentGivenAt,
+    file_name: fileName,
+    imported_at: now,
+  }));
+  if (rows.length > 0) await tx.insertInto('imported_leads').values(rows).execute();
+  return counts;
 }
 
 async function sortOut(
