@@ -324,6 +324,16 @@ onEachEngine('import files', ({ test }) => {
     }
   });
 
+  test('an import takes a date of zeros for a missing one', async (server) => {
+    const zero = '0000-00-00 00:00:00';
+    const rows = [`ada@example.com,${zero},2024-03-04`, `eve@example.com,${zero},`];
+    await succeeded(importFile(server, `email,optin_time,confirm_time\n${rows.join('\n')}\n`));
+    assert.deepEqual(
+      (await imported(server)).map((row) => row.consent_given_at),
+      [Date.UTC(2024, 2, 4), null],
+    );
+  });
+
   test('an import skips people whose status does not show consent', async (server) => {
     const out =
       `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation

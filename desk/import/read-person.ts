@@ -73,7 +73,8 @@ export function readPerson(
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
     if (!isSingleLine(text)) return bad(`has a ${what} with line breaks or control characters`);
   }
-  const date = columns.consentTimes.map((index) => cells[index] ?? '').find((text) => text !== '') ?? '';
+  const date =
+    columns.consentTimes.map((index) => cells[index] ?? '').find((text) => !NO_DATE.test(text)) ?? '';
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous') return bad('has an ambiguous date (use --date-order dmy or mdy)');
   if (consentGivenAt === 'invalid') return bad('has an invalid date of consent');
@@ -85,6 +86,9 @@ export function readPerson(
     droppedAnswers: own.droppedAnswers,
   };
 }
+
+/** Empty, or as MySQL exports a missing date. */
+const NO_DATE = /^(?:0000-00-00(?:[ T]00:00:00)?)?$/;
 
 /** Such as the angle brackets and colon of "mailto:ada@example.com" and "Ada <ada@example.com>". */
 const BETWEEN_WORDS = /[\s<>()[\]:;,"']+/;
