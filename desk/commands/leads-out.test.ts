@@ -285,6 +285,8 @@ onEachEngine('lists and exports', ({ test, both }) => {
       [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
       [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
     );
+    await db.updateTable('leads').set({ name: 'Ada -' }).execute();
+    assert.equal(byHeading(rowsOf(await file('meta')), 0)['ln'], '', 'a name without letters');
     assert.deepEqual(rowsOf(await file('linkedin', 'Sign up')).slice(0, 2), [
       ['email', 'timestamp', 'eventtype', 'amount', 'currency'],
       [sha256('gus.grissom@gmail.com'), String(Date.UTC(2026, 10, 20, 12)), 'SIGN_UP', '1', 'USD'],

@@ -302,8 +302,10 @@ function withoutGmailDots(email: string): string {
 }
 
 /** Lower case without punctuation, in UTF-8 (Meta's customer information parameters). */
-const hashedName = (name: string): string =>
-  name === '' ? '' : sha256(name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, ''));
+function hashedName(name: string): string {
+  const letters = name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, '');
+  return letters === '' ? '' : sha256(letters);
+}
 
 /** @throws {CommandFailure} */
 export function checkFormat(format: FormatName, state: ContactState): void {
