@@ -113,6 +113,7 @@ const OPT_OUT = new RegExp(OPT_OUT_WORDS);
 /** Links and counters that {@link OPT_OUT} would match, such as our own unsubscribe_url. */
 const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|hs email bounce$|soft/;
 const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whats ?app|push|postal)\b/;
+const E_MAIL = /\be ?mails?\b/;
 
 /** @returns null for a heading about another subject */
 export function statusKind(heading: string): StatusKind | null {
@@ -124,8 +125,11 @@ export function statusKind(heading: string): StatusKind | null {
   return OPT_OUT.test(plain) && !NO_STATUS.test(plain) ? 'optedOut' : null;
 }
 
-/** Returns false for columns about another channel, such as SMS. */
-export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(plainHeading(heading));
+/** Returns false for columns only about another channel, such as SMS. */
+export function isAboutMail(heading: string): boolean {
+  const plain = plainHeading(heading);
+  return !OTHER_CHANNEL.test(plain) || E_MAIL.test(plain);
+}
 
 export const isImportHeading = (heading: string): boolean =>
   PERSON_HEADINGS.has(headingKey(heading)) || statusKind(heading) !== null;

@@ -65,6 +65,11 @@ gone1@example.com,1,0,0
 gone2@example.com,true,,
 gone3@example.com,FALSE,TRUE,0
 stays@example.com,false,0,1
+# a column about several channels: "Opted out of email and SMS" (1), "Do Not Email/Call" (1)
+Email,Opted out of email and SMS,Do Not Email/Call
+gone1@example.com,yes,no
+gone2@example.com,no,yes
+stays@example.com,no,no
 # Substack: "email_disabled" (1)
 email,active_subscription,email_disabled
 gone@example.com,false,true
