@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { daySentence, fateSentence } from '#desk/report/sentences.ts';
+import { answerSentence, daySentence, fateSentence } from '#desk/report/sentences.ts';
 
 it('the report says in one sentence why codes were not entered', () => {
   for (const [asked, notEntered, expected] of [
@@ -37,4 +37,23 @@ it('the report names the best day or week', () => {
     const sum = leads.reduce<number>((all, count) => all + count, 0);
     assert.equal(daySentence({ byDay, leads: sum }), expected);
   }
+});
+
+it('the report does not deny answers that the form no longer offers', () => {
+  const sentence = (others: number) =>
+    answerSentence(
+      {
+        id: 'team',
+        label: 'Team',
+        areSeveral: false,
+        rows: [
+          { name: 'Sales', leads: 0 },
+          { name: 'other answers', leads: others },
+          { name: 'no answer', leads: 5 - others },
+        ],
+      },
+      5,
+    );
+  assert.equal(sentence(0), 'None of the new leads chose an answer.');
+  assert.equal(sentence(2), 'None of the new leads chose an answer that the form still offers.');
 });

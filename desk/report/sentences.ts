@@ -237,7 +237,9 @@ export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number
   const best = rows
     .filter(({ name }) => name !== NO_ANSWER && name !== OTHER_ANSWERS)
     .toSorted((a, b) => b.leads - a.leads)[0];
-  if (leads === 0 || best === undefined || best.leads === 0) return 'None of the new leads chose an answer.';
+  const hasOthers = rows.some((row) => row.name === OTHER_ANSWERS && row.leads > 0);
+  if (leads === 0 || best === undefined || best.leads === 0)
+    return `None of the new leads chose an answer${hasOthers ? ' that the form still offers' : ''}.`;
   const several = areSeveral ? ' Leads may choose several answers.' : '';
   return `${number(best.leads)} of ${leadsOf(leads)} chose “${best.name}”.${several}`;
 }
