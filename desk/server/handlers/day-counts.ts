@@ -27,15 +27,17 @@ export function createDayCounts({
       spans.flatMap((span) => piecesOf(span, timeZone)).map((piece) => [keyOf(piece), piece]),
     );
     const missing = [...pieces.values()].filter((piece) => !known.has(keyOf(piece)));
+    // Copied, because a parallel request may delete expired ones.
+    const counts = new Map(Array.from(known, ([key, { count }]) => [key, count] as const));
     const found = await countsBetween(database.db, table, missing);
-    const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
+    for (const [at, piece] of missing.entries()) counts.set(keyOf(piece), found[at]!);
     for (const piece of missing) {
       const isPast = piece.isWhole && piece.to + SETTLED_MS <= now;
       // Staggered, so no single response has to count all days again.
       const until = now + HOUR_MS + (piece.day % 60) * MINUTE_MS;
       if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
     }
-    const countOf = (piece: Between) => counts.get(keyOf(piece)) ?? known.get(keyOf(piece))?.count ?? 0;
+    const countOf = (piece: Between) => counts.get(keyOf(piece)) ?? 0;
     return spans.map((span) => piecesOf(span, timeZone).reduce((sum, piece) => sum + countOf(piece), 0));
   };
 }
