@@ -55,7 +55,8 @@ function addRetry(webhooks: Command, desk: Desk): void {
     .argument('[ids...]', 'IDs from "webhooks list"')
     .option('--all', 'all dead events')
     .addHelpText('after', examples('webhooks retry --all'))
-    .action(async (ids, { all }) => {
+    .action(async (named, { all }) => {
+      const ids = [...new Set(named)];
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
@@ -64,8 +65,11 @@ function addRetry(webhooks: Command, desk: Desk): void {
         if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
         return count;
       });
-      if (revived < ids.length)
-        desk.note(`${ids.length - revived} of these IDs are not of dead events or do not exist.`);
+      const unknown = ids.length - revived;
+      if (unknown > 0)
+        desk.note(
+          `${unknown} of these IDs ${unknown === 1 ? 'is not of a dead event or does' : 'are not of dead events or do'} not exist.`,
+        );
       desk.note(`${counted(revived, 'event')} will be retried.`);
       if (revived === 0 && !all) throw new CommandFailure('Nothing will be retried.');
     });
