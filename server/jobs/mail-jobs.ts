@@ -110,8 +110,8 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail. It never precedes earlier mail in its lanes, except guides, and is never later than a code may wait, so every
- * mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5 mails a second
+ * Finds the turn of a new mail. It never precedes earlier mail in its lanes, except guides, and is never later than a code may
+ * wait, so every mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5 mails a second
  * and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
  */
 export async function findTurn(

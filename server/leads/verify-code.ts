@@ -156,8 +156,8 @@ async function countEntry(
       ifWrong: WRONG_CODE,
     };
   }
-  // A browser's own attempt is counted by one statement, unless no code was mailed for its challenge. Shared attempts depend on the live codes of the e-mail address, so
-  // they need the lock.
+  // A browser's own attempt is counted by one statement, unless no code was mailed for its challenge. Shared attempts depend on
+  // the live codes of the e-mail address, so they need the lock.
   await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return limits.isExhausted(open)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { constants, DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
@@ -129,6 +129,23 @@ it('an SQLite write resolves once a flush has begun after its commit, and concur
     flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
     await assert.rejects(failing, /The disk failed/);
     assert.equal(writes.fault(), 'disk fails');
+  }));
+
+it('SQLite plans a statement with a limit only once', () =>
+  withFlushes(async ({ sqlite, db }) => {
+    // SQLite asks the authorizer only while it plans a statement.
+    let asked = 0;
+    sqlite.setAuthorizer(() => {
+      asked += 1;
+      return constants.SQLITE_OK;
+    });
+    const first = (most: number) => db.selectFrom('rows').select('id').limit(most).execute();
+    await first(1);
+    assert.ok(asked > 0);
+    asked = 0;
+    await first(1);
+    await first(2);
+    assert.equal(asked, 0);
   }));
 
 it('SQLite is closed only after its writes are on the disk', () =>
