@@ -13,23 +13,21 @@ export function startWakeLoop(parts: {
 }): WakeLoop {
   const { pollMs, work, onError } = parts;
   let stopping = false;
-  let sleep = new AbortController();
+  let wake = (): void => {};
   const run = async (): Promise<void> => {
     while (!stopping) {
-      sleep = new AbortController();
-      try {
-        await work();
-      } catch (error) {
-        onError(error);
-      }
-      // Rejects when woken, even if that was during the round.
-      await wait(pollMs, undefined, { signal: sleep.signal }).catch(() => {});
+      // Before the round, so a call during the round is not missed.
+      const woken = Promise.withResolvers<void>();
+      wake = woken.resolve;
+      await work().catch(onError);
+      const timer = setTimeout(wake, pollMs);
+      await woken.promise;
+      clearTimeout(timer);
     }
   };
-  const wake = () => sleep.abort();
   const running = run();
   return {
-    wake,
+    wake: () => wake(),
     stop: async () => {
       stopping = true;
       wake();
