@@ -2,11 +2,8 @@ import path from 'node:path';
 import process from 'node:process';
 
 import { buildDeskApp } from '#desk/server/desk-app.ts';
-import { findRelease } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { openService, readInstanceOrLastBuild, withWarnings } from '#server/startup/service.ts';
-import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { openService, readInstanceAndSite } from '#server/startup/service.ts';
 
 /** Longer than any response takes, and shorter than the site's process waits for this one. */
 const END_WITHIN_MS = 4_000;
@@ -19,10 +16,9 @@ function refuse(mistakes: readonly string[]): never {
 // `--check` only fills the compile cache, and all files have been loaded by now.
 if (process.argv.includes('--check')) process.exit(0);
 
-const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
-const read = readInstanceOrLastBuild();
-if (read.type === 'mistakes') refuse(read.mistakes);
-const instance = found.type === 'outdated' ? withWarnings(read, [found.mistake]) : read;
+const instance = readInstanceAndSite();
+if (instance.type === 'mistakes') refuse(instance.mistakes);
+const { site } = instance;
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
 const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
@@ -39,7 +35,7 @@ const { service } = opening;
 let isStopping = false;
 const app = await buildDeskApp(service, {
   access: { kind: 'people', ...desk },
-  files: found.type === 'unusable' ? null : path.join(found.release.folder, 'desk'),
+  files: site.type === 'unusable' ? null : path.join(site.release.folder, 'desk'),
   isStopping: () => isStopping,
 });
 

@@ -3,21 +3,12 @@ import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { pageMistakes } from '#server/campaign/campaign.ts';
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
-import { campaignFolderOf, findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
-import {
-  asSeenFromHere,
-  openService,
-  readInstance,
-  readInstanceOrLastBuild,
-  withWarnings,
-  type Instance,
-} from '#server/startup/service.ts';
+import { asSeenFromHere, openService, readInstance, readInstanceAndSite } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, describeRefusal } from '#server/startup/why-the-start-failed.ts';
 
@@ -38,8 +29,11 @@ const socket =
 // The check is here instead of in start.js, so --check loads and caches every file needed for a start.
 if (process.argv.includes('--check')) await check();
 
-const { instance, release } = readInstanceAndSite();
-const { config } = instance;
+const instance = readInstanceAndSite();
+if (instance.type === 'mistakes') refuse(instance.mistakes);
+const { config, site } = instance;
+if (site.type === 'unusable') refuse([site.mistake]);
+const { release } = site;
 // Before the database is opened, so a second start by mistake changes nothing.
 await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
@@ -96,21 +90,6 @@ async function check(): Promise<never> {
   ];
   if (read.type === 'mistakes' || mistakes.length > 0) refuse(mistakes);
   process.exit(0);
-}
-
-/** Unfinished words must not keep the site from starting, such as after a power failure. */
-function readInstanceAndSite(): { instance: Instance; release: Release } {
-  const read = readInstanceOrLastBuild();
-  const sitePath = read.type === 'instance' ? read.config.basePath : null;
-  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
-  const siteMistakes = site.type === 'release' ? [] : [site.mistake];
-  if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
-  if (site.type === 'unusable') return refuse(siteMistakes);
-  if (site.type === 'release') return { instance: read, release: site.release };
-  const built = readInstance(campaignFolderOf(site.release));
-  if (built.type === 'mistakes') return refuse(siteMistakes);
-  const { campaign } = built;
-  return { instance: withWarnings({ ...read, campaign }, siteMistakes), release: site.release };
 }
 
 async function refuseTakenPorts(error?: unknown): Promise<void> {

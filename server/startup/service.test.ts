@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { it } from 'node:test';
 
+import {
+  beginRelease,
+  copyCampaign,
+  distFolder,
+  publishRelease,
+  readSources,
+} from '#server/http/releases.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
+import { readInstanceAndSite } from '#server/startup/service.ts';
 import { API } from '#shared/api.ts';
+import { changeFiles, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { createPostgresDatabase, MATRIX_ENGINES } from '#testing/databases.ts';
+import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { askFrom } from '#testing/lead-calls.ts';
@@ -48,3 +61,33 @@ it('a service reports an open breaker to log, metrics and operator', () =>
       assert.equal(server.logLines.filter((line) => line.includes('BREAKER OPENED')).length, 1);
     },
   ));
+
+it('words that changed after the build wait for the next one', () =>
+  withLastingCampaignCopy(async (campaign) => {
+    using _environment = environment({ CAMPAIGN_FOLDER: campaign });
+    const dist = distFolder(PROJECT_FOLDER, campaign);
+    try {
+      const building = beginRelease(dist);
+      const facts = { builtFrom: readSources(PROJECT_FOLDER, campaign), sitePath: '', inlineHashes: {} };
+      writeFileSync(path.join(building, 'release.json'), JSON.stringify(facts));
+      copyCampaign(campaign, building);
+      publishRelease(dist, building);
+      const seen = () => {
+        const read = readInstanceAndSite();
+        assert.equal(read.type, 'instance');
+        const { site, campaign: words, warnings } = read;
+        const waits = warnings.some((warning) =>
+          /campaign\/site\.yaml changed .* the last one/.test(warning),
+        );
+        return { site: site.type, title: words.site.title, waits };
+      };
+      const built = seen();
+      assert.deepEqual(built, { ...built, site: 'release', waits: false });
+      changeFiles(campaign, { 'site.yaml': (text) => text.replace(/^title: .*/m, 'title: Another Guide') });
+      assert.deepEqual(seen(), { ...built, site: 'outdated', waits: true });
+      changeFiles(campaign, { 'site.yaml': (text) => text.replace(/^title: .*/m, 'title:') });
+      assert.deepEqual(seen(), { ...built, site: 'outdated', waits: true }, 'even with mistakes');
+    } finally {
+      rmSync(dist, { recursive: true, force: true });
+    }
+  }));

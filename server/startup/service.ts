@@ -14,7 +14,13 @@ import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createCountedLimits, type Limits } from '#server/limits/limits.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
-import { campaignFolderOf, distFolder, newestRelease } from '#server/http/releases.ts';
+import {
+  campaignFolderOf,
+  distFolder,
+  findRelease,
+  newestRelease,
+  type FoundRelease,
+} from '#server/http/releases.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { openMail, type OpenMail } from '#server/mail/mail.ts';
 import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
@@ -95,13 +101,31 @@ export function readInstanceOrLastBuild(): ReturnType<typeof readInstance> {
 }
 
 /** @param reasons why the words of the last build are used */
-export const withWarnings = <Read extends Instance>(instance: Read, reasons: readonly string[]): Read => ({
+const withWarnings = <Read extends Instance>(instance: Read, reasons: readonly string[]): Read => ({
   ...instance,
   warnings: [
     ...instance.warnings,
     ...reasons.map((reason) => `${reason} Until the next build, the words of the last one are used.`),
   ],
 });
+
+/**
+ * Reads settings, and the newest build with its words. Therefore unfinished words do not keep the site from starting, such as
+ * after a power failure, and the desk has the words that visitors see.
+ */
+export function readInstanceAndSite():
+  | ({ readonly type: 'instance'; readonly site: FoundRelease } & Instance)
+  | Refusal {
+  const read = readInstanceOrLastBuild();
+  const sitePath = read.type === 'instance' ? read.config.basePath : null;
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
+  if (read.type === 'mistakes')
+    return site.type === 'release' ? read : { ...read, mistakes: [...read.mistakes, site.mistake] };
+  if (site.type !== 'outdated') return { ...read, site };
+  const built = readInstance(campaignFolderOf(site.release));
+  if (built.type === 'mistakes') return { type: 'mistakes', mistakes: [site.mistake] };
+  return { ...withWarnings({ ...read, campaign: built.campaign }, [site.mistake]), site };
+}
 
 export function instanceFrom(
   settings: ReturnType<typeof readSettings>,
