@@ -154,7 +154,8 @@ export async function orRefuse<Result>(
   }
 }
 
-const ASK_WITHIN_MS = 1_000;
+/** A busy server responds after a second or two. */
+const ASK_WITHIN_MS = 5_000;
 
 type ListenAddress = { readonly port: number; readonly host: string };
 
