@@ -469,8 +469,9 @@ deskOnEachEngine('guessing desk codes', ({ test, both, engine }) => {
       await victim.post('/api/sign-in', { email: ADA });
       const code = codeIn(await server.inbox.waitForMail(ADA));
       const cookies = Object.fromEntries(victim.cookies);
-      const from = networks(100);
-      const guesses = Array.from({ length: 1_000 }, (_, at) => String(at * 97).padStart(6, '0')).filter(
+      // With more at a time, a slow machine would refuse those that wait too long for a database connection.
+      const from = networks(20);
+      const guesses = Array.from({ length: 100 }, (_, at) => String(at * 97).padStart(6, '0')).filter(
         (guess) => guess !== code,
       );
       const outcomes: string[] = [];
