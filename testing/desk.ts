@@ -76,7 +76,7 @@ export async function refused(
 /** Allows only one call at a time, because it changes this process's environment and folder. */
 export async function deskIn(
   folder: string,
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   args: readonly string[],
   replacements: Partial<Desk> = {},
 ): Promise<DeskAnswer> {

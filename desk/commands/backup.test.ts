@@ -156,6 +156,17 @@ describe('restoring settings and words', () => {
       );
     }));
 
+  it('a restore puts the words into the folder that the restored settings name', () =>
+    inMachine(async ({ folder }, backup) => {
+      writeFileSync(path.join(folder, '.env'), 'CAMPAIGN_FOLDER=campaign\n');
+      await succeeded(deskIn(folder, { CAMPAIGN_FOLDER: undefined }, ['backup', backup]));
+      const fresh = path.join(path.dirname(backup), 'fresh');
+      mkdirSync(fresh);
+      const done = await succeeded(deskIn(fresh, { CAMPAIGN_FOLDER: undefined }, ['restore', backup]));
+      assert.match(done.notes, /fresh\/campaign was restored\.$/m);
+      assert(readFileSync(path.join(fresh, 'campaign/article/article.md'), 'utf8').endsWith(HEADLINE));
+    }));
+
   it('a restore of a part that the backup lacks is refused', () =>
     inMachine(async ({ folder, run }, backup) => {
       await succeeded(run('backup', backup, '--without-secrets'));

@@ -77,10 +77,14 @@ function textIn(files: readonly BackupFile[], wanted: string): string | undefine
   return file && Buffer.from(file.content).toString('utf8');
 }
 
-/** @param instance with the settings that will be in force */
+/** @param instance with the settings that will be in force, as is campaignFolder */
 export function placesToRestore(
   files: readonly BackupFile[],
-  { parts, instance }: { parts: ReadonlySet<Part>; instance: Settings },
+  {
+    parts,
+    instance,
+    campaignFolder,
+  }: { parts: ReadonlySet<Part>; instance: Settings; campaignFolder: string },
 ): readonly PlaceToRestore[] {
   const one = (name: string) => files.filter((file) => file.name === name);
   const words = files.filter(({ name }) => name.startsWith(WORDS));
@@ -88,7 +92,7 @@ export function placesToRestore(
     ['secret', 'database', secretPlaceOf(instance), one(SECRET)],
     ['settings', 'settings', path.join(instance.folder, '.env'), one(SETTINGS)],
     ['dkim key', 'settings', dkimPlaceOf(instance), one(DKIM_KEY)],
-    ['words', 'words', readCampaignFolder(), words],
+    ['words', 'words', campaignFolder, words],
   ];
   return places.flatMap(([kind, part, named, content]) => {
     if (named === null || content.length === 0 || !parts.has(part)) return [];

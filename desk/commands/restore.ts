@@ -116,6 +116,7 @@ type Plan = {
   readonly present: ReturnType<typeof readSettings>;
   /** The settings after it. */
   readonly settings: Settings;
+  readonly campaignFolder: string;
   /** Null if the database is not restored. With PostgreSQL, the staged copy is only tried and read. */
   readonly databaseReplacement: Replacement | null;
   readonly fileReplacements: readonly FileReplacement[];
@@ -138,7 +139,8 @@ async function planRestore(
     );
   if (parts.has('database')) mustHaveSecret(settings, secretIn(files), file);
   const databasePlace = parts.has('database') ? await placeOfDatabase(settings, file) : null;
-  const placesOfFiles = placesToRestore(files, { parts, instance: settings });
+  const campaignFolder = readCampaignFolder(settingsIn(files, parts));
+  const placesOfFiles = placesToRestore(files, { parts, instance: settings, campaignFolder });
   if (!replace)
     mustBeFree([
       ...placesOfFiles.map(({ place }) => place),
@@ -150,22 +152,23 @@ async function planRestore(
     parts,
     present,
     settings,
+    campaignFolder,
     databaseReplacement: databasePlace === null ? null : replacementOf(databasePlace, time),
     fileReplacements: placesOfFiles.map((one) => ({ ...one, ...replacementOf(one.place, time) })),
   };
 }
 
 async function tryPlan(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
-  const { file, present, settings, databaseReplacement, fileReplacements } = plan;
+  const { file, present, databaseReplacement, fileReplacements } = plan;
   for (const one of fileReplacements) await orExplain(one.place, async () => stage(one, one.staged));
-  const instance = trialOf(settings, fileReplacements);
+  const instance = trialOf(plan);
   const restored =
     databaseReplacement === null
       ? null
       : await tryCopy(desk, { file, replacement: databaseReplacement, instance });
   // A running site uses the present settings.
   if (present.type === 'settings') mustNotBeInUse(present.config.database);
-  mustNotBeInUse(settings.config.database);
+  mustNotBeInUse(plan.settings.config.database);
   desk.signal.throwIfAborted();
   return restored;
 }
@@ -262,7 +265,7 @@ const replacementOf = (place: string, time: string): Replacement => ({
 });
 
 /** Returns the instance as it will be, but with files that are not yet in their places. */
-function trialOf(settings: Settings, fileReplacements: readonly FileReplacement[]): Instance {
+function trialOf({ settings, campaignFolder, fileReplacements }: Plan): Instance {
   const ofKind = (wanted: PlaceToRestore['kind']) => fileReplacements.find(({ kind }) => kind === wanted);
   const secret = ofKind('secret')?.files[0];
   const privateKeyFile = ofKind('dkim key')?.staged;
@@ -280,7 +283,7 @@ function trialOf(settings: Settings, fileReplacements: readonly FileReplacement[
           : mail,
     },
   };
-  const instance = instanceFrom(tried, readCampaign(ofKind('words')?.staged ?? readCampaignFolder()));
+  const instance = instanceFrom(tried, readCampaign(ofKind('words')?.staged ?? campaignFolder));
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
   return instance;
 }

@@ -140,10 +140,11 @@ function instanceFolder(): string {
 
 /**
  * Reads only this setting, for the build, which must not stop at a mistake in another one.
+ * @param restored replaces the text of .env
  * @returns an absolute path, which may not exist
  */
-export function readCampaignFolder(): string {
-  const named = readOne('CAMPAIGN_FOLDER');
+export function readCampaignFolder(restored?: string): string {
+  const named = readOne('CAMPAIGN_FOLDER', restored);
   return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
@@ -163,8 +164,8 @@ export const readWordSettings = () => ({
   newLeadEmail: readOne('NEW_LEAD_EMAIL'),
 });
 
-function readOne(setting: SettingName): string | undefined {
-  const inFile = () => parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting];
+function readOne(setting: SettingName, restored?: string): string | undefined {
+  const inFile = () => parseEnv(restored ?? textOf(path.join(instanceFolder(), '.env')))[setting];
   return (process.env[setting] ?? orNull(inFile))?.trim();
 }
 
