@@ -199,3 +199,10 @@ it("CAMPAIGN_FOLDER is relative to .env and defaults to the project's campaign",
       assert.equal(readCampaignFolder(), folder, JSON.stringify(env));
     }
   }));
+
+it('CAMPAIGN_FOLDER with only a space has its default, as every other setting has', () =>
+  inFolder((folder) => {
+    writeFileSync(path.join(folder, '.env'), 'CAMPAIGN_FOLDER= \nPORT=3000\n');
+    using _environment = environment({ INSTANCE_FOLDER: folder });
+    assert.equal(readCampaignFolder(), path.join(PROJECT_FOLDER, 'campaign'));
+  }));

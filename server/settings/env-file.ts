@@ -165,7 +165,7 @@ export const readWordSettings = () => ({
 });
 
 function readOne(setting: SettingName, restored?: string): string | undefined {
-  const inFile = () => parseEnv(restored ?? textOf(path.join(instanceFolder(), '.env')))[setting];
+  const inFile = () => readEnvText(restored ?? presentText()).values[setting];
   return (process.env[setting] ?? orNull(inFile))?.trim();
 }
 
