@@ -93,7 +93,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
 export const sourceOf = (database: Config['database']): string =>
   database.engine === 'sqlite' ? fileOf(database) : `PostgreSQL at ${describeHost(database.url)}`;
 
-async function orExplainFullDisk(file: string, act: () => Promise<void>): Promise<void> {
+export async function orExplainFullDisk(file: string, act: () => Promise<void>): Promise<void> {
   try {
     await act();
   } catch (error) {

@@ -15,7 +15,13 @@ import { pipeline } from 'node:stream/promises';
 
 import { Option, type Command } from '@commander-js/extra-typings';
 
-import { copyRows, describeContents, describeUnfit, sourceOf } from '#desk/commands/backup.ts';
+import {
+  copyRows,
+  describeContents,
+  describeUnfit,
+  orExplainFullDisk,
+  sourceOf,
+} from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
@@ -328,7 +334,7 @@ async function tryCopy(
   );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
-  dropStoredFiles(staged);
+  await orExplainFullDisk(place, async () => dropStoredFiles(staged));
   const upToDate = await bringUpToDate(desk, staged, instance);
   await orExplain(place, async () => {
     await using handle = await open(staged, 'r+');
