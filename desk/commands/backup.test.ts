@@ -167,6 +167,25 @@ describe('restoring settings and words', () => {
       assert(readFileSync(path.join(fresh, 'campaign/article/article.md'), 'utf8').endsWith(HEADLINE));
     }));
 
+  it('a restore of words with mistakes names the backup and how to restore the rest', () =>
+    inMachine(async (_, backup) => {
+      const name = 'campaign/site.yaml';
+      const content = 'nothing: here\n';
+      {
+        using database = new DatabaseSync(backup);
+        database
+          .prepare('update backup_files set content = ?, sha256 = ? where name = ?')
+          .run(Buffer.from(content), hash('sha256', `${name}\0${content}`), name);
+      }
+      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
+      const notes = await refused(
+        fresh.run('restore', backup),
+        /\nThese words are in the backup\. To restore the rest, use --only database, then --only settings\.$/,
+      );
+      assert(notes.startsWith(`${fresh.folder}/campaign/site.yaml:1: title: is missing.\n`), notes);
+      assert(!existsSync(path.join(fresh.folder, '.env')));
+    }));
+
   it('a restore of a part that the backup lacks is refused', () =>
     inMachine(async ({ folder, run }, backup) => {
       await succeeded(run('backup', backup, '--without-secrets'));

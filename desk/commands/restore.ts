@@ -289,9 +289,16 @@ function trialOf({ settings, campaignFolder, fileReplacements }: Plan): Instance
           : mail,
     },
   };
-  const instance = instanceFrom(tried, readCampaign(ofKind('words')?.staged ?? campaignFolder));
-  if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
-  return instance;
+  const words = ofKind('words');
+  const instance = instanceFrom(tried, readCampaign(words?.staged ?? campaignFolder));
+  if (instance.type === 'instance') return instance;
+  const mistakes = instance.mistakes.join('\n');
+  if (words === undefined) throw new CommandFailure(mistakes);
+  // The staged folder is deleted.
+  const named = mistakes.replaceAll(path.basename(words.staged), path.basename(words.place));
+  throw new CommandFailure(
+    `${named}\nThese words are in the backup. To restore the rest, use --only database, then --only settings.`,
+  );
 }
 
 function mustNotBeInUse(database: Settings['config']['database']): void {
