@@ -156,6 +156,11 @@ describe('SPF checks', () => {
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
   });
 
+  it('the doctor merges an SPF record that redirects without losing its senders', async () => {
+    const found = await spf(of('v=spf1 redirect=one.test', 'v=spf1 ip4:192.0.2.1 ~all'));
+    assert.equal(found.publish?.value, 'v=spf1 include:one.test ip4:192.0.2.1 ~all');
+  });
+
   it('the doctor does not follow an endless chain of SPF includes', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };

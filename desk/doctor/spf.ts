@@ -100,7 +100,9 @@ function isValid(name: Term['name'], target: string, mask: string): boolean {
 function mergeRecords(records: readonly string[]): string {
   const terms = records
     .flatMap((record) => record.split(' ').slice(1))
-    .filter((term) => term !== '' && !/^[+\-~?]?all$/i.test(term));
+    .filter((term) => term !== '' && !/^[+\-~?]?all$/i.test(term))
+    // Before "all", a redirect has no effect.
+    .map((term) => term.replace(/^redirect=/i, 'include:'));
   return ['v=spf1', ...new Set(terms), '~all'].join(' ');
 }
 
