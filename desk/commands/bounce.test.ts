@@ -188,6 +188,23 @@ onEachEngine('bounce report files', ({ test, engine }) => {
     assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
   });
 
+  test('"desk bounce" skips messages that another run moved meanwhile', async (server) => {
+    const mail = path.join(folder, `twice-${engine}`);
+    mkdirSync(mail);
+    for (const name of ['a.eml', 'b.eml', 'c.eml']) writeFileSync(path.join(mail, name), 'Hello');
+    const notes: string[] = [];
+    const note = (line: string) => {
+      notes.push(line);
+      for (const name of ['a.eml', 'b.eml']) rmSync(path.join(mail, name), { force: true });
+    };
+    const { exitCode } = await desk(server.service, ['bounce', '--folder', mail], { note });
+    assert.deepEqual(
+      [exitCode, ...notes.map((line) => line.slice(0, 'a.eml'.length))],
+      [0, 'a.eml', 'c.eml'],
+      notes.join('\n'),
+    );
+  });
+
   test('"desk bounce" reads every report in an mbox and lists the unreadable ones', async (server) => {
     const { messageId } = await askForCode(server);
     const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';

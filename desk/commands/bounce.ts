@@ -11,6 +11,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
 
@@ -101,10 +102,14 @@ function standardInput({ input }: Desk): Source {
 async function* messagesInFile(file: string): AsyncGenerator<Uint8Array, void, void> {
   try {
     yield* messagesOf(createReadStream(file));
-  } catch {
+  } catch (error) {
+    if (isMissing(error)) return;
     throw new CommandFailure(`This user may not read ${file}. Grant the user read permission.`);
   }
 }
+
+/** Another run, or a mail program, has moved the message. */
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
@@ -124,7 +129,11 @@ async function messagesIn(folder: string): Promise<Source[]> {
       await orExplain(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
       // Names of .eml files may repeat.
       const kept = path.join(done, `${randomUUIDv7()}-${path.basename(name)}`);
-      await orExplain(done, () => rename(path.join(folder, name), kept));
+      await orExplain(done, () =>
+        rename(path.join(folder, name), kept).catch((error: unknown) => {
+          if (!isMissing(error)) throw error;
+        }),
+      );
     },
   }));
 }
