@@ -8,7 +8,7 @@ import { Client } from 'pg';
 
 import { mustHaveNoOtherClients } from '#desk/commands/move.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
-import { deskIn, refused } from '#testing/desk.ts';
+import { deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
@@ -69,6 +69,20 @@ describe('moving the database', () => {
         'The PostgreSQL database already contains another program’s tables with the same names (leads). Name an empty database.',
       );
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
+    }));
+
+  it('"desk move" to PostgreSQL says where the secret is', () =>
+    inFolder(async (folder) => {
+      for (const [APP_SECRET, advice] of [
+        ['', ' and APP_SECRET to the content of the file app-secret,'],
+        [TEST_SECRET, ', keep APP_SECRET,'],
+      ] as const) {
+        const own = { APP_SECRET, DATABASE_URL: `file:./${APP_SECRET.length}/leads.db` };
+        await openTestService(folder, own).then(({ close }) => close());
+        const to = await createPostgresDatabase();
+        const { notes } = await succeeded(deskIn(folder, own, ['move', '--to', to]));
+        assert(notes.endsWith(`Set DATABASE_URL to the new database${advice} and start the site.`), notes);
+      }
     }));
 
   it('"desk move" refuses a damaged database', () =>

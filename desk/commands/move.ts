@@ -38,7 +38,7 @@ counts and checksums of every table.
 ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full', 'move --to file:./data/leads.db')}`,
     )
     .action(async ({ to, json = false }) => {
-      const { database: from } = readDeskInstance().config;
+      const { database: from, appSecrets } = readDeskInstance().config;
       const read = readOtherDatabase('--to', to);
       if (read.type === 'mistakes') throw new CommandFailure(read.mistakes.join('\n'), 2);
       const { database: target } = read;
@@ -64,10 +64,10 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
         throw databaseFailure(error, target, '--to');
       });
       if (json) await desk.print(jsonText(moved));
+      const advice =
+        appSecrets.length > 0 ? ', keep APP_SECRET' : ' and APP_SECRET to the content of the file app-secret';
       desk.note(
-        target.engine === 'sqlite'
-          ? `Everything was copied. Set DATABASE_URL to ${to}, keep APP_SECRET, and start the site.`
-          : 'Everything was copied. Set DATABASE_URL to the new database and APP_SECRET to the content of the file app-secret, and start the site.',
+        `Everything was copied. Set DATABASE_URL to ${target.engine === 'sqlite' ? to : 'the new database'}${advice}, and start the site.`,
       );
     });
 }
