@@ -135,6 +135,15 @@ describe('mail account checks', () => {
       const [found] = await states(`smtps://127.0.0.1:${port}`);
       assert.match(found ?? '', /^problem: .+ does not use TLS from the start\. Write smtp:\/\/ instead/);
     }));
+
+  it('the doctor says when a mail server expects smtps:// instead of smtp://', () =>
+    withMailServer({ ...TLS, secure: true }, async (port) => {
+      const [found] = await states(`smtp://user:right@127.0.0.1:${port}?greetingTimeout=500`);
+      assert.match(
+        found ?? '',
+        /^problem: .+ sent no greeting\. If it uses TLS from the start .+ smtps:\/\//,
+      );
+    }));
 });
 
 describe('sample mail', () => {

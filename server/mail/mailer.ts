@@ -282,6 +282,8 @@ export function explainAccount(error: unknown, url: string): string {
   // OpenSSL's name for an answer without TLS.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
     return `The mail server ${host} does not use TLS from the start. Write smtp:// instead of smtps:// in SMTP_URL. ${later}`;
+  if (url.startsWith('smtp:') && details.timeoutType === 'GREETING_TIMEOUT')
+    return `The mail server ${host} sent no greeting. If it uses TLS from the start (usually on port 465), write smtps:// instead of smtp:// in SMTP_URL. ${later}`;
   return `The mail server ${host} cannot be reached (${code}). Check host and port in SMTP_URL. ${later}`;
 }
 
