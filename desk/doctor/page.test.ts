@@ -122,6 +122,13 @@ describe('checks of PUBLIC_URL', () => {
     ]);
   });
 
+  it('the doctor reports a port that speaks http if PUBLIC_URL uses https', async () => {
+    await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
+    assert.deepEqual(await found(plain.port), [
+      `problem address: https://guide.example.com:${plain.port}/guide responds without TLS, or has no certificate for guide.example.com. Get one, make the proxy serve https, or correct the port in PUBLIC_URL.`,
+    ]);
+  });
+
   it('the doctor reports a host name that does not resolve and a DNS failure', async () => {
     assert.deepEqual(await found(443, { zone: {} }), [
       'problem address: guide.example.com does not resolve to an IP address, so visitors cannot reach the page. Publish an A record (and an AAAA record for IPv6) with the IP address of this machine or of the proxy in front of it.',

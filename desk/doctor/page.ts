@@ -166,6 +166,8 @@ function explain(error: unknown, publicUrl: string, host: string): string {
   }
   if (code === 'ABORT_ERR')
     return `${publicUrl} did not respond to this machine within ${ANSWER_WITHIN_MS / 1000} seconds. Start the proxy, and open its port in the firewall. If the page opens on a phone, your router only blocks this machine from its own public IP address.`;
+  if (code === 'EPROTO')
+    return `${publicUrl} responds without TLS, or has no certificate for ${host}. Get one, make the proxy serve https, or correct the port in PUBLIC_URL.`;
   return /^E[A-Z]+$/.test(code)
     ? `Nothing responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
     : `Browsers do not trust the certificate of ${host} (${code}). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.`;
