@@ -43,6 +43,10 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
 /** @returns the fault as the rest of a sentence; null if mail servers can verify our signature */
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'does not begin with v=DKIM1.';
+  const type = tags.get('k') ?? 'rsa';
+  if (type !== 'rsa') return `has k=${type}, but DKIM_PRIVATE_KEY_FILE contains an RSA key.`;
+  const hashes = tags.get('h')?.split(/\s*:\s*/) ?? ['sha256'];
+  if (!hashes.includes('sha256')) return 'does not allow SHA-256 (h=), which our signatures use.';
   const key = tags.get('p')?.replaceAll(/\s/g, '');
   if (key === '') return 'says that the key was revoked (empty p=).';
   const published = keyOf(key ?? '');

@@ -206,6 +206,12 @@ describe('DKIM checks', () => {
     [['v=DKIM1; p='], 'problem', /was revoked/],
     [['v=DKIM1; k=rsa'], 'problem', /contains no readable key/],
     [['v=DKIM1; p=AAAA'], 'problem', /contains no readable key/],
+    [
+      ['v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
+      'problem',
+      /has k=ed25519, but DKIM_PRIVATE_KEY_FILE contains an RSA key\./,
+    ],
+    [[`v=DKIM1; k=rsa; h=sha1; p=${ours.spki}`], 'problem', /does not allow SHA-256 \(h=\)/],
     [[`v=DKIM2; p=${ours.spki}`], 'problem', /does not begin with v=DKIM1/],
     [[`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`], 'problem', /There are 2 TXT records/],
   ] as const)
