@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -93,11 +93,18 @@ describe('database and disk checks', () => {
 
   it('the doctor reports files that a restore kept', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
-      const kept = ['.env', 'data/leads.db'].map((name) =>
+      mkdirSync(path.join(instance.folder, 'keys'));
+      const kept = ['.env', 'data/leads.db', 'keys/dkim.pem'].map((name) =>
         path.join(instance.folder, `${name}.before-20261122T120000`),
       );
       for (const name of kept) writeFileSync(name, '');
-      const [, ...found] = await findingsAbout('files', instance);
+      const env = {
+        SMTP_URL: 'smtp://127.0.0.1:9',
+        DKIM_DOMAIN: 'example.com',
+        DKIM_SELECTOR: 'guide',
+        DKIM_PRIVATE_KEY_FILE: 'keys/dkim.pem',
+      };
+      const [, ...found] = await findingsAbout('files', instance, { env });
       assert.deepEqual(
         found,
         kept.map(

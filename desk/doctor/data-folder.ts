@@ -71,7 +71,9 @@ export function examineSecret(
 
 export function examineFiles(config: Config, folder: string): Findings {
   const open = filesOpenToOthers(config, folder);
-  const kept = [...new Set([folder, dataFolderOf(config.database, folder)])].flatMap((place) =>
+  const { database, mail } = config;
+  const keys = mail.kind === 'smtp' && mail.dkim ? [path.dirname(mail.dkim.privateKeyFile)] : [];
+  const kept = [...new Set([folder, dataFolderOf(database, folder), ...keys])].flatMap((place) =>
     namesIn(place)
       .filter((name) => /\.before-\d{8}T/.test(name))
       .map((name) => path.join(place, name)),
