@@ -1,5 +1,6 @@
 import type { Span } from '#server/db/queries/report-figures.ts';
-import { areNamedDays, dayOf, namedDays, readDay, startOfDay } from '#shared/days.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+import { areNamedDays, clockTime, dayOf, momentAt, namedDays, readDay, startOfDay } from '#shared/days.ts';
 
 export type Period = Span & {
   readonly name: string;
@@ -22,10 +23,11 @@ export function readPeriod(text: string, now: number, timeZone: string): Period 
   const to = startOfDay(end, timeZone);
   const fromBefore = startOfDay(firstBefore, timeZone);
   if (from > now) return null;
-  // A period that goes on is compared with the same part of the previous one.
-  const until = to <= now ? { to, before: from } : { to: now + 1, before: fromBefore + now + 1 - from };
-  const before = { from: fromBefore, to: Math.min(from, until.before) };
-  return { name: text, from, to: until.to, beforeName, before };
+  const before = { from: fromBefore, to: from };
+  if (to <= now) return { name: text, from, to, beforeName, before };
+  // A period that goes on is compared with the previous one up to the same time on the clock.
+  const until = momentAt(clockTime(now + 1, timeZone) - (first - firstBefore) * DAY_MS, timeZone);
+  return { name: text, from, to: now + 1, beforeName, before: { ...before, to: Math.min(from, until) } };
 }
 
 /** `end` is the day after the last one. */
