@@ -22,7 +22,7 @@ describe('report periods', () => {
     assert.equal(read('1w'), read('7d'));
     assert.equal(
       read('1d'),
-      '2026-11-21T00:00 | 2026-11-21T18:30 | 2026-11-20T00:00 | 2026-11-20T18:30 | the day before',
+      '2026-11-21T00:00 | 2026-11-21T18:30 | 2026-11-20T00:00 | 2026-11-20T18:30 | the same part of the day before',
     );
   });
 
@@ -33,13 +33,21 @@ describe('report periods', () => {
     );
     assert.equal(
       read('2026-11'),
-      '2026-11-01T00:00 | 2026-11-21T18:30 | 2026-10-01T00:00 | 2026-10-21T18:30 | the month before',
+      '2026-11-01T00:00 | 2026-11-21T18:30 | 2026-10-01T00:00 | 2026-10-21T18:30 | the same part of the month before',
     );
     assert.equal(
       read('2026-03', Date.UTC(2026, 2, 31, 12)),
       '2026-03-01T00:00 | 2026-03-31T12:00 | 2026-02-01T00:00 | 2026-03-01T00:00 | the month before',
     );
     assert.match(read('2026-01') ?? '', /2025-12-01T00:00 \| 2026-01-01T00:00/);
+  });
+
+  it('a report period that goes on says that it is compared with a part of the previous period', () => {
+    const namesOf = (text: string) => read(text)?.split(' | ').at(-1);
+    assert.equal(namesOf('today'), 'the same part of the day before');
+    assert.equal(namesOf('this-week'), 'the same part of the week before');
+    assert.equal(namesOf('last-week'), 'the week before');
+    assert.equal(namesOf('1d'), 'the same part of the day before');
   });
 
   for (const [zone, text, now, expected] of [

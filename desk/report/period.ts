@@ -18,16 +18,21 @@ const DAYS_LIMIT = 3_660;
 export function readPeriod(text: string, now: number, timeZone: string): Period | null {
   const days = readDays(text, dayOf(now, timeZone));
   if (days === null) return null;
-  const { first, end, firstBefore, beforeName } = days;
+  const { first, end, firstBefore, beforeName, isOnlyLastDayPart = false } = days;
   const from = startOfDay(first, timeZone);
   const to = startOfDay(end, timeZone);
   const fromBefore = startOfDay(firstBefore, timeZone);
   if (from > now) return null;
-  const before = { from: fromBefore, to: from };
-  if (to <= now) return { name: text, from, to, beforeName, before };
+  const whole = { name: text, from, to, beforeName, before: { from: fromBefore, to: from } };
+  if (to <= now) return whole;
   // A period that goes on is compared with the previous one up to the same time on the clock.
   const until = momentAt(clockTime(now + 1, timeZone) - (first - firstBefore) * DAY_MS, timeZone);
-  return { name: text, from, to: now + 1, beforeName, before: { ...before, to: Math.min(from, until) } };
+  return {
+    ...whole,
+    to: now + 1,
+    before: { from: fromBefore, to: Math.min(from, until) },
+    beforeName: until >= from || isOnlyLastDayPart ? beforeName : `the same part of ${beforeName}`,
+  };
 }
 
 /** `end` is the day after the last one. */
@@ -43,7 +48,7 @@ function readDays(text: string, today: number) {
     if (days < 1 || days > DAYS_LIMIT) return null;
     const first = today - days + 1;
     const beforeName = days === 1 ? DAY_BEFORE : `the ${days} days before`;
-    return { first, end: today + 1, firstBefore: first - days, beforeName };
+    return { first, end: today + 1, firstBefore: first - days, beforeName, isOnlyLastDayPart: days > 1 };
   }
   const first = readDay(`${text}-01`);
   if (first === null || first < 0) return null;
