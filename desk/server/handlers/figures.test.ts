@@ -117,6 +117,15 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
   });
 
+  test('the report of yesterday changes at midnight, even if it is cached', async (server) => {
+    const { ask } = askedDesk(server.service);
+    const titleOf = async () => (await ask('report', { period: 'yesterday' }))!.title;
+    await server.advance(12 * 3_600 - 10);
+    assert.equal(await titleOf(), 'Leads, 19 November 2026');
+    await server.advance(20);
+    assert.equal(await titleOf(), 'Leads, 20 November 2026');
+  });
+
   it('the report is mailed to a desk user, and to nobody else', () =>
     withServer(
       { engine, env: { DESK_URL: 'http://desk.localhost:3001', DESK_PEOPLE: 'bob@example.com' } },

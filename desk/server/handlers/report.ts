@@ -28,7 +28,7 @@ export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
       campaign: campaign || undefined,
       variant: variant || undefined,
     };
-    return cache.get(JSON.stringify([name, wanted]), async () => {
+    return cache.get(JSON.stringify([name, period.from, wanted]), async () => {
       const { signal } = new AbortController();
       const { report } = await reportOn(service, period, { wanted, dnsServers, signal });
       return report;
