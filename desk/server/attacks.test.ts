@@ -101,6 +101,20 @@ describe('desk endpoints', () => {
       for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
     }));
 
+  it('a change to a person whom another desk user has erased says that the person is gone', () =>
+    atDesk('sqlite', async (app, server) => {
+      const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
+      const answers = [
+        await ada.post('/api/person/correct', { id: 'gone', name: 'Ada King' }),
+        await ada.post('/api/sessions/end', { id: 'gone' }),
+        await ada.get('/api/person/proof?id=gone'),
+      ];
+      for (const answer of answers) {
+        assert.equal(answer.statusCode, 404);
+        assert.match(answer.body, /^Nothing was done, because this no longer exists\./);
+      }
+    }));
+
   it('every desk endpoint responds to permitted users and changes nothing for anyone else', (test) =>
     atDesk('sqlite', async (app, server) => {
       assert.ok(CALLS.length >= 20);

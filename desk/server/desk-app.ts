@@ -39,6 +39,11 @@ const SENTENCES: Partial<Errors> = {
   unavailable: 'The desk is busy, or its database is unavailable. Try again {when}.',
 };
 
+const GONE = {
+  sentence:
+    'Nothing was done, because this no longer exists. Somebody may have deleted it in the meantime. Reload the page.',
+};
+
 /** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 /** Status used by nginx if the client has closed the connection. */
@@ -105,7 +110,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
           const answer = await handle(request, reply, read.data);
           // A handler that has responded returns the reply, but awaiting a reply yields undefined.
           if (reply.sent) return reply;
-          return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
+          return answer === null ? await sendError(reply, 'not-found', GONE) : await reply.send(answer);
         } catch (error) {
           return sendFailure(error, reply);
         }
@@ -127,7 +132,9 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       async (request, reply) => {
         try {
           const file = await handle(users.contextOf(request, reply), request.query);
-          return file === null ? await sendError(reply, 'not-found') : await sendFile(reply, file, secure);
+          return file === null
+            ? await sendError(reply, 'not-found', GONE)
+            : await sendFile(reply, file, secure);
         } catch (error) {
           return sendFailure(error, reply);
         }
