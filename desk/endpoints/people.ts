@@ -159,11 +159,18 @@ export const suppress = post<Nothing>()(
     note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
 );
-/** Removes a mistaken entry and adds the reason to the chain. `staysStopped`: another entry still stops mail. */
+/**
+ * Removes mistaken entries and adds the reason to the chain. `shown`: the reasons of the entries that the user saw; others may have
+ * been added since. `staysStopped`: another entry still stops mail.
+ */
 export const unsuppress = post<{ readonly staysStopped: boolean }>()(
   '/api/person/unsuppress',
   'all',
-  z.object({ ...WHO, reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)) }),
+  z.object({
+    ...WHO,
+    reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)),
+    shown: z.array(z.string()),
+  }),
 );
 export const sendGuide = post<Nothing>()('/api/person/send-guide', 'all', z.object(WHO));
 

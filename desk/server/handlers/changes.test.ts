@@ -67,7 +67,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       ['erase', { email: ADA }],
       ['correct', { name: 'Ada' }],
       ['suppress', { reason: 'by-hand' }],
-      ['unsuppress', { reason: 'A slip' }],
+      ['unsuppress', { reason: 'A slip', shown: [] }],
       ['sendGuide', {}],
       ['story', {}],
     ] as const)
@@ -146,13 +146,14 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       assert.deepEqual(listed.suppressions, [
         { reason: 'unsubscribed', since: '2026-11-20T12:01:00.000Z', note: 'by telephone', canUndo: true },
       ]);
-      await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Explain why/);
+      const shown = ['unsubscribed'];
+      await assert.rejects(ask('unsuppress', { id, reason: ' ', shown }), /Explain why/);
       await server.advance(60);
-      await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
+      await ask('unsuppress', { id, reason: 'Meant ada@example.org', shown });
       const back = (await ask('story', { id }))!;
       assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
       assert.equal(await server.countRows('suppression_removals'), 1);
-      await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not suppressed/);
+      await assert.rejects(ask('unsuppress', { id, reason: 'Again', shown }), /is not suppressed/);
 
       await server.advance(60);
       const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
@@ -161,7 +162,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
         (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
         [false],
       );
-      await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /own decision/);
+      await assert.rejects(ask('unsuppress', { id, reason: 'A slip', shown }), /own decision/);
       assert.deepEqual(
         (await noted()).filter(({ deed }) => deed !== 'looked'),
         [
@@ -170,6 +171,25 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
           { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
         ],
       );
+    },
+  );
+
+  both(
+    'undoing a suppression keeps one that another desk user has added since the page was opened',
+    async (server) => {
+      const { ask } = askedDesk(server.service);
+      const { leadId: id } = await becomeLead(server, ADA);
+      await server.advance(61);
+      await ask('suppress', { id, reason: 'by-hand' });
+      const shown = (await ask('story', { id }))!.suppressions.map(({ reason }) => reason);
+      await ask('suppress', { id, reason: 'unsubscribed' });
+      const undo = { id, reason: 'We may write again', shown };
+      assert.deepEqual(await ask('unsuppress', undo), { staysStopped: true });
+      assert.deepEqual(
+        (await ask('story', { id }))!.suppressions.map(({ reason }) => reason),
+        ['unsubscribed'],
+      );
+      await assert.rejects(ask('unsuppress', undo), /ada@example\.com is suppressed: unsubscribed/);
     },
   );
 });

@@ -60,13 +60,14 @@ export const suppress: Handler<typeof calls.suppress> = ({ service, actor }, { i
 
 export const unsuppress: Handler<typeof calls.unsuppress> = async (
   { service, actor, signal },
-  { id, reason },
+  { id, reason, shown },
 ) => {
   const why = reason.trim();
   if (why === '') throw new CommandFailure('Explain why this address may get mail again.', 2);
   await sealBeforeRemoval(service, { note: why, signal });
   return changePerson(service, actor, { id }, async (tx, email, note) => {
-    const mistakes = await findMistakes(tx, service, { email, note: why });
+    const found = await findMistakes(tx, service, { email, note: why });
+    const mistakes = found.filter((entry) => shown.includes(entry.reason));
     const { removed, remaining } = await undoMistakes(tx, service, { email, mistakes, note: why });
     await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
     return { staysStopped: remaining.length > 0 };

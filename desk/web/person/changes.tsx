@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import type { Asked } from '#desk/endpoints/endpoint.ts';
-import { suppressions, today } from '#desk/endpoints/figures.ts';
+import { suppressions as suppressionList, today } from '#desk/endpoints/figures.ts';
 import {
   domains,
   erase,
@@ -12,7 +12,7 @@ import {
   story,
   suppress,
   unsuppress,
-  type Person,
+  type Story,
 } from '#desk/endpoints/people.ts';
 import styles from '#desk/web/person/changes.module.css';
 import { useSend } from '#desk/web/queries.ts';
@@ -20,13 +20,12 @@ import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { normaliseEmail } from '#shared/lead.ts';
 
-export type ChangeProps = {
-  readonly person: Person;
+export type ChangeProps = Pick<Story, 'person' | 'suppressions'> & {
   readonly onClose: () => void;
   readonly onDone: (sentence: string) => void;
 };
 
-const CHANGED_BY_AN_ERASURE = [people, domains, lost, today, suppressions, log];
+const CHANGED_BY_AN_ERASURE = [people, domains, lost, today, suppressionList, log];
 export const CHANGED_BY_A_PERSON = [story, ...CHANGED_BY_AN_ERASURE];
 
 /** In characters. */
@@ -112,12 +111,13 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
   );
 }
 
-export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProps) {
+export function MailAgain({ person: { id, email }, suppressions, onClose, onDone }: ChangeProps) {
   const [reason, setReason] = useState('');
+  const shown = suppressions.map((entry) => entry.reason);
   return (
     <Confirm
       send={useSend(unsuppress, CHANGED_BY_A_PERSON)}
-      asked={{ id, reason: reason.trim() }}
+      asked={{ id, reason: reason.trim(), shown }}
       onDone={({ staysStopped }) =>
         onDone(
           staysStopped

@@ -129,7 +129,7 @@ function Told({ story: told }: { readonly story: Story }) {
           <ConsentSection story={told} />
         </div>
       </div>
-      {Change && <Change person={person} onClose={() => setChange(null)} onDone={done} />}
+      {Change && <Change {...told} onClose={() => setChange(null)} onDone={done} />}
     </Page>
   );
 }
