@@ -115,6 +115,21 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     },
   );
 
+  test('the audit log names the desk users who saw the newest leads on the overview', async (app, server) => {
+    const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');
+    const looks = async () => {
+      assert.equal((await bob.get('/api/today')).statusCode, 200);
+      const lines = await logOf(server);
+      return lines.flatMap(({ who, deed, details }) => (deed === 'looked' ? [[who, details]] : []));
+    };
+    assert.deepEqual(await looks(), [], 'there is nobody to see yet');
+    await becomeLead(server, LEAD);
+    assert.deepEqual(await looks(), [['bob@example.com', 'list: newest leads']]);
+    await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
+    assert.equal((await bob.get('/api/today')).statusCode, 200, 'the overview reports the problem');
+    await server.database.db.schema.alterTable('away').renameTo('desk_log').execute();
+  });
+
   test('paging through all contacts adds one audit log line per filter every ten minutes', async (app, server) => {
     const bob = await signInAtDesk(server, createDeskBrowser(app), 'bob@example.com');
     const look = async () => {

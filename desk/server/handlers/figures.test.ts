@@ -174,6 +174,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
         assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
         assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
         assert.deepEqual(await noted(), [
+          { deed: 'looked', about: null, details: 'list: newest leads' },
           { deed: 'retried-webhooks', about: null, details: '1 event' },
           { deed: 'retried-webhooks', about: null, details: '1 event' },
         ]);
