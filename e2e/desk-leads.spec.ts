@@ -194,3 +194,21 @@ test('a date filter of the desk applies once its date is complete', async ({ pag
   await page.reload();
   await expect(from).toHaveValue('2026-01-11');
 });
+
+test('the desk filters by the present day, even if the list was opened before midnight', async ({
+  page,
+  open,
+}) => {
+  const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  await page.clock.install({ time: `${day(1)}T23:59:30Z` });
+  await open('/leads');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  const today = page.getByRole('group', { name: 'Days' }).getByRole('button', { name: 'Today' });
+  await today.click();
+  await expect(page).toHaveURL(`/leads?from=${day(1)}&to=${day(1)}`);
+  await expect(today).toHaveAttribute('aria-pressed', 'true');
+  await page.clock.fastForward('01:00');
+  await today.click();
+  await expect(page).toHaveURL(`/leads?from=${day(0)}&to=${day(0)}`);
+  await expect(today).toHaveAttribute('aria-pressed', 'true');
+});

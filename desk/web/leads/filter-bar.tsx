@@ -42,19 +42,19 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
   const typed = (name: FilterName, tidy = (value: string) => value) => ({
     value: filter[name] ?? '',
-    onTyped: (value: string) => onChange((now) => withPart(now, name, tidy(value)), true),
+    onTyped: (value: string) => onChange((current) => withPart(current, name, tidy(value)), true),
   });
   const select = (name: FilterName) => ({
     value: filter[name] ?? '',
     onChange: ({ currentTarget: { value } }: { readonly currentTarget: { readonly value: string } }) =>
-      onChange((now) => withPart(now, name, value), false),
+      onChange((current) => withPart(current, name, value), false),
   });
   const timeZone = useTimeZone();
-  const [openedAt] = useState(() => Date.now());
+  const [now, setNow] = useState(() => Date.now());
   const daysChosen =
     filter.from === undefined && filter.to === undefined
       ? undefined
-      : (nameOfSpan(filter, openedAt, timeZone) ?? OTHER_DAYS);
+      : (nameOfSpan(filter, now, timeZone) ?? OTHER_DAYS);
   const further = FURTHER.filter((name) => filter[name] !== undefined).length;
 
   return (
@@ -90,12 +90,15 @@ export function FilterBar({ filter, onChange }: BarProps) {
               all="All"
               chosen={daysChosen}
               options={NAMED_DAYS.map((name) => ({ value: name, name: DAYS_NAMES[name] }))}
-              onChoose={(name) =>
+              onChoose={(name) => {
+                // The page may have been opened on another day.
+                const chosenAt = Date.now();
+                setNow(chosenAt);
                 onChange((current) => {
                   const { from: _from, to: _to, ...rest } = current;
-                  return { ...rest, ...(name && spanNamed(name, openedAt, timeZone)) };
-                }, false)
-              }
+                  return { ...rest, ...(name && spanNamed(name, chosenAt, timeZone)) };
+                }, false);
+              }}
             />
             <p>
               <small>First and last day are included. Days in {timeZone}.</small>
