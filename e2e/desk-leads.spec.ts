@@ -89,6 +89,10 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   await expect(dialogue.getByRole('radio', { name: 'HubSpot' })).toBeHidden();
   await expect(dialogue.getByRole('radio', { name: 'Spreadsheet' })).toBeChecked();
   expect((await download(send)).name).toMatch(/\.csv$/);
+
+  await open('/leads?from=2025-01-01&to=2025-12-31');
+  await opener.click();
+  await expect(dialogue).toContainText('Leads, from 1 Jan 2025, to 31 Dec 2025.');
 });
 
 test('a lead\'s page links back to its filtered list, and "/" focuses the search', async ({ page, open }) => {

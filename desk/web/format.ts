@@ -59,6 +59,10 @@ export const utcTime = (iso: string): string => new Date(iso).toISOString().slic
 /** Example: 23 Nov for 2026-11-23 */
 export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC' }).format(new Date(day));
 
+/** Example: 23 Nov 2026 for 2026-11-23 */
+export const dayAndYear = (day: string): string =>
+  format({ ...DAY, year: 'numeric', timeZone: 'UTC' }).format(new Date(day));
+
 export const ROLE_NAMES = { read: 'May read', all: 'May read and change' } as const;
 
 export const PEOPLE_IN_STATE = {

@@ -7,7 +7,13 @@ import { addressOf } from '#desk/web/ask.ts';
 import { openFile } from '#desk/web/file.ts';
 import { useAsk, usePerson, useSignal } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
-import { counted, dayName, PEOPLE_IN_STATE, people as countPeople, sentenceCase } from '#desk/web/format.ts';
+import {
+  counted,
+  dayAndYear,
+  PEOPLE_IN_STATE,
+  people as countPeople,
+  sentenceCase,
+} from '#desk/web/format.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/leads/leads.module.css';
@@ -118,8 +124,8 @@ function filterInWords(filter: Filter, fields: Me['fields']): string {
     news && 'agreed to get news',
     domain && `at ${domain}`,
     field && answer && `“${answer}” in the answer to “${question ?? field}”`,
-    from && `from ${dayName(from)}`,
-    to && `to ${dayName(to)}`,
+    from && `from ${dayAndYear(from)}`,
+    to && `to ${dayAndYear(to)}`,
   ];
   return parts.filter(Boolean).join(', ');
 }
