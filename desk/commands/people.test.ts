@@ -78,6 +78,15 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
     },
   );
 
+  test("wrong codes are in a person's timeline before the code expires, but not in the future", async (server) => {
+    const visitor = createVisitor(server);
+    await visitor.post('/api/leads', filledForm({ email: EMAIL }));
+    const code = codeIn(await server.inbox.waitForMail(EMAIL)) === '000000' ? '000001' : '000000';
+    assert.equal((await visitor.post('/api/verify', { email: EMAIL, code })).statusCode, 400);
+    const entry = (await timelineOf(server, EMAIL)).find(({ what }) => what === 'had entered wrong codes');
+    assert.equal(entry?.at, new Date(server.now()).toISOString());
+  });
+
   if (engine === 'postgres')
     both('a correction and a new form that arrive at the same time are both kept', async (server) => {
       await becomeLead(server, EMAIL);

@@ -28,8 +28,8 @@ export function addShow(program: Command, desk: Desk): void {
     .addHelpText('after', examples('show ada@example.com'))
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
-      const { database, config } = await desk.service();
-      const story = timelineOf(await requirePersonalData(database.db, email));
+      const { database, config, clock } = await desk.service();
+      const story = timelineOf(await requirePersonalData(database.db, email), clock());
       if (json) {
         await desk.print(jsonText({ email, story }));
         return;
@@ -58,8 +58,9 @@ export function addPerson(program: Command, desk: Desk): void {
       const service = await desk.service();
       const { database, campaign, clock } = service;
       const data = await requirePersonalData(database.db, email);
-      const story = timelineOf(data);
-      const writtenAt = isoTime(clock());
+      const now = clock();
+      const story = timelineOf(data, now);
+      const writtenAt = isoTime(now);
       const files = await writeJsonAndPage(out, {
         document: { email, writtenAt, story, ...data },
         page: personPage({ email, data, story, site: campaign.site, writtenAt }),

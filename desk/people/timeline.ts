@@ -15,7 +15,7 @@ type Happening = Omit<TimelineEntry, 'at'> & { readonly ms: number };
 /** The order of entries with the same time, by the beginnings of their texts. */
 const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
-export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
+export function timelineOf(data: PersonalData, now: number): readonly TimelineEntry[] {
   const happenings: Happening[] = [
     ...data.submissions.map((form) =>
       happening('form', form.given_at, 'asked for a code', {
@@ -43,7 +43,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.submissions
       .filter((form) => form.wrong_attempts > 0)
       .map((form) =>
-        happening('code', form.verified_at ?? form.expires_at, 'had entered wrong codes', {
+        happening('code', form.verified_at ?? Math.min(form.expires_at, now), 'had entered wrong codes', {
           'how often': form.wrong_attempts,
         }),
       ),

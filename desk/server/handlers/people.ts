@@ -117,13 +117,13 @@ export const createChoices =
   });
 
 export const story: Handler<typeof calls.story> = async ({ service, note }, { id }) => {
-  const { database, config } = service;
+  const { database, config, clock } = service;
   const email = await addressOfPerson(database.db, id);
   const person = email === undefined ? undefined : await findPerson(database.db, email);
   // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
   const entries = await entriesOf(database.db, service, email);
-  const happenings = timelineOf(await listPersonalData(database.db, email));
+  const happenings = timelineOf(await listPersonalData(database.db, email), clock());
   await note('looked', email);
   const isLead = person.first_verified_at !== null;
   return {
