@@ -51,6 +51,19 @@ test('a stranger sees the same sign-in as a desk user', async ({ page }) => {
   await expectFitsTelephone(page, 'sign in');
 });
 
+test('a session in the desk lasts even if the clock of the browser is a day ahead', async ({
+  page,
+  open,
+}) => {
+  await page.clock.install({ time: Date.now() + 86_400_000 });
+  await open('/leads');
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
+  await page.clock.fastForward('11:00:00');
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
+  await page.clock.fastForward('01:00:00');
+  await expect(page.getByText(/^Your session has ended\./)).toBeVisible();
+});
+
 test('a desk page and an export notice that the session has ended', async ({ page, open }) => {
   const ended = page.getByText('Your session has ended. Sign in again to continue where you left off.');
   await open('/leads');

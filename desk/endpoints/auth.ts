@@ -18,8 +18,8 @@ export type Me = {
   readonly role: Role;
   readonly title: string;
   readonly publicUrl: string;
-  /** In ISO 8601 and UTC, like all times. */
-  readonly sessionEndsAt: string;
+  /** Not a time, because the browser's clock may be wrong. */
+  readonly sessionEndsInMs: number;
   readonly fields: readonly {
     readonly id: string;
     readonly label: string;
@@ -63,6 +63,7 @@ export const signOut = post<Nothing>()('/api/sign-out', 'read');
 export type Session = {
   readonly id: string;
   readonly isThis: boolean;
+  /** In ISO 8601 and UTC, like all times. */
   readonly begunAt: string;
   readonly endsAt: string;
   readonly from: string;

@@ -52,12 +52,11 @@ function Desk() {
 
 function useEndOfSession(person: Me | null | undefined): void {
   const client = useQueryClient();
-  const endsAt = person?.sessionEndsAt;
   useEffect(() => {
-    if (endsAt === undefined) return undefined;
-    const timer = setTimeout(() => forgetPerson(client), Math.max(0, Date.parse(endsAt) - Date.now()));
+    if (!person) return undefined;
+    const timer = setTimeout(() => forgetPerson(client), person.sessionEndsInMs);
     return () => clearTimeout(timer);
-  }, [client, endsAt]);
+  }, [client, person]);
 }
 
 function NotFound() {

@@ -106,13 +106,13 @@ export function addAuthRoutes({
 
   route(calls.me, async (request, reply) => {
     const { session, role } = contextOf(request, reply);
-    const { campaign, config, webhooks } = service;
+    const { campaign, clock, config, webhooks } = service;
     return {
       email: session.email,
       role,
       title: campaign.site.title,
       publicUrl: config.publicUrl,
-      sessionEndsAt: isoTime(session.endsAt),
+      sessionEndsInMs: session.endsAt - clock(),
       fields: campaign.form.fields.map(({ id, label, kind, options = null }) => ({
         id,
         label,
