@@ -355,7 +355,7 @@ export type Consent = z.infer<typeof Consent>;
 /** For toasts and mail subjects. */
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
-const lineOfWords = words.check(oneLine);
+const lineOfWords = plain.check(oneLine);
 
 /** The form's request, and the columns of exports (own-answers.test.ts compares them). */
 const TAKEN_IDS: ReadonlySet<string> = new Set(

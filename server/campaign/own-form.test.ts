@@ -128,6 +128,13 @@ for (const [form, ...mistakes] of [
     'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
     ':3:5: fields 2: the answers up to this field may have 4000 characters, but a form accepts only 3000. Set a smaller maxLength, or ask fewer questions.',
   ],
+  // The page is built in one year and sends this text in another.
+  [
+    'fields:\n  - { id: a, label: "Budget {year}", kind: choice, options: ["In {year}", Later], properties: { hubspot: "Y {year}" } }\n',
+    ':2: fields 1, label: there is no {year}. This text has no placeholders.',
+    ':2:66: fields 1, options 1: there is no {year}. This text has no placeholders.',
+    ':2: fields 1, properties.hubspot: there is no {year}. This text has no placeholders.',
+  ],
 ] as const)
   it(`a mistake in form.yaml is reported by line: ${mistakes.map((mistake) => mistake.replace(/^\S+: /, '')).join(' ')}`, () => {
     const found = mistakesIn(form);
