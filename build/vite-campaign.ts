@@ -19,7 +19,7 @@ import {
   sectionsOf,
   Site,
 } from '#shared/campaign-schema.ts';
-import { yearIn } from '#shared/words.ts';
+import { withYear } from '#shared/words.ts';
 
 /** An omitted optional entry is undefined. */
 const ENTRIES = {
@@ -39,11 +39,10 @@ const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
-  return {
-    site: wordsOrThrow(readWords(folder, 'site.yaml', siteSchemaOf(folder))),
-    landing: wordsOrThrow(readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant)),
-    interface: wordsOrThrow(readWords(folder, 'interface.yaml', Interface, variant)),
-  };
+  const site = wordsOrThrow(readWords(folder, 'site.yaml', siteSchemaOf(folder)));
+  const landing = wordsOrThrow(readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant));
+  const interfaceWords = wordsOrThrow(readWords(folder, 'interface.yaml', Interface, variant));
+  return withYear({ site, landing, interface: interfaceWords }, site.language);
 }
 
 type Scale = (natural: { readonly width: number; readonly height: number }) => number;
@@ -114,7 +113,7 @@ function exportsOf(
   const { site, landing, interface: interfaceWords } = readPageWords(folder, variant);
   if (file === 'form.yaml') {
     const form = wordsOrThrow(readForm(folder, site.language));
-    return { ...form, asksMore: form.fields.length > 0 };
+    return withYear({ ...form, asksMore: form.fields.length > 0 }, site.language);
   }
   if (file === 'landing.yaml') return landingWords(folder, landing, sitePath);
   // Here and not in landing.yaml, because only the application's second file shows them.
@@ -158,12 +157,8 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
       // The development server notices when the file appears (forgetWords).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
-      const year = yearIn(String(wordsOf('site.yaml')['language']));
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
-        names.map((name) => {
-          const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);
-          return `export const ${name} = ${value};`;
-        });
+        names.map((name) => `export const ${name} = ${JSON.stringify(entries[name])};`);
       const words = wordsOf(file);
       const names = [...new Set([...ENTRIES[file], ...Object.keys(words)])];
       const code =

@@ -22,8 +22,12 @@ export const isRightToLeft = (language: string): boolean =>
 export const languageAttributes = (language: string): string =>
   isRightToLeft(language) ? `lang="${language}" dir="rtl"` : `lang="${language}"`;
 
+/** Replaces {year} in every text. */
+export const withYear = <Words>(words: Words, language: string): Words =>
+  JSON.parse(JSON.stringify(words).replaceAll('{year}', yearIn(language))) as Words;
+
 /** In the campaign's language, without a word for "year". */
-export function yearIn(language: string): string {
+function yearIn(language: string): string {
   const parts = new Intl.DateTimeFormat(language, { year: 'numeric' }).formatToParts();
   return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
 }

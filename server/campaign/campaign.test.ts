@@ -10,7 +10,7 @@ import { renderArticle } from '#server/campaign/article.ts';
 import { campaignMistakes, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { adding, mistakesWith } from '#testing/campaign-copy.ts';
+import { adding, mistakesWith, withChangedCampaign } from '#testing/campaign-copy.ts';
 import { words } from '#testing/words.ts';
 
 it('a campaign folder that is missing or a file is reported in one sentence', () => {
@@ -29,6 +29,16 @@ it('the shipped, example and test campaigns have no mistakes and no warnings', (
     assert.deepEqual(campaignWarnings(path.join(PROJECT_FOLDER, folder)), []);
   }
 });
+
+it('mails and the desk show a year instead of {year} in the title', () =>
+  withChangedCampaign(
+    { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: Outreach {year}') },
+    (folder) => {
+      const result = readCampaign(folder);
+      assert(result.type === 'campaign');
+      assert.equal(result.campaign.site.title, `Outreach ${new Date().getFullYear()}`);
+    },
+  ));
 
 it('a campaign mistake names a file inside the project by its relative path', () => {
   const noSite = (folder: string) => {

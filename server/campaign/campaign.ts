@@ -34,6 +34,7 @@ import {
   type OwnForm,
   type Site,
 } from '#shared/campaign-schema.ts';
+import { withYear } from '#shared/words.ts';
 
 type ConsentSentence = {
   /** With the target of each link in parentheses, as evidence. */
@@ -110,6 +111,7 @@ export function readCampaign(folder: string): CampaignResult {
     campaign: {
       folder,
       ...words,
+      site: withYear(words.site, words.site.language),
       guideFile: fileIn(words.guideEmail.attachment),
       downloadFile: fileIn(words.site.download?.file),
     },

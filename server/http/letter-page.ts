@@ -9,7 +9,7 @@ import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles, PAPER } from '#shared/colours.ts';
 import { CLOSED_ENVELOPE } from '#shared/closed-envelope.ts';
 import { type DrawnPath, ENVELOPE, MARK_LINES } from '#shared/drawings.ts';
-import { fill, fromOtherPage, languageAttributes, yearIn } from '#shared/words.ts';
+import { fromOtherPage, languageAttributes } from '#shared/words.ts';
 
 const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
@@ -81,12 +81,12 @@ const drawingOf = (paths: readonly DrawnPath[]): string =>
 const headerOf = ({ title, logo }: Letterhead, basePath: string): string =>
   `<header><a href="${basePath}/">${logo === undefined ? MARK : `<img src="${basePath}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
 
-function footerOf({ copyright, footerLinks, language }: Letterhead, basePath: string): string {
-  const filled = (text: string) => escapeHtml(fill(text, { year: yearIn(language) }));
+function footerOf({ copyright, footerLinks }: Letterhead, basePath: string): string {
   const links = footerLinks.map(
-    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href, basePath))}">${filled(label)}</a></li>`,
+    ({ label, href }) =>
+      `<li><a href="${escapeHtml(fromOtherPage(href, basePath))}">${escapeHtml(label)}</a></li>`,
   );
-  return `<footer><p>${filled(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
+  return `<footer><p>${escapeHtml(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
 
 export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>

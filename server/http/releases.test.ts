@@ -304,7 +304,10 @@ it(
       const visits = visit(old.url, over.signal);
       // Awaited later; an earlier failure must not be hidden by its rejection.
       visits.catch(() => {});
-      const changed = readFileSync(words, 'utf8').replace(/^title: .*$/m, 'title: Another Guide');
+      const changed = readFileSync(words, 'utf8').replace(
+        /^pageTitle: .*$/m,
+        'pageTitle: Another Guide {year}',
+      );
       for (const unfinished of ['title: [', changed]) {
         writeFileSync(words, unfinished);
         const late = await start();
@@ -330,7 +333,7 @@ it(
       const picture = statSync(path.join(dist, 'releases', built, 'files/media/og.png'));
       assert.equal(picture.mode & 0o777, 0o644, 'public, even if the campaign is private');
       const freshPage = await read(fresh.url);
-      assert.match(freshPage, /Another Guide/);
+      assert.match(freshPage, /<title>Another Guide \d{4}<\/title>/);
       assert.equal(await read(old.url), oldPage);
       assert.notEqual(chunkIn(freshPage), chunkIn(oldPage));
       for (const { url } of [old, fresh]) {
