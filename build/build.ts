@@ -83,7 +83,8 @@ async function writeRelease(
   mkdirSync(pagesFolder, { recursive: true });
   for (const [name, text] of pages) writeFileSync(path.join(pagesFolder, name), text);
   // Restored campaigns are private, but the server may run as another user, and these files are public.
-  for (const name of globSync(['media/*', '*.*'], { cwd: files })) chmodSync(path.join(files, name), 0o644);
+  for (const entry of globSync('**/*', { cwd: files, withFileTypes: true }))
+    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
   compressFiles(files);
   // A separate folder, because the public site must not serve the desk.
   await writeDesk(path.join(release, 'desk'), builtFrom);

@@ -315,7 +315,9 @@ it(
         await late.stop('SIGINT');
       }
 
+      write(project, 'campaign/media/originals/sign.svg', '<svg viewBox="0 0 1 1"/>');
       chmodSync(path.join(project, 'campaign/media/og.png'), 0o600);
+      chmodSync(path.join(project, 'campaign/media'), 0o700);
       const [killed, whole] = [startBuild(project), startBuild(project)];
       const hasFiles = () =>
         readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files')));
@@ -330,8 +332,15 @@ it(
       assert.ok((await visits) > 1);
 
       const [, built = ''] = releasesIn(dist);
-      const picture = statSync(path.join(dist, 'releases', built, 'files/media/og.png'));
-      assert.equal(picture.mode & 0o777, 0o644, 'public, even if the campaign is private');
+      for (const [name, mode] of [
+        ['og.png', 0o644],
+        ['originals/sign.svg', 0o644],
+        ['originals', 0o755],
+        ['', 0o755],
+      ] as const) {
+        const file = statSync(path.join(dist, 'releases', built, 'files/media', name));
+        assert.equal(file.mode & 0o777, mode, `media/${name} is public, even if the campaign is private`);
+      }
       const freshPage = await read(fresh.url);
       assert.match(freshPage, /<title>Another Guide \d{4}<\/title>/);
       assert.equal(await read(old.url), oldPage);
