@@ -185,6 +185,15 @@ it('a release is served only while its sources are unchanged', () =>
     assert.equal(mistake(), 'release');
   }));
 
+it('a release is outdated once a file that the campaign links to changes', () =>
+  withProject((project, dist) => {
+    write(project, 'brand/site.yaml', 'title: One');
+    symlinkSync('../brand/site.yaml', path.join(project, 'campaign/site.yaml'));
+    publishRelease(dist, build(project, 'one'), NOW);
+    write(project, 'brand/site.yaml', 'title: Two');
+    assert.equal(findRelease(project).type, 'outdated');
+  }));
+
 it('a release lists every file of the build as a source', () => {
   const known = readSources(PROJECT, path.join(PROJECT, 'campaign'));
   const seen = new Set<string>();

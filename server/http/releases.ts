@@ -64,12 +64,12 @@ const NOT_IN_THE_PAGE = ['{article,emails,unused}/**', 'free-mail-domains.txt'];
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 
 function digests(folder: string, wanted: readonly string[], unwanted: readonly string[]): Sources {
-  const files = globSync(wanted, { cwd: folder, exclude: unwanted, withFileTypes: true });
-  const paths = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
   return Object.fromEntries(
-    paths
+    globSync(wanted, { cwd: folder, exclude: unwanted })
       .toSorted()
-      .map((file) => [path.relative(folder, file).replaceAll(path.sep, '/'), digest(file)] as const),
+      // Follows links.
+      .filter((name) => statSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile())
+      .map((name) => [name.replaceAll(path.sep, '/'), digest(path.join(folder, name))] as const),
   );
 }
 
