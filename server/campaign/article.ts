@@ -58,6 +58,8 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
   if (title === undefined) return null;
   const html = micromark(bodyOf(markdown), {
     extensions: MARKDOWN_EXTENSIONS,
+    // Checked below, because micromark would refuse "tel:".
+    allowDangerousProtocol: true,
     htmlExtensions: [
       gfmTableHtml(),
       gfmStrikethroughHtml(),
@@ -70,10 +72,13 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
       }),
     ],
   });
-  const named = withNamedSections(html);
+  const named = withNamedSections(withSafeLinks(html));
   const withLinks = contents === undefined ? named : withContents(named, contents);
   return { title: title.trim(), html: withPlainArrows(withPictureSizes(withScrollingTables(withLinks))) };
 }
+
+const withSafeLinks = (html: string): string =>
+  html.replaceAll(/(<a href|<img src)="(?!(?:https?|mailto|tel):)[^"/?#]*:[^"]*"/gi, '$1=""');
 
 /** Gives each heading an ID made from its words. Footnotes have IDs that begin with "fn". */
 function withNamedSections(html: string): string {

@@ -137,6 +137,16 @@ it('HTML in the article is shown as text and reported', () => {
   assert.match(article.html, /&lt;script&gt;/);
 });
 
+it('the article can link to telephone numbers, but not to scripts', () => {
+  const markdown =
+    '# Title\n\n[Call](tel:+49301234) <tel:+49301234> [x][y] <javascript:alert(1)>\n\n[y]: <data:a>\n';
+  const html = renderArticle(markdown)?.html ?? '';
+  assert.deepEqual(
+    Array.from(html.matchAll(/<a href="(.*?)">/g), ([, href]) => href),
+    ['tel:+49301234', 'tel:+49301234', '', ''],
+  );
+});
+
 it('the article can contain strikethrough and tables, which scroll by keyboard if wide', () => {
   const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
   assert.match(
