@@ -24,11 +24,16 @@ export function readArticle(folder: string, words: Interface | undefined): ReadW
   if (read === null) return mistakesOf(missingFile(folder, FILE));
   if (read.type === 'mistakes') return read;
   const article = renderArticle(read.text, words?.article);
-  if (article === null) {
-    const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
+  const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
+  if (article === null)
     return mistakesOf({ file, line, message: 'must begin with a title, such as "# Title".' });
-  }
   const mistakes = mistakesInBody(read.text, folder);
+  if (micromark(`# ${article.title}`) !== `<h1>${escapeHtml(article.title)}</h1>`)
+    mistakes.unshift({
+      file,
+      line,
+      message: 'the title is shown exactly as written. Use plain words, without Markdown.',
+    });
   if (words && !words.article?.notes && article.html.includes('<section data-footnotes'))
     mistakes.unshift({
       file,

@@ -290,6 +290,16 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     Buffer.from('\n\nNo title here'),
     '3: must begin with a title, such as "# Title".',
   ],
+  ...['**Cold** Outreach', 'Q&amp;A', 'Outreach #'].map(
+    (title) =>
+      [
+        'article/article.md',
+        '',
+        Buffer.from(`\n# ${title}\n\nText\n`),
+        '2: the title is shown exactly as written. Use plain words, without Markdown.',
+      ] as const,
+  ),
+  ['article/article.md', '', Buffer.from('# "Q&A" 1 * 2 <3\n\nText\n')],
   [
     'article/article.md',
     '',
