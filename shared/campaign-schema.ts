@@ -102,7 +102,10 @@ const colour = matching(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', i
 const colourPair = z.strictObject({ light: colour, dark: colour });
 const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(reporting(colourMistakes));
 const svg = words.check(
-  z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
+  z.regex(
+    /^[\w.-]+\.svg$/,
+    "must be the name of a file in media/ that ends with .svg, with only letters from a to z, digits, dots, hyphens and _, such as 'logo.svg'",
+  ),
 );
 
 const isLanguage = (tag: string): boolean =>
@@ -159,7 +162,10 @@ const analytics = z.discriminatedUnion(
 );
 export type Analytics = z.infer<typeof analytics>;
 
-const fileInArticle = matching(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/');
+const fileInArticle = matching(
+  /^[\w .-]+\.\w+$/,
+  'must be the name of a file in article/, with only letters from a to z, digits, spaces, dots, hyphens and _, such as guide.pdf',
+);
 
 export const Site = z.strictObject({
   ...texts('title', 'pageTitle', 'description', 'publisher', 'copyright', 'shareText'),
@@ -210,7 +216,7 @@ export type SectionName = (typeof SECTIONS)[number];
 const logo = words.check(
   z.regex(
     /^[\w.-]+(?:\.svg|-[1-9]\d{0,3}x[1-9]\d{0,3}\.(?:avif|webp|png))$/,
-    "must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'",
+    "must be the name of a file in media/, with only letters from a to z, digits, dots, hyphens and _: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'",
   ),
 );
 

@@ -259,6 +259,8 @@ const cellsIn = (row: string): number =>
 
 function pictureMistake(folder: string, href: string): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
+  if (name === undefined && /^\/?media\//.test(href))
+    return 'is not shown, because its name contains other characters than letters from a to z, digits, dots, hyphens and _. Rename the file';
   if (name === undefined)
     return 'is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name';
   if (!/\.(?:svg|webp|avif|png|jpe?g)$/.test(name))

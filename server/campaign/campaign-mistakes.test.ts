@@ -133,7 +133,12 @@ const IN_THE_SITE: readonly Case[] = [
   ],
   [
     'download:\n  label: Download as PDF\n  file: ../media/og.png',
-    '@+2: download.file: must be the name of a file in article/.',
+    '@+2: download.file: must be the name of a file in article/, with only letters from a to z, digits, spaces, dots, hyphens and _, such as guide.pdf.',
+  ],
+  [
+    'logo: Logo neu.svg',
+    "@: logo: must be the name of a file in media/ that ends with .svg, with only letters from a to z, digits, dots, hyphens and _, such as 'logo.svg'.",
+    '@: logo: needs media/Logo neu.svg. Add the missing file, or remove the entry.',
   ],
   ...['you@example.com', 'javascript:alert(1)', '“https://a.com”', 'https://example.com/our privacy'].map(
     (href): Case => [`readOn:\n  label: Read on\n  href: ${href}`, `@+2: readOn.href: ${LINK}.`],
@@ -167,7 +172,7 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
   ],
   [
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
-    "@+4: logos.companies 1, logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
+    "@+4: logos.companies 1, logo: must be the name of a file in media/, with only letters from a to z, digits, dots, hyphens and _: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
   ],
 ];
 
@@ -339,6 +344,13 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
     '![A chart](https://example.com/chart.png)',
     'https://example.com/chart.png is not shown, because the page only shows pictures from the campaign’s media/ folder. Put the file there, and write media/ before its name',
   ],
+  ...['media/Grafik%201.png', '/media/übersicht.png', 'media/charts/chart.png'].map(
+    (href) =>
+      [
+        `![A chart](${href})`,
+        `${href} is not shown, because its name contains other characters than letters from a to z, digits, dots, hyphens and _. Rename the file`,
+      ] as const,
+  ),
   [
     '![A chart](media/chart.png)',
     'media/chart.png does not exist. Put a file with exactly this name into the campaign’s media/ folder',
