@@ -143,6 +143,18 @@ it('unused files, large files and long words only cause warnings', () => {
   });
 });
 
+it('a file in media/ counts as used if a link leads to it, whatever its name', () =>
+  withChangedCampaign(
+    {
+      'media/Preise für 2027.pdf': 'x',
+      'media/übersicht.pdf': 'x',
+      'media/100%.pdf': 'x',
+      'site.yaml': (text) => text.replace("href: '#'", 'href: /media/Preise%20f%C3%BCr%202027.pdf'),
+      'article/article.md': (text) => `${text}\n[Overview](/media/übersicht.pdf) [All](/media/100%25.pdf)\n`,
+    },
+    (folder) => assert.deepEqual(called(folder, campaignWarnings(folder)), []),
+  ));
+
 for (const [file, width, height, needed, place] of [
   ['hero-1280.webp', 300, 240, '1280 × 1024', 'hero'],
   ['inside-2-480.avif', 480, 320, '480 × 330', 'inside-2'],

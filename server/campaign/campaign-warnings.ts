@@ -18,6 +18,7 @@ import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
 import { type Mistake, describeMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing } from '#shared/campaign-schema.ts';
+import { orNull } from '#shared/or-null.ts';
 import { fill } from '#shared/words.ts';
 
 type Page = { readonly variant: string | null; readonly landing: Landing; readonly interface: Interface };
@@ -94,7 +95,12 @@ function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Pag
       .flat()
       .map((name) => `media/${name}`),
     // Links may lead to a file in media/, which is public.
-    ...[inArticle, ...inWords].flatMap((text) => text.match(/\bmedia\/[\w.-]+/g) ?? []),
+    ...[inArticle, ...inWords].flatMap((text) =>
+      Array.from(
+        text.match(/\bmedia\/[^\s"'()<>?#,;]+/g) ?? [],
+        (url) => orNull(() => decodeURIComponent(url)) ?? url,
+      ),
+    ),
     ...[guideEmail.attachment, site.download?.file].flatMap((name) =>
       name === undefined ? [] : [`article/${name}`],
     ),
