@@ -6,7 +6,7 @@ const DIGITS = /\p{Nd}/gu;
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 
 /** Unicode numbers the ten digits of each script consecutively. */
-function asciiDigit(digit: string): string {
+export function asciiDigit(digit: string): string {
   const own = digit.codePointAt(0) ?? 0;
   let before = own;
   while (isDigit(String.fromCodePoint(before - 1))) before -= 1;

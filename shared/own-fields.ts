@@ -3,9 +3,10 @@ import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { LeadForm, type TypedAnswers } from '#shared/lead.ts';
+import { asciiDigit } from '#shared/code-digits.ts';
 import { longestAnswer } from '#shared/lengths-and-resend.ts';
 import { orNull } from '#shared/or-null.ts';
-import { isSingleLine, tidyText } from '#shared/typed-input.ts';
+import { halfWidth, isSingleLine, tidyText } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 
 declare const URL: new (url: string) => {
@@ -17,6 +18,13 @@ declare const URL: new (url: string) => {
 const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
 // 1,000 and 1.000 are refused, because the meaning of the separator depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
+
+/** Digits of every script, full-width signs, and the dashes and invisible marks of copied numbers. */
+const asciiNumber = (text: string): string =>
+  halfWidth(text)
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\p{Nd}/gu, asciiDigit)
+    .replace(/[\p{Pd}\u2212]/gu, '-');
 
 /** Slashes are required, because example.com:8080 is a host with a port. */
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
@@ -38,11 +46,11 @@ type TextRule = {
 
 const TEXT_RULES: Readonly<Record<TextKind, TextRule>> = {
   text: {},
-  telephone: { fits: (text) => TELEPHONE.test(text), messageKey: 'telephone' },
+  telephone: { fits: (text) => TELEPHONE.test(text), messageKey: 'telephone', tidy: asciiNumber },
   number: {
     fits: (text) => NUMBER.test(text),
     messageKey: 'number',
-    tidy: (text) => text.replace(',', '.'),
+    tidy: (text) => asciiNumber(text).replace(/[,\u066B]/, '.'),
   },
   url: {
     fits: isWebAddress,

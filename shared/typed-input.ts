@@ -25,8 +25,9 @@ export const visibleLength = (text: string): number =>
 const INVISIBLE = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202D\u2060-\u2064\u2066-\u2069\uFEFF]/g;
 const JOINERS = /[\u200C\u200D]/g;
 const ASCII_WITH_JOINERS = /^[\x20-\x7E\u200C\u200D]*$/;
-/** Full-width `!` to `~`, as typed on Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
-const FULL_WIDTH = /[\uFF01-\uFF5E]/g;
+/** Converts full-width `!` to `~`, as typed on Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
+export const halfWidth = (text: string): string =>
+  text.replace(/[\uFF01-\uFF5E]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
 const LONGEST = 1_000;
 
 /**
@@ -35,10 +36,7 @@ const LONGEST = 1_000;
  */
 export function tidyEmail(typed: string): string {
   if (typed.length > LONGEST) return typed;
-  let text = typed
-    .replace(INVISIBLE, '')
-    .replace(FULL_WIDTH, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
-    .replace(/[\u2018\u2019]/g, "'");
+  let text = halfWidth(typed.replace(INVISIBLE, '')).replace(/[\u2018\u2019]/g, "'");
   if (ASCII_WITH_JOINERS.test(text)) text = text.replace(JOINERS, '');
   text = /<([^<>]+)>[^<>]*$/.exec(text)?.[1] ?? text;
   return text.replace(/^\s*mailto:([^?]*).*/i, '$1').replace(/^[\s<"]+|[\s>";,.\u3002]+$/g, '');
