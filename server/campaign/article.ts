@@ -181,7 +181,7 @@ const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) 
   [
     /\*\*|~~/g,
     (found) =>
-      `${found} is shown exactly as written. Put ${found} directly before and after the words, without spaces`,
+      `${found} is shown exactly as written. Put ${found} directly before and after the words, with spaces and punctuation outside`,
   ],
 ];
 

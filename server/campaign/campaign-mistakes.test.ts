@@ -331,10 +331,14 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['See [this](www.example.com).', `www.example.com ${LINK}`],
   ['See [this](#there).', '#there leads to a place that does not exist on the page'],
   ['See [this][that].', '[this][that]: this link has no URL. Add a line such as "[name]: https://…"'],
-  [
-    'This is ** important**.',
-    '** is shown exactly as written. Put ** directly before and after the words, without spaces',
-  ],
+  ...['This is ** important**.', '**「重要」**です。', '**Note:**this'].map(
+    (text) =>
+      [
+        text,
+        '** is shown exactly as written. Put ** directly before and after the words, with spaces and punctuation outside',
+      ] as const,
+  ),
+  ['「**重要**」です。 **Note**:this'],
   [
     '| a | b |',
     'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',
