@@ -96,10 +96,19 @@ const middleware = (name: string, route: string, handle: Connect.NextHandleFunct
 });
 
 const serveMedia = middleware('media', '/media', (request, response, next) => {
-  const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname);
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   try {
+    const name = path.join('/', decodeURIComponent(pathname));
     const content = readFileSync(path.join(CAMPAIGN_FOLDER, 'media', name));
-    response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream').end(content);
+    response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream');
+    // Safari plays a film only if it gets parts of it.
+    const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    const part = content.subarray(Number(from ?? 0), to === '' ? undefined : Number(to) + 1);
+    if (from !== undefined && part.length > 0)
+      response.writeHead(206, {
+        'content-range': `bytes ${from}-${Number(from) + part.length - 1}/${content.length}`,
+      });
+    response.end(part.length > 0 ? part : content);
   } catch {
     next();
   }

@@ -146,6 +146,17 @@ test.describe('development server', () => {
     expect(output().slice(said)).not.toMatch(/Error: (?!connect ECONNREFUSED)/);
   });
 
+  test('npm run dev serves parts of a film, which Safari needs, and public files with any name', async () => {
+    const { url, campaign } = dev;
+    const part = await fetch(`${url}/media/film.mp4`, { headers: { range: 'bytes=4-7' } });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toMatch(/^bytes 4-7\/\d+$/);
+    expect(await part.text()).toBe('ftyp');
+    writeFileSync(path.join(campaign, 'media/Preise für 2027.pdf'), 'Preise');
+    const file = await fetch(`${url}/media/Preise%20f%C3%BCr%202027.pdf`);
+    expect(await file.text()).toBe('Preise');
+  });
+
   test('the exit of npm ends npm run dev and every process it started', async () => {
     expect(descendantsOf(Number(dev.child.pid))).toHaveLength(2);
     await endsWith(dev, 'SIGKILL');
