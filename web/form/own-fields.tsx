@@ -81,7 +81,10 @@ function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { rea
         <select className={`${fieldStyles.input} ${styles.select}`} {...shared}>
           <option value="">{messages.choose}</option>
           {options.map((option) => (
-            <option key={option}>{option}</option>
+            // Without a value, the answer would be the text, which translation tools change.
+            <option key={option} value={option}>
+              {option}
+            </option>
           ))}
         </select>
       ) : kind === 'long text' ? (
