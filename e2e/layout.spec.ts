@@ -141,3 +141,13 @@ test('every stage fits a narrow screen, wide spacing and enlarged text', async (
   await visitor.openArticle();
   await look('article');
 });
+
+test('a long hyphenated word in a heading breaks on a narrow screen', async ({ page }) => {
+  await resize(page, { width: 375, height: 667 });
+  await openWithFonts(page);
+  const word = page.getByRole('heading', { level: 1 }).getByText('AI-Powered', { exact: true });
+  expect((await boxOf(word)).height).toBeLessThan(70);
+  await word.evaluate((span) => (span.textContent = 'Lead-Generierungs-Spezialisten'));
+  await nextFrame(page);
+  expect(await overflow(page)).toBe(0);
+});
