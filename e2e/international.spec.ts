@@ -18,3 +18,13 @@ test('an Arabic name and an international e-mail domain are accepted', async ({ 
   await expect(page.getByLabel('Work Email *')).toHaveValue(new RegExp(`^ ?${email}$`));
   expect(site.inbox.recipientCommands).toContain('RCPT TO:<Info@xn--mnchner-bcher-wobi.example>');
 });
+
+test('an e-mail address reads left to right while it is typed on a right-to-left page', async ({
+  page,
+  visitor,
+}) => {
+  await visitor.startAtForm();
+  await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+  // From right to left, "ada@" would appear as "@ada".
+  await expect(page.getByLabel('Work Email *')).toHaveCSS('direction', 'ltr');
+});

@@ -75,6 +75,9 @@ test('answers to every kind of custom question, and the tick for news, survive r
     await expect(consent).toBeChecked();
   });
   await expect(phone).toHaveAccessibleDescription('Only if you would like us to call you.');
+  await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+  for (const field of [phone, emailsAWeek, website]) await expect(field).toHaveCSS('direction', 'ltr');
+  await page.evaluate(() => document.documentElement.removeAttribute('dir'));
 
   await visitor.sendForm();
   await expect(jobTitle).toBeFocused();

@@ -103,6 +103,7 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
         // Not type="email": some engines refuse international domains there, others rewrite them.
         type="text"
         inputMode="email"
+        dir="ltr"
         autoComplete="email"
         autoCapitalize="none"
         autoCorrect="off"

@@ -51,9 +51,9 @@ const labelOf = ({ label, required }: OwnField): string => (required ? `${label}
 const KINDS: Readonly<Partial<Record<OwnField['kind'], ComponentProps<'input'>>>> = {
   text: { autoCapitalize: 'sentences', dir: 'auto' },
   telephone: { type: 'tel', autoComplete: 'tel' },
-  number: { inputMode: 'decimal' },
+  number: { inputMode: 'decimal', dir: 'ltr' },
   // Not type="url", which refuses a URL without https://.
-  url: { inputMode: 'url', autoComplete: 'url', autoCapitalize: 'none', spellCheck: false },
+  url: { inputMode: 'url', autoComplete: 'url', autoCapitalize: 'none', spellCheck: false, dir: 'ltr' },
 };
 
 function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { readonly text: string }) {
