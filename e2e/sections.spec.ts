@@ -11,6 +11,7 @@ import { startSite, type Site } from '#testing/start-site.ts';
 import { COUNTER_ORIGIN } from '#testing/visit-counter.ts';
 import { expectNoViolations } from './axe.ts';
 import {
+  boxOf,
   createVisitor,
   download,
   expect,
@@ -181,6 +182,25 @@ test('a page with all sections in reverse order plays its film', async ({ page, 
     .toBeGreaterThan(0);
   await resize(page, { width: 320, height: 640 });
   expect(await overflow(page)).toBe(0);
+});
+
+test('a footer link to a section leads there from the form, and Back returns to the form', async ({
+  page,
+  startOwnSite,
+}) => {
+  const site = await startOwnSite({ campaign: reversedCampaign() });
+  await page.route(`${COUNTER_ORIGIN}/**`, (route) => route.fulfill({ body: '' }));
+  const visitor = createVisitor(page, site);
+  await visitor.startAtFilledForm();
+  await page.getByRole('link', { name: 'Privacy Policy' }).click();
+  const section = page.getByRole('heading', { name: 'What people ask before they read it' });
+  await expect(section).toBeFocused();
+  await expect(section).toBeInViewport();
+  expect((await boxOf(section)).y).toBeLessThan(200);
+  await page.goBack();
+  await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
+  await page.goForward();
+  await expect(visitor.landing).toBeVisible();
 });
 
 test('a page with only hero and closing card leads to the article', async ({ page, startOwnSite }) => {

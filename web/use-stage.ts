@@ -57,8 +57,16 @@ export function useStage(initial: StageState) {
   const onPopState = useEffectEvent((event: PopStateEvent) => {
     catchUp();
     if (event.state === null) {
-      // A link such as "#" adds an entry within the same stage.
+      // A link such as "#" adds an entry within the same stage. Only the landing page has sections.
+      const section = location.hash.slice(1);
+      const isOnLanding = section !== '' && document.getElementById(section) === null;
+      if (isOnLanding) {
+        // Otherwise, the landing page would scroll to its top.
+        moved.current = false;
+        flushSync(() => dispatch({ type: 'history moved', stage: 'landing' }));
+      }
       history.replaceState(entryOf(latest.current), '');
+      if (isOnLanding) goToSection(section);
       return;
     }
     moved.current = true;
@@ -89,6 +97,14 @@ export function useStage(initial: StageState) {
     }
   };
   return { state, send, hasMoved: () => moved.current };
+}
+
+function goToSection(id: string): void {
+  const section = document.getElementById(id);
+  if (section === null) return;
+  section.tabIndex = -1;
+  section.focus({ preventScroll: true });
+  section.scrollIntoView();
 }
 
 /**
