@@ -111,6 +111,21 @@ test('the code boxes are disabled while a code is verified, and then emptied', a
   expect(asked).toEqual([wrong, '999999', wrong, code]);
 });
 
+test('a wrong code pasted twice counts as one attempt', async ({ page, visitor }) => {
+  await visitor.startAtCode();
+  const wrong = wrongFor(await visitor.mailedCode());
+  const calls = requestsTo(page, '/api/verify');
+  const release = await hold(page, '**/api/verify');
+  await page.evaluate((text) => navigator.clipboard.writeText(text), wrong);
+  await page.keyboard.press('ControlOrMeta+v');
+  await expect(visitor.box(1)).toBeDisabled();
+  await page.keyboard.press('ControlOrMeta+v');
+  release();
+  await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'true');
+  expect(await visitor.boxValues()).toBe('______');
+  expect(calls).toHaveLength(1);
+});
+
 test('the resend countdown runs for 60 seconds, again after a resend', async ({ page, visitor, site }) => {
   await page.clock.install();
   await visitor.startAtFilledForm();

@@ -107,7 +107,8 @@ function useCodeEntry(boxes: Boxes, { refusals, disabled, onType, onEdit, onComp
 
   const apply = (event: CodeEntryEvent) => {
     if (disabled) {
-      if (event.type === 'paste' && codeDigits(event.text).length === CODE_LENGTH) waiting.current = event;
+      const pasted = event.type === 'paste' ? codeDigits(event.text) : '';
+      if (pasted.length === CODE_LENGTH && pasted !== submitted.current) waiting.current = event;
       return;
     }
     const next = codeEntryReducer(entry, event);
