@@ -126,6 +126,22 @@ test('a wrong code pasted twice counts as one attempt', async ({ page, visitor }
   expect(calls).toHaveLength(1);
 });
 
+test('a code that could not be checked can be pasted again after a resend', async ({ page, visitor }) => {
+  await page.clock.install();
+  await visitor.startAtCode();
+  const code = await visitor.mailedCode();
+  await answerNext(page, '**/api/verify', null);
+  await visitor.enterCode(code);
+  const tryAgain = page.getByRole('button', { name: 'Try again' });
+  await expect(tryAgain).toBeVisible();
+  await page.clock.fastForward(60_000);
+  await page.getByRole('button', { name: 'Resend Code' }).click();
+  await expect(tryAgain).toHaveCount(0);
+  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
+  await page.keyboard.press('ControlOrMeta+v');
+  await expect(visitor.article).toBeVisible();
+});
+
 test('the resend countdown runs for 60 seconds, again after a resend', async ({ page, visitor, site }) => {
   await page.clock.install();
   await visitor.startAtFilledForm();

@@ -17,7 +17,7 @@ import styles from '#web/verification/verification-stage.module.css';
 
 type CodeEntryProps = {
   /** The boxes become empty when it rises. */
-  readonly refusals: number;
+  readonly resets: number;
   readonly disabled: boolean;
   readonly onType: () => void;
   readonly onEdit: () => void;
@@ -99,7 +99,7 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
 
 type Boxes = RefObject<(HTMLInputElement | null)[]>;
 
-function useCodeEntry(boxes: Boxes, { refusals, disabled, onType, onEdit, onComplete }: CodeEntryProps) {
+function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComplete }: CodeEntryProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
@@ -127,10 +127,10 @@ function useCodeEntry(boxes: Boxes, { refusals, disabled, onType, onEdit, onComp
   };
 
   useEffect(() => {
-    if (refusals === 0) return;
+    if (resets === 0) return;
     submitted.current = null;
     dispatch({ type: 'reset' });
-  }, [refusals]);
+  }, [resets]);
   useFocusOfBoxes(boxes, disabled);
   const applyWaiting = useEffectEvent(() => {
     const event = waiting.current;

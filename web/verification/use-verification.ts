@@ -16,7 +16,7 @@ export function useVerification({
   onVerified,
   onOpenAlready,
 }: Waiting & { readonly onVerified: () => void; readonly onOpenAlready: () => void }) {
-  const [refusals, setRefusals] = useState(0);
+  const [resets, setResets] = useState(0);
   /** Shown at the boxes until the visitor types. */
   const [failure, setFailure] = useState<string | null>(null);
   const failureToastId = useRef('');
@@ -45,7 +45,7 @@ export function useVerification({
     // The boxes announce the error of a refused code.
     failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
     setFailure(isDead ? (wrongCode(error, challenge) ?? toast.description) : null);
-    if (isDead) setRefusals((count) => count + 1);
+    if (isDead) setResets((count) => count + 1);
     setUnchecked(isDead ? null : { code, of: challenge.id });
     if (failedWith(error, 'too-many-tries')) setUsedUp(true);
   };
@@ -56,7 +56,7 @@ export function useVerification({
   };
   return {
     isPending: verification.isPending,
-    refusals,
+    resets,
     failure,
     unchecked: unchecked?.of === challenge.id ? unchecked.code : null,
     isUsedUp,
@@ -79,6 +79,7 @@ export function useVerification({
     /** Call it when another code has been sent. */
     startOver: () => {
       forgetFailure();
+      if (unchecked) setResets((count) => count + 1);
       forgetUnchecked();
       setUsedUp(false);
     },

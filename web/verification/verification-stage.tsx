@@ -62,7 +62,7 @@ export function VerificationStage({
         ref={boxes}
         headingId="verification-title"
         introId="verification-intro"
-        refusals={verification.refusals}
+        resets={verification.resets}
         failure={verification.failure}
         disabled={isPending}
         onType={verification.forgetFailure}
