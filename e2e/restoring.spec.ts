@@ -129,6 +129,11 @@ test('a failed first script is reported until it loads, and then loads the secon
   };
   await pressInVain();
   expect(failures.length).toBeGreaterThanOrEqual(3);
+  // Firefox would not fetch a failed URL again.
+  const failed = failures.map((request) => request.url());
+  await button.click();
+  await expect.poll(() => failures.length).toBeGreaterThan(failed.length);
+  expect(failed).not.toContain(failures[failed.length]?.url());
   await alert.getByRole('link', { name: 'try again' }).click();
   await expect(alert).toBeHidden();
   await pressInVain();

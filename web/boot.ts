@@ -32,6 +32,7 @@ const TAP_PX = 15;
 const CLICK_WITHIN_MS = 300;
 
 let started = false;
+let failures = 0;
 /** The button of the last click. An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressed = -1;
 /** A button between press and click, and its index. */
@@ -89,7 +90,7 @@ async function begin(): Promise<void> {
   for (const pause of [500, 2000, 0]) {
     try {
       // The first URL is the preloaded one. Browsers remember a failed module by its URL, so each retry needs a new one.
-      const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
+      const url = failures === 0 ? appUrl : `${appUrl}?${failures}`;
       // The second file reads it (joinFiles in build/vite-bundles.ts).
       globalThis.appModule = import(/* @vite-ignore */ url);
       const app = (await globalThis.appModule) as AppModule;
@@ -98,6 +99,7 @@ async function begin(): Promise<void> {
       replayInput();
       return;
     } catch {
+      failures += 1;
       await wait(pause);
     }
   }
