@@ -151,3 +151,12 @@ test('a long hyphenated word in a heading breaks on a narrow screen', async ({ p
   await nextFrame(page);
   expect(await overflow(page)).toBe(0);
 });
+
+test('a long term of a formula breaks on a narrow screen', async ({ page, visitor }) => {
+  await resize(page, { width: 375, height: 667 });
+  await visitor.startAtArticle();
+  const term = visitor.article.locator('blockquote span').first();
+  await term.evaluate((span) => (span.textContent = '= how well the list of people fits your offer'));
+  await nextFrame(page);
+  expect(await overflow(page)).toBe(0);
+});
