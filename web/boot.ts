@@ -32,7 +32,8 @@ const TAP_PX = 15;
 const CLICK_WITHIN_MS = 300;
 
 let started = false;
-let failures = 0;
+/** Empty at first, because the URL without it is preloaded. */
+let query = '';
 /** The button of the last click. An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressed = -1;
 /** A button between press and click, and its index. */
@@ -89,17 +90,16 @@ async function begin(): Promise<void> {
   // Milliseconds after each failure.
   for (const pause of [500, 2000, 0]) {
     try {
-      // The first URL is the preloaded one. Browsers remember a failed module by its URL, so each retry needs a new one.
-      const url = failures === 0 ? appUrl : `${appUrl}?${failures}`;
       // The second file reads it (joinFiles in build/vite-bundles.ts).
-      globalThis.appModule = import(/* @vite-ignore */ url);
+      globalThis.appModule = import(/* @vite-ignore */ appUrl + query);
       const app = (await globalThis.appModule) as AppModule;
       if (await app.start(buttons()[pressed])) pressed = -1;
       clearTimeout(patience);
       replayInput();
       return;
     } catch {
-      failures += 1;
+      // Browsers remember a failed module by its URL, so each retry needs a new one.
+      query += '?again';
       await wait(pause);
     }
   }
