@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
-import { expect, loseSession, PEOPLE, test } from './desk-fixtures.ts';
+import { expect, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a desk user signs in with a mailed code and reaches the requested page', async ({ page, desk }) => {
   await page.goto('/leads?source=newsletter');
@@ -82,6 +82,20 @@ test('a desk page and an export notice that the session has ended', async ({ pag
   await dialogue.getByRole('button', { name: 'Export' }).click();
   await expect(ended).toBeVisible();
   await expect(page.getByText('ada@engines.example')).toBeHidden();
+});
+
+test('the next desk user in the same tab does not see pages loaded for the previous one', async ({
+  page,
+  open,
+  desk,
+}) => {
+  await open('/leads');
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
+  await keepSession(page, await desk.signedIn('read'));
+  const asked = page.waitForRequest('**/api/people?*');
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await asked;
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
 });
 
 test('the account page lists sessions of the desk and can end them', async ({

@@ -227,7 +227,7 @@ export const FOUND: Answer<typeof doctor> = {
   ],
 };
 
-const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
+export const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
   page.evaluate((items) => {
     for (const [name, value] of items) sessionStorage.setItem(name, value);
   }, Object.entries(session));

@@ -45,7 +45,7 @@ function Desk() {
   const page = pagesFor(person.role).find((one) => one.path === path);
   return (
     <PersonContext value={person}>
-      <Frame>{page === undefined ? <NotFound /> : <page.Page key={page.path} />}</Frame>
+      <Frame key={person.email}>{page === undefined ? <NotFound /> : <page.Page key={page.path} />}</Frame>
     </PersonContext>
   );
 }

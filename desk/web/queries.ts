@@ -3,6 +3,7 @@ import {
   QueryCache,
   MutationCache,
   QueryClient,
+  type QueryFunctionContext,
   useMutation,
   useQuery,
   useQueryClient,
@@ -51,8 +52,11 @@ export function createQueryClient(): QueryClient {
 
 export function forgetPerson(client: QueryClient): void {
   client.setQueryData(ME, null);
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
+  forgetPages(client);
 }
+
+const forgetPages = (client: QueryClient): void =>
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
 
 /** Cancels earlier requests, which could still report that nobody is signed in. */
 export async function meetPerson(client: QueryClient): Promise<void> {
@@ -69,13 +73,13 @@ export function useMeetPerson(onIn: () => void): () => void {
 
 const meQuery = {
   queryKey: ME,
-  queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Me | null> => {
-    try {
-      return await ask(me, {}, signal);
-    } catch (error) {
+  queryFn: async ({ client, signal }: QueryFunctionContext): Promise<Me | null> => {
+    const person = await ask(me, {}, signal).catch((error: unknown) => {
       if (isSignedOut(error)) return null;
       throw error;
-    }
+    });
+    if (person?.email !== client.getQueryData<Me | null>(ME)?.email) forgetPages(client);
+    return person;
   },
   staleTime: Infinity,
   // Someone else may have signed in using another tab.
