@@ -97,6 +97,9 @@ onEachEngine('unsubscribe link', ({ test, both, engine }) => {
         ['', undefined],
         ['', 'application/x-www-form-urlencoded'],
         ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
+        ['List-Unsubscribe=One-Click', ''],
+        ['List-Unsubscribe=One-Click', 'form'],
+        ['List-Unsubscribe=One-Click', 'application/x-www-form-urlencoded, text/plain'],
       ] as const
     ).entries()) {
       const url = pathOf(server, (await becomeLead(server, `ada-${index}@example.com`)).leadId);

@@ -38,6 +38,10 @@ export async function addUnsubscribeRoutes(
     scope.removeAllContentTypeParsers();
     // Some programs change the body or its type (RFC 8058 asks for one), and the link is signed.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    // Fastify would refuse a malformed type.
+    scope.addHook('onRequest', async ({ raw }) => {
+      delete raw.headers['content-type'];
+    });
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
       const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
