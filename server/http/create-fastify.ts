@@ -33,7 +33,9 @@ export function withoutPath(url: string, path: string): string | null {
 
 const rewriteUrlOf =
   (path: string) =>
-  ({ url: asked = '' }: IncomingMessage): string => {
+  ({ url: sent = '' }: IncomingMessage): string => {
+    // Clients of a proxy send the whole URL (RFC 9112, section 3.2.2).
+    const asked = sent.replace(/^https?:\/\/[^/?]*\/?/i, '/');
     const url = withoutPath(asked, path) ?? (isProbe(asked) ? asked : NOWHERE);
     if (isDecodable(url)) return url;
     // The 404 of the API is plain text.

@@ -54,6 +54,22 @@ it('a request with several hosts, no host or an invalid host gets 400 on every p
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });
 
+it('a request with an absolute URL gets the response of its path', async () => {
+  for (const [url, status, type] of [
+    ['http://a.example', 200, 'text/html'],
+    ['http://a.example?utm_source=x', 200, 'text/html'],
+    ['HTTPS://A.EXAMPLE:443/robots.txt', 200, 'text/plain'],
+    ['http://a.example/api/live', 200, 'application/json'],
+    ['http://a.example/api/nowhere', 404, 'text/plain'],
+    ['http://a.example/nowhere', 404, 'text/html'],
+  ] as const)
+    assert.match(
+      await ask(port, [`GET ${url} HTTP/1.1`, 'Host: a.example']),
+      new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\ncontent-type: ${type}`),
+      url,
+    );
+});
+
 it('a page opened under another name of its host redirects to PUBLIC_URL', () =>
   withServer(
     {
@@ -67,7 +83,9 @@ it('a page opened under another name of its host redirects to PUBLIC_URL', () =>
         ['GET /free/', 'www.guide.example.com', '/free/'],
         ['GET /free/?utm_source=x', 'Guide.Example.com.', '/free/?utm_source=x'],
         ['HEAD /free/', 'www.guide.example.com.', '/free/'],
+        ['GET http://www.guide.example.com/free/', 'www.guide.example.com', '/free/'],
         ['GET /free/', 'guide.example.com', null],
+        ['GET http://guide.example.com/free/api/live', 'guide.example.com', null],
         ['GET /free/', '127.0.0.1:3000', null],
         ['GET /free/', '192.0.2.1', null],
         ['GET /free/', 'lead-page:3000', null],

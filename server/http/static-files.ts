@@ -192,7 +192,7 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
 }
 
 function nameIn(url: string): string | null {
-  const [pathname = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
+  const [pathname = ''] = url.split('?', 1);
   if (!pathname.startsWith('/')) return null;
   return orNull(() => decodeURIComponent(pathname).slice(1));
 }
