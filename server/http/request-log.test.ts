@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -27,6 +28,16 @@ it('log lines about one network are limited for an hour without hiding other net
     server.setClock(server.now() + LOG_LINES.windowMs);
     assert.equal((await stranger.get('/api/nothing')).statusCode, 404);
     assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 2);
+  }));
+
+it('log lines about requests are not dropped for longer after the clock was set back', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const stranger = createVisitor(server, '203.0.113.7');
+    for (let count = 0; count < TOO_MANY; count += 1) await stranger.get(`/api/nothing-${count}`);
+    assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork);
+    server.setClock(server.now() - 30 * DAY_MS);
+    await stranger.get('/api/nothing');
+    assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 1);
   }));
 
 it('successful health checks are not logged', () =>

@@ -21,18 +21,19 @@ export function createNetworkLimit({
   readonly windowMs: number;
   readonly mostNetworks: number;
 }): (clientAddress: string, now: number) => LimitOutcome {
-  const windows = new Map<string, { readonly endsAt: number; count: number }>();
+  const windows = new Map<string, { readonly startedAt: number; count: number }>();
 
   return (clientAddress, now) => {
     const network = networkOf(clientAddress);
     const known = windows.get(network);
-    if (known !== undefined && known.endsAt > now) {
-      if (known.count >= most) return exceededUntil(known.endsAt, now);
+    // The absolute difference also ends a window that began before the clock was set back.
+    if (known !== undefined && Math.abs(now - known.startedAt) < windowMs) {
+      if (known.count >= most) return exceededUntil(known.startedAt + windowMs, now);
       known.count += 1;
       return { type: 'allowed' };
     }
     windows.delete(network);
-    windows.set(network, { endsAt: now + windowMs, count: 1 });
+    windows.set(network, { startedAt: now, count: 1 });
     const [oldest] = windows.keys();
     if (windows.size > mostNetworks && oldest !== undefined) windows.delete(oldest);
     return { type: 'allowed' };
