@@ -31,6 +31,17 @@ it('a slow network or domain gets two mail server connections, a quick one four'
   assert.deepEqual(shares.full(), []);
 });
 
+it('a network that was slow before the clock was set back gets four mail server connections', () => {
+  let now = 86_400_000;
+  const shares = createConnectionShares(5, () => now);
+  const slow = shares.begin(mail('192.0.2.1', 'a.example'));
+  now += 5_001;
+  slow();
+  now -= 86_400_000;
+  for (const domain of ['b', 'c', 'd']) shares.begin(mail('192.0.2.1', `${domain}.example`));
+  assert.deepEqual(shares.full(), []);
+});
+
 it('notices may use every mail server connection', () => {
   const shares = createConnectionShares(5, () => 0);
   for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });

@@ -19,15 +19,17 @@ export type ConnectionShares = {
 
 export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
   const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
-  const slowUntil = new Map<string, number>();
+  const slowAt = new Map<string, number>();
 
   const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
+  /** The absolute difference also ends after the clock was set back. */
+  const wasSlow = (lane: string): boolean =>
+    Math.abs(clock() - (slowAt.get(lane) ?? -Infinity)) < SLOW_FOR_MS;
 
   const isFull = (lane: string): boolean => {
     const own = [...open].filter(({ lanes }) => lanes.includes(lane));
-    const wasSlow = (slowUntil.get(lane) ?? 0) > clock();
     const most =
-      wasSlow || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
+      wasSlow(lane) || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
     return own.length >= most;
   };
 
@@ -39,9 +41,8 @@ export function createConnectionShares(connections: number, clock: () => number)
       open.add(delivery);
       return () => {
         open.delete(delivery);
-        const now = clock();
-        for (const [lane, until] of slowUntil) if (until <= now) slowUntil.delete(lane);
-        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowUntil.set(lane, now + SLOW_FOR_MS);
+        for (const lane of slowAt.keys()) if (!wasSlow(lane)) slowAt.delete(lane);
+        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowAt.set(lane, clock());
       };
     },
   };
