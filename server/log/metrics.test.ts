@@ -39,6 +39,19 @@ it('the dashboard uses only metrics that exist', () =>
     );
   }));
 
+// Prometheus sees no increase in a series that begins with 1.
+it('every counter in the alarms of docs/running.md is 0 from the start', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const running = readFileSync(path.resolve(import.meta.dirname, '../../docs/running.md'), 'utf8');
+    const counters = Array.from(
+      running.matchAll(/\b(?:increase|rate)\((lead_page_\w+)(?:\{(.*?)\})?\[/g),
+      ([, name = '', label = '']) => new RegExp(`^${name}(?:\\{.*${label.replace('=~', '=')}.*\\})? 0$`, 'm'),
+    );
+    assert.ok(counters.length >= 5);
+    const page = await scrapePort(server);
+    for (const counter of counters) assert.match(page, counter);
+  }));
+
 onEachEngine('metrics', ({ test }) => {
   test(
     'metrics count requests, codes, limits and outbox without personal data',

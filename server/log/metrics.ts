@@ -123,6 +123,12 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
     'Connections closed because there were too many (an idle connection if possible, otherwise the new one), by limit: network or process.',
     'reason',
   );
+  // Prometheus sees no increase in a series that begins with 1, so the alarms of docs/running.md would miss the first event.
+  for (const route of [API.leads, API.verify])
+    for (const status of [500, 503]) requests.zero({ method: 'POST', route, status });
+  limits.inc({ limit: 'mail-backlog' }, 0);
+  for (const reason of ['too many codes a minute', 'too few codes entered']) breaker.inc({ reason }, 0);
+  for (const reason of ['network', 'process']) refusedConnections.inc({ reason }, 0);
   return {
     requestAnswered: ({ ms, ...labels }) => requests.observe(labels, ms / 1000),
     limitHit: (limit) => limits.inc({ limit }),
