@@ -376,7 +376,7 @@ export const TABLES = {
     key: ['key'],
     expiry: { column: 'ends_at', cutoff: 'windows' },
     columns: {
-      /** An IP address for an hour, or the pseudonym of an e-mail address for at most two days. */
+      /** An IP address for an hour, or the pseudonym of an e-mail address for at most 30 days. */
       key: personal<Fixed<string>>(),
       started_at: plain<number>(),
       ends_at: plain<number>(),

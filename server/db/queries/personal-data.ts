@@ -16,7 +16,7 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 
 const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
-/** Omits limits, which hold pseudonyms and networks for at most two days. */
+/** Omits limits, which hold pseudonyms for at most 30 days and networks for an hour. */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
   const email = normaliseEmail(typedEmail);
   const listed: Partial<Record<keyof Schema, readonly unknown[]>> = {};
