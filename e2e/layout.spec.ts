@@ -1,3 +1,5 @@
+import type { Locator } from '@playwright/test';
+
 import {
   boxOf,
   expect,
@@ -159,4 +161,36 @@ test('a long term of a formula breaks on a narrow screen', async ({ page, visito
   await term.evaluate((span) => (span.textContent = '= how well the list of people fits your offer'));
   await nextFrame(page);
   expect(await overflow(page)).toBe(0);
+});
+
+/** Turns the page from right to left. Returns an element's distances from the start and the end of its parent. */
+async function insetsFromRight(element: Locator): Promise<{ start: number; end: number }> {
+  await element.evaluate(() => (document.documentElement.dir = 'rtl'));
+  await nextFrame(element.page());
+  return element.evaluate((part) => {
+    const inner = part.getBoundingClientRect();
+    const outer = part.parentElement!.getBoundingClientRect();
+    return { start: outer.right - inner.right, end: inner.left - outer.left };
+  });
+}
+
+test('bars of figures grow from the right on a right-to-left page', async ({ page }) => {
+  await openWithFonts(page);
+  const bar = page.locator('dl svg rect').first();
+  const { start, end } = await insetsFromRight(bar);
+  expect(start).toBeLessThan(1);
+  expect(end).toBeGreaterThan(50);
+});
+
+test('the reply to the letter is on the left of a right-to-left page', async ({ page }) => {
+  await openWithFonts(page);
+  const { start, end } = await insetsFromRight(page.getByText('Yes, please send it.'));
+  expect(end).toBeLessThan(40);
+  expect(start).toBeGreaterThan(100);
+});
+
+test('the button that copies a prompt is at the left edge of a right-to-left page', async ({ visitor }) => {
+  await visitor.startAtArticle();
+  const { end } = await insetsFromRight(visitor.article.locator('figcaption button').first());
+  expect(end).toBeLessThan(12);
 });
