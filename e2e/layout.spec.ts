@@ -194,3 +194,14 @@ test('the button that copies a prompt is at the left edge of a right-to-left pag
   const { end } = await insetsFromRight(visitor.article.locator('figcaption button').first());
   expect(end).toBeLessThan(12);
 });
+
+test('a long earlier value of a figure breaks on a narrow screen', async ({ page }) => {
+  await resize(page, { width: 320, height: 640 });
+  await openWithFonts(page);
+  const from = page.locator('dl dd').getByText('from 3.2%');
+  await from.evaluate(
+    (dd) => (dd.textContent = 'from 3.2% in the year before, in all of our markets together'),
+  );
+  await nextFrame(page);
+  expect(await overflow(page)).toBe(0);
+});
