@@ -84,11 +84,7 @@ test('a desk page and an export notice that the session has ended', async ({ pag
   await expect(page.getByText('ada@engines.example')).toBeHidden();
 });
 
-test('the next desk user in the same tab does not see pages loaded for the previous one', async ({
-  page,
-  open,
-  desk,
-}) => {
+test('a desk page is loaded again for the next desk user in the same tab', async ({ page, open, desk }) => {
   await open('/leads');
   await expect(page.getByRole('rowheader').first()).toBeVisible();
   await keepSession(page, await desk.signedIn('read'));

@@ -7,6 +7,7 @@ import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Findings } from '#desk/doctor/finding.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
+import { orNull } from '#shared/or-null.ts';
 
 const { ok, note, problem } = about('DKIM');
 
@@ -59,14 +60,9 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
 const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');
 
 function keyOf(base64: string): KeyObject | null {
-  for (const type of ['spki', 'pkcs1'] as const) {
-    try {
-      return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type });
-    } catch {
-      // The key may have the other format.
-    }
-  }
-  return null;
+  const key = Buffer.from(base64, 'base64');
+  const read = (type: 'spki' | 'pkcs1') => orNull(() => createPublicKey({ key, format: 'der', type }));
+  return read('spki') ?? read('pkcs1');
 }
 
 /**
