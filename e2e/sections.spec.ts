@@ -184,10 +184,7 @@ test('a page with all sections in reverse order plays its film', async ({ page, 
   expect(await overflow(page)).toBe(0);
 });
 
-test('a footer link to a section leads there from the form, and Back returns to the form', async ({
-  page,
-  startOwnSite,
-}) => {
+test('a footer link on the form leads to its section, and Back returns', async ({ page, startOwnSite }) => {
   const site = await startOwnSite({ campaign: reversedCampaign() });
   await page.route(`${COUNTER_ORIGIN}/**`, (route) => route.fulfill({ body: '' }));
   const visitor = createVisitor(page, site);

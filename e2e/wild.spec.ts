@@ -117,12 +117,14 @@ test('a reload, Back and Forward keep the stage and text, and send no mail', asy
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
-test('a link to "#" keeps the stage, and the title leads to the landing page', async ({ page, visitor }) => {
+test('a link to "#" or "#top" keeps the stage; the title leads to the landing', async ({ page, visitor }) => {
   await visitor.startAtFilledForm();
   await page.getByRole('link', { name: 'Privacy Policy' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await visitor.sendFilledForm();
   await page.getByRole('link', { name: 'Terms of Service' }).click();
+  await page.evaluate(() => (location.hash = '#top'));
+  await expect(page).toHaveURL(/#top$/);
   await expect(visitor.codeScreen).toBeVisible();
   await page.getByRole('banner').getByRole('link').click();
   await expect(visitor.landing).toBeVisible();

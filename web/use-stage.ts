@@ -2,8 +2,13 @@
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 import { flushSync } from 'react-dom';
 
+import * as site from '#campaign/site.yaml';
 import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
+import { goTo } from '#web/ui/go-to.ts';
+
+/** The build checks that those to a section lead to one of the landing page. */
+const LINKS = [...site.footerLinks, site.readOn];
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
 
@@ -57,16 +62,17 @@ export function useStage(initial: StageState) {
   const onPopState = useEffectEvent((event: PopStateEvent) => {
     catchUp();
     if (event.state === null) {
-      // A link such as "#" adds an entry within the same stage. Only the landing page has sections.
-      const section = location.hash.slice(1);
-      const isOnLanding = section !== '' && document.getElementById(section) === null;
+      // A link such as "#" adds an entry within the same stage. Only the landing page has the sections of the operator's links.
+      const section = () => document.getElementById(location.hash.slice(1));
+      const isOnLanding = LINKS.some((link) => link?.href === location.hash) && section() === null;
       if (isOnLanding) {
         // Otherwise, the landing page would scroll to its top.
         moved.current = false;
         flushSync(() => dispatch({ type: 'history moved', stage: 'landing' }));
       }
       history.replaceState(entryOf(latest.current), '');
-      if (isOnLanding) goToSection(section);
+      const target = isOnLanding ? section() : null;
+      if (target) goTo(target);
       return;
     }
     moved.current = true;
@@ -97,14 +103,6 @@ export function useStage(initial: StageState) {
     }
   };
   return { state, send, hasMoved: () => moved.current };
-}
-
-function goToSection(id: string): void {
-  const section = document.getElementById(id);
-  if (section === null) return;
-  section.tabIndex = -1;
-  section.focus({ preventScroll: true });
-  section.scrollIntoView();
 }
 
 /**

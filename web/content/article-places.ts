@@ -2,6 +2,7 @@
 
 import { orNull } from '#shared/or-null.ts';
 import { SITE_PATH } from '#web/site-path.ts';
+import { goTo } from '#web/ui/go-to.ts';
 
 /** Follows links within the article without a new entry in the browser's history, where each entry is a screen. */
 export function followLinkWithin(event: MouseEvent): void {
@@ -10,13 +11,6 @@ export function followLinkWithin(event: MouseEvent): void {
   if (!target) return;
   event.preventDefault();
   goTo(target);
-}
-
-export function goTo(target: HTMLElement): void {
-  // Links keep their place in the tab order.
-  if (target.tabIndex < 0) target.tabIndex = -1;
-  target.focus({ preventScroll: true });
-  target.scrollIntoView();
 }
 
 type Reading = {

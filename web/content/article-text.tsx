@@ -6,7 +6,7 @@ import * as site from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, checkGuideFile, noteReading, parseArticle } from '#web/api-client.ts';
-import { followLinkWithin, goTo, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
+import { followLinkWithin, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
 import { partsRead, readingMinutes } from '#web/content/reading.ts';
@@ -15,6 +15,7 @@ import { useShare } from '#web/content/use-share.ts';
 import { reportStep } from '#web/funnel.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 import { Button, buttonClass } from '#web/ui/button.tsx';
+import { goTo } from '#web/ui/go-to.ts';
 import { DownloadIcon, ShareIcon } from '#web/ui/icons.tsx';
 import { toasts } from '#web/ui/toast-store.ts';
 
