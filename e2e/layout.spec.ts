@@ -205,3 +205,19 @@ test('a long earlier value of a figure breaks on a narrow screen', async ({ page
   await nextFrame(page);
   expect(await overflow(page)).toBe(0);
 });
+
+test('a long word breaks in every text of the landing page', async ({ page }) => {
+  await openWithFonts(page);
+  await page.evaluate(() => {
+    const walker = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode as Text;
+      if (text.data.length > 12 && !text.parentElement?.closest('button, noscript'))
+        text.data = `Kundenbeziehungsmanagementsysteme ${text.data}`;
+    }
+  });
+  for (const width of [320, 768, 1280]) {
+    await resize(page, { width, height: 800 });
+    expect(await overflow(page), `${width} px`).toBe(0);
+  }
+});
