@@ -221,3 +221,20 @@ test('a long word breaks in every text of the landing page', async ({ page }) =>
     expect(await overflow(page), `${width} px`).toBe(0);
   }
 });
+
+test("a company's logo is next to or below the lines with a person's name and role", async ({ page }) => {
+  await openWithFonts(page);
+  const person = page.locator('figcaption').filter({ hasText: 'Sarah Lindqvist' });
+  await person.evaluate((caption) => {
+    const logo = new Image(143, 24);
+    logo.alt = '';
+    caption.append(logo);
+  });
+  for (const width of [320, 768, 1280]) {
+    await resize(page, { width, height: 800 });
+    const [name, role] = [await boxOf(person.locator('strong')), await boxOf(person.getByText(/^Head of/))];
+    expect(role.y, `${width} px`).toBeGreaterThanOrEqual(name.y + name.height);
+    expect(role.width, `${width} px`).toBeGreaterThan(100);
+    expect(await overflow(page), `${width} px`).toBe(0);
+  }
+});
