@@ -79,7 +79,10 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
   });
   const named = withNamedSections(withSafeLinks(html));
   const withLinks = contents === undefined ? named : withContents(named, contents);
-  return { title: title.trim(), html: withPlainArrows(withPictureSizes(withScrollingTables(withLinks))) };
+  return {
+    title: title.trim(),
+    html: withOwnDirection(withPlainArrows(withPictureSizes(withScrollingTables(withLinks)))),
+  };
 }
 
 const withSafeLinks = (html: string): string =>
@@ -116,6 +119,9 @@ function withContents(html: string, title: string): string {
 /** Phones draw the arrow of the links back into the text as a picture. */
 const withPlainArrows = (html: string): string =>
   html.replaceAll('class="data-footnote-backref">↩', 'class="data-footnote-backref">↑');
+
+/** Most code is written from left to right, also in an article that is not. */
+const withOwnDirection = (html: string): string => html.replaceAll(/<(code|pre)>/g, '<$1 dir="auto">');
 
 /** Tables wider than a phone scroll horizontally, also by keyboard. Screen readers name them by their headings. */
 const withScrollingTables = (html: string): string =>

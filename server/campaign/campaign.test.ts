@@ -156,6 +156,12 @@ it('the article can contain strikethrough and tables, which scroll by keyboard i
   assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
 });
 
+it('code in a right-to-left article keeps its own writing direction', () => {
+  const html = renderArticle('# عنوان\n\n`p=none;`\n\n```prompt\nv=DMARC1;\n```\n')?.html ?? '';
+  assert.match(html, /<code dir="auto">p=none;<\/code>/);
+  assert.match(html, /<pre dir="auto"><code class="language-prompt">v=DMARC1;/);
+});
+
 it('a heading gets an ID made from its words', () => {
   const html =
     renderArticle('# Title\n\n## *Größe* & “Ton”\n\n### Size 2\n\n### Size 2\n\n## …\n')?.html ?? '';
