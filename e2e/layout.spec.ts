@@ -238,3 +238,12 @@ test("a company's logo is next to or below the lines with a person's name and ro
     expect(await overflow(page), `${width} px`).toBe(0);
   }
 });
+
+test('the play mark is not cut off with large letters', async ({ page, visitor }) => {
+  await resize(page, { width: 375, height: 667 });
+  await openWithFonts(page);
+  await setLetters(visitor, 32);
+  const button = page.getByRole('button', { name: 'Play video' });
+  const [mark, picture] = [await boxOf(button.locator('span').last()), await boxOf(button)];
+  expect(mark.y + mark.height).toBeLessThanOrEqual(picture.y + picture.height);
+});
