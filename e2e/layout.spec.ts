@@ -247,3 +247,18 @@ test('the play mark is not cut off with large letters', async ({ page, visitor }
   const [mark, picture] = [await boxOf(button.locator('span').last()), await boxOf(button)];
   expect(mark.y + mark.height).toBeLessThanOrEqual(picture.y + picture.height);
 });
+
+test('the list of chapters breaks no word with large letters', async ({ page, visitor }) => {
+  await resize(page, { width: 375, height: 667 });
+  await visitor.startAtArticle();
+  await setLetters(visitor, 32);
+  const lines = await page.getByText(/^5 Core Knowledge Bases/).evaluate((element) => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const text = walker.nextNode() as Text;
+    const range = document.createRange();
+    range.setStart(text, text.data.indexOf('Knowledge'));
+    range.setEnd(text, text.data.indexOf(' Bases'));
+    return range.getClientRects().length;
+  });
+  expect(lines).toBe(1);
+});

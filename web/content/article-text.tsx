@@ -181,9 +181,11 @@ function GuideChapters() {
       <ol>
         {chapters.titles.map((title, index) => (
           <li key={title}>
-            {title}
-            {index < chapters.open && <span className={styles.read}>{chapters.read}</span>}
-            {index === chapters.open && <span>{chapters.next}</span>}
+            <div>
+              {title}
+              {index < chapters.open && <span className={styles.read}>{chapters.read}</span>}
+              {index === chapters.open && <span>{chapters.next}</span>}
+            </div>
           </li>
         ))}
       </ol>
