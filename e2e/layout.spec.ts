@@ -262,3 +262,11 @@ test('the list of chapters breaks no word with large letters', async ({ page, vi
   });
   expect(lines).toBe(1);
 });
+
+test('paper is printed white in the dark theme', async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
+  await openWithFonts(page);
+  await page.mouse.move(100, 100);
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByText('Yes, please send it.')).toHaveCSS('filter', 'none');
+});
