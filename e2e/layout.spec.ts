@@ -1,4 +1,4 @@
-import type { Locator } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 
 import {
   boxOf,
@@ -98,6 +98,16 @@ const spaceText = (visitor: Visitor) =>
     return { cut, sideways: scrollWidth - clientWidth };
   });
 
+/** The number of lines over which a word of a text is broken. */
+const linesOf = (element: Locator, word: string) =>
+  element.evaluate((parent, part) => {
+    const text = document.createTreeWalker(parent, NodeFilter.SHOW_TEXT).nextNode() as Text;
+    const range = document.createRange();
+    range.setStart(text, text.data.indexOf(part));
+    range.setEnd(text, text.data.indexOf(part) + part.length);
+    return range.getClientRects().length;
+  }, word);
+
 const smallTargets = (visitor: Visitor) =>
   visitor.page.evaluate(() =>
     Array.from(document.querySelectorAll('button, input, a'))
@@ -109,7 +119,7 @@ const smallTargets = (visitor: Visitor) =>
 
 test('every stage fits a narrow screen, wide spacing and enlarged text', async ({ page, visitor }) => {
   test.slow();
-  const look = async (stage: string) => {
+  const look = async (stage: string, lookAtLargeLetters?: (font: string) => Promise<void>) => {
     // Equivalent to 400 % zoom on a desktop.
     await resize(page, { width: 320, height: 640 });
     await inEveryFont(page, async (font) => {
@@ -124,44 +134,54 @@ test('every stage fits a narrow screen, wide spacing and enlarged text', async (
       await setLetters(visitor, (16 * percent) / 100);
       await inEveryFont(page, async (font) => {
         expect(await overflow(page), `${stage} with letters of ${percent} %, ${font}`).toBe(0);
-        if (stage !== 'code screen') return;
-        const [first, last] = [await boxOf(visitor.box(1)), await boxOf(visitor.box(6))];
-        expect(first.x, font).toBeGreaterThan(0);
-        expect(last.x + last.width, font).toBeLessThan(375);
+        await lookAtLargeLetters?.(font);
       });
     }
     await setLetters(visitor, 16);
   };
   await resize(page, { width: 375, height: 667 });
   await openWithFonts(page);
-  await look('landing');
+  await look('landing', async (font) => {
+    const button = page.getByRole('button', { name: 'Play video' });
+    const [mark, picture] = [await boxOf(button.locator('span').last()), await boxOf(button)];
+    expect(mark.y + mark.height, font).toBeLessThanOrEqual(picture.y + picture.height);
+  });
   await visitor.openForm();
   await visitor.sendForm();
   await look('form');
   await visitor.sendValidForm();
-  await look('code screen');
+  await look('code screen', async (font) => {
+    const [first, last] = [await boxOf(visitor.box(1)), await boxOf(visitor.box(6))];
+    expect(first.x, font).toBeGreaterThan(0);
+    expect(last.x + last.width, font).toBeLessThan(375);
+  });
   await visitor.openArticle();
-  await look('article');
+  await look('article', async (font) => {
+    expect(await linesOf(page.getByText(/^5 Core Knowledge Bases/), 'Knowledge'), font).toBe(1);
+  });
 });
 
-test('a long hyphenated word in a heading breaks on a narrow screen', async ({ page }) => {
-  await resize(page, { width: 375, height: 667 });
-  await openWithFonts(page);
-  const word = page.getByRole('heading', { level: 1 }).getByText('AI-Powered', { exact: true });
-  expect((await boxOf(word)).height).toBeLessThan(70);
-  await word.evaluate((span) => (span.textContent = 'Lead-Generierungs-Spezialisten'));
-  await nextFrame(page);
-  expect(await overflow(page)).toBe(0);
-});
+/** Puts a word and a phrase that are wider than a phone before each text of the stage. */
+async function lengthenTexts(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const walker = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode as Text;
+      if (text.data.length > 8 && !text.parentElement?.closest('button, noscript'))
+        text.data = `Kundenbeziehungsmanagement-Systeme in all of our markets together ${text.data}`;
+    }
+  });
+}
 
-test('a long term of a formula breaks on a narrow screen', async ({ page, visitor }) => {
-  await resize(page, { width: 375, height: 667 });
-  await visitor.startAtArticle();
-  const term = visitor.article.locator('blockquote span').first();
-  await term.evaluate((span) => (span.textContent = '= how well the list of people fits your offer'));
-  await nextFrame(page);
-  expect(await overflow(page)).toBe(0);
-});
+for (const stage of ['landing page', 'article'] as const)
+  test(`overlong words and phrases break in every text of the ${stage}`, async ({ page, visitor }) => {
+    await (stage === 'article' ? visitor.startAtArticle() : openWithFonts(page));
+    await lengthenTexts(page);
+    for (const width of [320, 768, 1280]) {
+      await resize(page, { width, height: 800 });
+      expect(await overflow(page), `${width} px`).toBe(0);
+    }
+  });
 
 /** Turns the page from right to left. Returns an element's distances from the start and the end of its parent. */
 async function insetsFromRight(element: Locator): Promise<{ start: number; end: number }> {
@@ -174,52 +194,20 @@ async function insetsFromRight(element: Locator): Promise<{ start: number; end: 
   });
 }
 
-test('bars of figures grow from the right on a right-to-left page', async ({ page }) => {
+test('bars of figures and the reply to the letter are mirrored on a right-to-left page', async ({ page }) => {
   await openWithFonts(page);
-  const bar = page.locator('dl svg rect').first();
-  const { start, end } = await insetsFromRight(bar);
-  expect(start).toBeLessThan(1);
-  expect(end).toBeGreaterThan(50);
-});
-
-test('the reply to the letter is on the left of a right-to-left page', async ({ page }) => {
-  await openWithFonts(page);
-  const { start, end } = await insetsFromRight(page.getByText('Yes, please send it.'));
-  expect(end).toBeLessThan(40);
-  expect(start).toBeGreaterThan(100);
+  const bar = await insetsFromRight(page.locator('dl svg rect').first());
+  expect(bar.start).toBeLessThan(1);
+  expect(bar.end).toBeGreaterThan(50);
+  const reply = await insetsFromRight(page.getByText('Yes, please send it.'));
+  expect(reply.end).toBeLessThan(40);
+  expect(reply.start).toBeGreaterThan(100);
 });
 
 test('the button that copies a prompt is at the left edge of a right-to-left page', async ({ visitor }) => {
   await visitor.startAtArticle();
   const { end } = await insetsFromRight(visitor.article.locator('figcaption button').first());
   expect(end).toBeLessThan(12);
-});
-
-test('a long earlier value of a figure breaks on a narrow screen', async ({ page }) => {
-  await resize(page, { width: 320, height: 640 });
-  await openWithFonts(page);
-  const from = page.locator('dl dd').getByText('from 3.2%');
-  await from.evaluate(
-    (dd) => (dd.textContent = 'from 3.2% in the year before, in all of our markets together'),
-  );
-  await nextFrame(page);
-  expect(await overflow(page)).toBe(0);
-});
-
-test('a long word breaks in every text of the landing page', async ({ page }) => {
-  await openWithFonts(page);
-  await page.evaluate(() => {
-    const walker = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      const text = walker.currentNode as Text;
-      if (text.data.length > 12 && !text.parentElement?.closest('button, noscript'))
-        text.data = `Kundenbeziehungsmanagementsysteme ${text.data}`;
-    }
-  });
-  for (const width of [320, 768, 1280]) {
-    await resize(page, { width, height: 800 });
-    expect(await overflow(page), `${width} px`).toBe(0);
-  }
 });
 
 test("a company's logo is next to or below the lines with a person's name and role", async ({ page }) => {
@@ -237,36 +225,4 @@ test("a company's logo is next to or below the lines with a person's name and ro
     expect(role.width, `${width} px`).toBeGreaterThan(100);
     expect(await overflow(page), `${width} px`).toBe(0);
   }
-});
-
-test('the play mark is not cut off with large letters', async ({ page, visitor }) => {
-  await resize(page, { width: 375, height: 667 });
-  await openWithFonts(page);
-  await setLetters(visitor, 32);
-  const button = page.getByRole('button', { name: 'Play video' });
-  const [mark, picture] = [await boxOf(button.locator('span').last()), await boxOf(button)];
-  expect(mark.y + mark.height).toBeLessThanOrEqual(picture.y + picture.height);
-});
-
-test('the list of chapters breaks no word with large letters', async ({ page, visitor }) => {
-  await resize(page, { width: 375, height: 667 });
-  await visitor.startAtArticle();
-  await setLetters(visitor, 32);
-  const lines = await page.getByText(/^5 Core Knowledge Bases/).evaluate((element) => {
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-    const text = walker.nextNode() as Text;
-    const range = document.createRange();
-    range.setStart(text, text.data.indexOf('Knowledge'));
-    range.setEnd(text, text.data.indexOf(' Bases'));
-    return range.getClientRects().length;
-  });
-  expect(lines).toBe(1);
-});
-
-test('paper is printed white in the dark theme', async ({ page }) => {
-  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
-  await openWithFonts(page);
-  await page.mouse.move(100, 100);
-  await page.emulateMedia({ media: 'print' });
-  await expect(page.getByText('Yes, please send it.')).toHaveCSS('filter', 'none');
 });

@@ -19,6 +19,7 @@ test('only the article is printed, dark on white, in either theme', async ({ pag
     await expect(visitor.article).toBeVisible();
     await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
     await expect(visitor.article).toHaveCSS('color', 'rgb(0, 0, 0)');
+    await expect(visitor.article.locator('.language-letter')).toHaveCSS('filter', 'none');
     await expect(page.getByRole('main')).toHaveCSS('padding-top', '0px');
   }
 });
