@@ -4,7 +4,8 @@ import { answerNext, expect, hold, requestsTo, stopClock, test } from './fixture
 
 test.use({ reducedMotion: 'no-preference' });
 
-test('the form has the fields, defaults and labels of the specification', async ({ page, visitor }) => {
+test('the form has the specified fields and shows errors until corrected', async ({ page, visitor }) => {
+  const calls = requestsTo(page, '/api/leads');
   await visitor.startAtForm();
   for (const label of ['Full Name *', 'Company Name *', 'Work Email *'])
     await expect(page.getByLabel(label, { exact: true })).toHaveValue('');
@@ -30,11 +31,7 @@ test('the form has the fields, defaults and labels of the specification', async 
   }
   await expect(page.getByLabel('Work Email *')).toHaveAttribute('autocorrect', 'off');
   await expect(page.locator('meta[name=viewport]')).toHaveAttribute('content', /viewport-fit=cover/);
-});
 
-test('errors in the form appear on submission and disappear once corrected', async ({ page, visitor }) => {
-  const calls = requestsTo(page, '/api/leads');
-  await visitor.startAtForm();
   const name = page.getByLabel('Full Name *');
   await name.fill('A');
   await name.blur();
@@ -44,7 +41,6 @@ test('errors in the form appear on submission and disappear once corrected', asy
   await expect(name).toBeFocused();
   const company = page.getByLabel('Company Name *');
   const email = page.getByLabel('Work Email *');
-  const consent = page.getByRole('checkbox');
   for (const [field, sentence] of [
     [name, 'Name must be at least 2 characters'],
     [company, 'Company name must be at least 2 characters'],
