@@ -22,9 +22,9 @@ const TITLES = {
   content: content.pageTitle,
 } as const;
 
-const waitingFor = (lead: LeadForm, consentVersion: string, answer: CodeRequested | null): Waiting => ({
+const waitingFor = (lead: LeadForm, consentVersion: string, response: CodeRequested | null): Waiting => ({
   lead,
-  challenge: challengeOf(answer, consentVersion, timeNow()),
+  challenge: challengeOf(response, consentVersion, timeNow()),
 });
 
 export function Home({ initial }: { readonly initial: StageState }) {
@@ -33,7 +33,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
     document.title = fill(TITLES[state.stage], { title: site.title });
   }, [state.stage]);
   const draft = useDraft();
-  const correctsAddress = useRef(false);
+  const correctsEmail = useRef(false);
 
   const onRestored = (restored: StageState) => {
     if (restored.waiting !== null) draft.restore(restored.waiting.lead);
@@ -52,14 +52,14 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <FormStage
           draft={draft.draft}
           onDraftChange={draft.change}
-          onCodeRequested={(...taken) => {
+          onCodeRequested={(...request) => {
             countStep('asked');
-            send({ type: 'code requested', waiting: waitingFor(...taken) });
+            send({ type: 'code requested', waiting: waitingFor(...request) });
           }}
           onHome={onHome}
-          correctsAddress={() => {
-            const corrects = correctsAddress.current;
-            correctsAddress.current = false;
+          correctsEmail={() => {
+            const corrects = correctsEmail.current;
+            correctsEmail.current = false;
             return corrects;
           }}
         />
@@ -78,12 +78,12 @@ export function Home({ initial }: { readonly initial: StageState }) {
             ) : (
               <VerificationStage
                 {...state.waiting}
-                onCodeSentAgain={(...taken) =>
-                  send({ type: 'code sent again', waiting: waitingFor(...taken) })
+                onCodeSentAgain={(...request) =>
+                  send({ type: 'code sent again', waiting: waitingFor(...request) })
                 }
-                onWrongAddress={() => {
-                  correctsAddress.current = true;
-                  send({ type: 'address to be corrected' });
+                onWrongEmail={() => {
+                  correctsEmail.current = true;
+                  send({ type: 'email to be corrected' });
                 }}
                 onVerified={() => {
                   countStep('entered');

@@ -61,7 +61,7 @@ it('stageReducer stores the code of a late resend response without changing the 
     type: 'code sent again',
     waiting: { lead: LEAD, challenge: { ...CHALLENGE, reference: 'NEW' } },
   } as const;
-  const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' }, again);
+  const state = after(PRESSED, REQUESTED, { type: 'email to be corrected' }, again);
   assert.equal(state.stage, 'form');
   assert.deepEqual(state.waiting, again.waiting);
   const elsewhere = { lead: { ...LEAD }, challenge: CHALLENGE };
@@ -111,11 +111,11 @@ it('challengeOf counts down 60 seconds, or longer if the server requires it', ()
 it('restoredState continues the countdown after a reload', () => {
   const [asked, now] = [1_000, 46_000];
   for (const resendSeconds of [30, 60, 120]) {
-    const answer = { challengeId: 'c', reference: 'QFX', resendSeconds, sender: 'guide@example.com' };
+    const response = { challengeId: 'c', reference: 'QFX', resendSeconds, sender: 'guide@example.com' };
     const open = { ...OPEN, resendSeconds: Math.max(0, resendSeconds - 45), askedSecondsAgo: 45 };
     const { stage, waiting } = restoredState(open, 'c', now);
     assert.equal(stage, 'verification');
-    assert.deepEqual(waiting?.challenge, challengeOf(answer, open.consentVersion, asked));
+    assert.deepEqual(waiting?.challenge, challengeOf(response, open.consentVersion, asked));
     const { newsConsentVersion } = open;
     assert.deepEqual(waiting?.lead, { ...LEAD, newsConsentVersion, answers: undefined });
   }

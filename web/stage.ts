@@ -38,7 +38,7 @@ export type StageEvent =
   /** The visitor may have left the code screen in the meantime. */
   | { readonly type: 'code sent again'; readonly waiting: Waiting }
   | { readonly type: 'restored'; readonly state: StageState }
-  | { readonly type: 'address to be corrected' }
+  | { readonly type: 'email to be corrected' }
   | { readonly type: 'code verified' }
   | { readonly type: 'article left' }
   | { readonly type: 'history moved'; readonly stage: Stage; readonly challengeId?: string | null };
@@ -46,7 +46,7 @@ export type StageEvent =
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
 export const OPEN_ARTICLE = { stage: 'content', waiting: null } as const satisfies StageState;
 
-const forgottenState = (challengeId: string | null | undefined): StageState =>
+const restoringOrForm = (challengeId: string | null | undefined): StageState =>
   typeof challengeId === 'string'
     ? { stage: 'verification', waiting: null, challengeId }
     : { stage: 'form', waiting: null };
@@ -55,7 +55,7 @@ const forgottenState = (challengeId: string | null | undefined): StageState =>
 export function stageReducer(state: StageState, event: StageEvent): StageState {
   switch (event.type) {
     case 'call to action pressed':
-    case 'address to be corrected':
+    case 'email to be corrected':
       return { stage: 'form', waiting: state.waiting };
     case 'code requested':
       return { stage: 'verification', waiting: event.waiting };
@@ -70,29 +70,29 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
     case 'history moved':
       if (event.stage !== 'verification') return { stage: event.stage, waiting: state.waiting };
       return state.waiting === null
-        ? forgottenState(event.challengeId)
+        ? restoringOrForm(event.challengeId)
         : { stage: 'verification', waiting: state.waiting };
   }
 }
 
-/** Milliseconds since 1970; `serverSaysAt` is 0 if unknown. */
-export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
-  Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
+/** All times are milliseconds since 1970. The server's earliest time is 0 if unknown. */
+export const resendAt = (askedAt: number, earliestAt = 0): number =>
+  Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, earliestAt);
 
-/** @param answer null if a successful response was unreadable */
-export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {
+/** @param response null if it was unreadable */
+export function challengeOf(response: CodeRequested | null, consentVersion: string, now: number): Challenge {
   return {
-    id: answer?.challengeId ?? '',
-    reference: answer?.reference ?? null,
-    resendAt: resendAt(now, now + (answer?.resendSeconds ?? 0) * 1000),
+    id: response?.challengeId ?? '',
+    reference: response?.reference ?? null,
+    resendAt: resendAt(now, now + (response?.resendSeconds ?? 0) * 1000),
     askedAt: now,
     consentVersion,
-    sender: answer?.sender ?? '',
+    sender: response?.sender ?? '',
   };
 }
 
 export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
-  if (open === null) return forgottenState(null);
+  if (open === null) return restoringOrForm(null);
   if (open.verified) return OPEN_ARTICLE;
   const { name, company, email, answers } = open;
   const askedAt = now - open.askedSecondsAgo * 1000;

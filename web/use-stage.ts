@@ -7,7 +7,7 @@ import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
 import { goTo } from '#web/ui/go-to.ts';
 
-/** The build checks that those to a section lead to one of the landing page. */
+/** The build checks that links such as "#questions" lead to a section of the landing page. */
 const LINKS = [...site.footerLinks, site.readOn];
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
@@ -30,7 +30,7 @@ const entryOf = (state: StageState): HistoryEntry => ({
 /** Returns the landing page, or after a reload the previous stage. The server restores code screens (verification/restoring.tsx). */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
-  // Entries without a stage are now links within the page.
+  // From now on, an entry without a stage comes from a link within the page.
   history.replaceState({ ...(history.state as object | null), ...entry }, '');
   return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
@@ -51,27 +51,27 @@ export function useStage(initial: StageState) {
     keepEntry(state.stage === 'verification' || state.stage === 'content' ? entryOf(state) : null);
   }, [state]);
 
-  // The event of a fade that has not begun. Later events start from its result, because the fade would undo them otherwise.
-  const unshown = useRef<StageEvent | null>(null);
-  const catchUp = () => {
-    const event = unshown.current;
-    unshown.current = null;
+  // The event of a fade that has not begun. It is applied before any later event, which the fade would otherwise undo.
+  const pendingEvent = useRef<StageEvent | null>(null);
+  const applyPending = () => {
+    const event = pendingEvent.current;
+    pendingEvent.current = null;
     if (event) dispatch(event);
   };
 
   const onPopState = useEffectEvent((event: PopStateEvent) => {
-    catchUp();
+    applyPending();
     if (event.state === null) {
       // A link such as "#" adds an entry within the same stage. Only the landing page has the sections of the operator's links.
       const section = () => document.getElementById(location.hash.slice(1));
-      const isOnLanding = LINKS.some((link) => link?.href === location.hash) && section() === null;
-      if (isOnLanding) {
+      const leadsToLanding = LINKS.some((link) => link?.href === location.hash) && section() === null;
+      if (leadsToLanding) {
         // Otherwise, the landing page would scroll to its top.
         moved.current = false;
         flushSync(() => dispatch({ type: 'history moved', stage: 'landing' }));
       }
       history.replaceState(entryOf(latest.current), '');
-      const target = isOnLanding ? section() : null;
+      const target = leadsToLanding ? section() : null;
       if (target) goTo(target);
       return;
     }
@@ -84,7 +84,7 @@ export function useStage(initial: StageState) {
   }, []);
 
   const send = (event: StageEvent): void => {
-    catchUp();
+    applyPending();
     const current = latest.current;
     const next = stageReducer(current, event);
     // Nobody needs to return to a used code screen, so the article replaces it.
@@ -98,8 +98,8 @@ export function useStage(initial: StageState) {
     // A fade would prolong the wait for the article.
     if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else {
-      unshown.current = event;
-      withTransition(catchUp);
+      pendingEvent.current = event;
+      withTransition(applyPending);
     }
   };
   return { state, send, hasMoved: () => moved.current };

@@ -16,23 +16,17 @@ const SCROLL_DELAY_MS = 100;
 type FormStageProps = CodeRequestFormProps & {
   readonly onHome: () => void;
   /** Called once, on mount. */
-  readonly correctsAddress: () => boolean;
+  readonly correctsEmail: () => boolean;
 };
 
-export function FormStage({
-  draft,
-  onDraftChange,
-  onCodeRequested,
-  onHome,
-  correctsAddress,
-}: FormStageProps) {
+export function FormStage({ draft, onDraftChange, onCodeRequested, onHome, correctsEmail }: FormStageProps) {
   const section = useRef<HTMLElement>(null);
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
   useEffect(() => {
     reportStep('opened');
     countStep('opened');
-    const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
+    const email = correctsEmail() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
     // CSS does not stop a scripted smooth scroll, so reduced motion is checked here.
     const behavior = matchMedia('(prefers-reduced-motion:reduce)').matches ? 'instant' : 'smooth';

@@ -9,7 +9,7 @@ type MailHelpProps = {
   readonly email: string;
   readonly sender: string;
   readonly status: ShownMailStatus;
-  readonly onWrongAddress: () => void;
+  readonly onWrongEmail: () => void;
 };
 
 const SENTENCES: Partial<Record<ShownMailStatus, string>> = {
@@ -18,7 +18,7 @@ const SENTENCES: Partial<Record<ShownMailStatus, string>> = {
   late: words.mailSentLate,
 };
 
-export function MailHelp({ email, sender, status, onWrongAddress }: MailHelpProps) {
+export function MailHelp({ email, sender, status, onWrongEmail }: MailHelpProps) {
   const sentence = SENTENCES[status];
   const held = status === 'refused' || status === 'delayed';
   const provider = held || sender === '' ? null : mailProviderOf(email, sender);
@@ -27,7 +27,7 @@ export function MailHelp({ email, sender, status, onWrongAddress }: MailHelpProp
       <div className={sentence && styles.note} data-refused={status === 'refused' || undefined}>
         <p role="status">{sentence && fill(sentence, { domain: email.slice(email.lastIndexOf('@') + 1) })}</p>
         {status === 'refused' && (
-          <Button look="text" onClick={onWrongAddress}>
+          <Button look="text" onClick={onWrongEmail}>
             {words.correctAddress}
           </Button>
         )}

@@ -18,7 +18,7 @@ import { WaitingAside } from '#web/verification/waiting-aside.tsx';
 
 type VerificationStageProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
-  readonly onWrongAddress: () => void;
+  readonly onWrongEmail: () => void;
   readonly onVerified: () => void;
   readonly onOpenAlready: () => void;
   readonly onHome: () => void;
@@ -31,7 +31,7 @@ export function VerificationStage({
   lead,
   challenge,
   onCodeSentAgain,
-  onWrongAddress,
+  onWrongEmail,
   onVerified,
   onOpenAlready,
   onHome,
@@ -54,7 +54,7 @@ export function VerificationStage({
         <NoBreak text={words.title} />
       </h1>
       <SentTo id="verification-intro" email={lead.email} />
-      <Button look="text" onClick={onWrongAddress}>
+      <Button look="text" onClick={onWrongEmail}>
         {words.wrongAddress}
       </Button>
       <CodeBoxes
@@ -86,12 +86,7 @@ export function VerificationStage({
           <NoBreak text={fill(words.reference, { reference: challenge.reference })} />
         </p>
       )}
-      <MailHelp
-        email={lead.email}
-        sender={challenge.sender}
-        status={status}
-        onWrongAddress={onWrongAddress}
-      />
+      <MailHelp email={lead.email} sender={challenge.sender} status={status} onWrongEmail={onWrongEmail} />
       <ResendArea
         lead={lead}
         challenge={challenge}
