@@ -1,7 +1,7 @@
 // The inline script in the page's head. It sets the theme, loads the application at the first sign of intent and replays earlier input.
 // Every byte delays the first paint.
 import { analytics, variants } from '#campaign/site.yaml';
-import { meetVariant, type Meeting } from '#web/keep-variant.ts';
+import { resolveVariant, type VariantVisit } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 import { lostState } from '#web/kept-entry.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
@@ -35,10 +35,10 @@ let started = false;
 /** Empty at first, because the URL without it is preloaded. */
 let query = '';
 /** The button of the last click. An index, because hydration may replace the element after a translation tool has rewritten it. */
-let pressed = -1;
-/** A button between press and click, and its index. */
+let pressedIndex = -1;
+/** The button between press and click. */
 let held: HTMLButtonElement | null = null;
-let heldAt = -1;
+let heldIndex = -1;
 let down: Event | null = null;
 let released = false;
 /** F8 focuses the toasts (ui/toaster.tsx). */
@@ -64,7 +64,7 @@ const onIntent = (event: Event): void => {
     event.stopPropagation();
     if (button.closest('header')) toggleTheme(root);
     else {
-      pressed = buttons().indexOf(button);
+      pressedIndex = buttons().indexOf(button);
       button.ariaBusy = 'true';
     }
   } else if (type === 'pointerup') {
@@ -76,7 +76,7 @@ const onIntent = (event: Event): void => {
     released = false;
     down = event;
     held = type === 'pointerdown' ? buttonAt(event) : null;
-    heldAt = held ? buttons().indexOf(held) : -1;
+    heldIndex = held ? buttons().indexOf(held) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
   if (!started) void begin();
 };
@@ -93,7 +93,7 @@ async function begin(): Promise<void> {
       // The second file reads it (joinFiles in build/vite-bundles.ts).
       globalThis.appModule = import(/* @vite-ignore */ appUrl + query);
       const app = (await globalThis.appModule) as AppModule;
-      if (await app.start(buttons()[pressed])) pressed = -1;
+      if (await app.start(buttons()[pressedIndex])) pressedIndex = -1;
       clearTimeout(patience);
       replayInput();
       return;
@@ -105,7 +105,7 @@ async function begin(): Promise<void> {
   }
   clearTimeout(patience);
   started = false;
-  pressed = -1;
+  pressedIndex = -1;
   for (const button of buttons()) button.ariaBusy = null;
   showFailure();
 }
@@ -113,12 +113,12 @@ async function begin(): Promise<void> {
 function replayInput(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
-  buttons()[pressed]?.click();
+  buttons()[pressedIndex]?.click();
   // If hydration replaced the button between press and click, the browser may not fire the click.
   if (held?.isConnected === false) {
     let clicked = false;
     addEventListener('click', (event) => (clicked = buttonAt(event) !== null), { once: true, capture: true });
-    const press = () => setTimeout(() => clicked || buttons()[heldAt]?.click(), 50);
+    const press = () => setTimeout(() => clicked || buttons()[heldIndex]?.click(), 50);
     if (released) press();
     else addEventListener('pointerup', (event) => isDragged(event) || press(), { once: true });
   }
@@ -134,12 +134,12 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
 };
 
 /** The visitor counter waits for the fonts. */
-const faces: Promise<unknown>[] = [];
+const fontLoads: Promise<unknown>[] = [];
 
-let meeting: Meeting | '' = '';
+let visit: VariantVisit | '' = '';
 
 const reportFirstSight = () => {
-  if (meeting === 'new' && !asksNotToBeCounted())
+  if (visit === 'new' && !asksNotToBeCounted())
     fetch(`${SITE_PATH}/api/funnel`, {
       method: 'POST',
       credentials: 'omit',
@@ -165,10 +165,10 @@ const loadTheRest = () => {
       },
       () => {},
     );
-    if (analytics) faces.push(loaded);
+    if (analytics) fontLoads.push(loaded);
   }
   if (analytics && counterUrl)
-    void Promise.all(faces)
+    void Promise.all(fontLoads)
       .then(() => import(/* @vite-ignore */ counterUrl))
       .catch(() => {});
 };
@@ -190,14 +190,14 @@ painted.observe({ type: 'paint', buffered: true });
 // A lead who follows the link in the guide mail sees no landing page, so no variant.
 if (variants && variant && location.hash !== '#guide') {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-  meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
+  visit = resolveVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
   // Hides the page (base.css) until the other variant replaces it.
-  if (meeting === 'leaving') root.dataset['restoring'] = '';
+  if (visit === 'leaving') root.dataset['restoring'] = '';
 }
-// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `meetVariant` has
+// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `resolveVariant` has
 // already set the state of a visitor who arrived from another variant.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
-  if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
+  if (!variants || visit !== 'arrived') history.replaceState(lostState(), '');
 }
 // The link in the mail with the guide skips the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);

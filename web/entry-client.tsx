@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
-import { isAction, keepPlace } from '#web/landing/return-point.ts';
+import { isPrerenderedAction, saveReturnPoint } from '#web/landing/return-point.ts';
 import { collectStaticMarkup } from '#web/frame/static-part.tsx';
 import { loadLaterStages } from '#web/later-stages/load-later-stages.ts';
 import { adoptStyles } from '#web/styles/adopt-styles.ts';
@@ -31,9 +31,9 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     initial = initialStageState();
   }
   const { name: action } = pressed ?? {};
-  const opensForm = initial.stage === 'landing' && isAction(action);
+  const opensForm = initial.stage === 'landing' && isPrerenderedAction(action);
   if (opensForm) {
-    keepPlace({ action, top: pressed?.getBoundingClientRect().top ?? 0 });
+    saveReturnPoint({ action, top: pressed?.getBoundingClientRect().top ?? 0 });
     initial = formStageState();
   }
   const landing = initial.stage === 'landing' && root.hasChildNodes();

@@ -8,7 +8,7 @@ const VARIANT_KEY = `page-variant${SITE_PATH}`;
 /** Holds the replaced page's stage, in sessionStorage. */
 const STAGE_KEY = `left-stage${SITE_PATH}`;
 
-export type Meeting =
+export type VariantVisit =
   /** The browser has not seen a variant before. */
   | 'new'
   | 'known'
@@ -24,19 +24,18 @@ export type Meeting =
  * @param all variant names, separated by commas
  * @param state history state for the replacing page to restore
  */
-export function meetVariant(own: string, all: string, state: unknown): Meeting {
+export function resolveVariant(own: string, all: string, state: unknown): VariantVisit {
   const { search, hash, pathname } = location;
   const kept = /[?&]kept-variant=[\w-]*$/.exec(search);
   if (kept) {
     // The parameter must not stay in the URL.
-    const address = pathname + search.slice(0, kept.index) + hash;
-    history.replaceState(readLeftStage(), '', address);
+    history.replaceState(takeLeftStage(), '', pathname + search.slice(0, kept.index) + hash);
     return 'arrived';
   }
   if (/[?&]variant=/.test(search)) return 'preview';
   try {
-    const [name = '', of] = localStorage.getItem(VARIANT_KEY)?.split(' ') ?? [];
-    if (of === all) {
+    const [name = '', names] = localStorage.getItem(VARIANT_KEY)?.split(' ') ?? [];
+    if (names === all) {
       if (name === own || !all.split(',').includes(name)) return 'known';
       // The next request will have no referrer.
       noteFirstTouch();
@@ -51,7 +50,7 @@ export function meetVariant(own: string, all: string, state: unknown): Meeting {
   return 'new';
 }
 
-function readLeftStage(): unknown {
+function takeLeftStage(): unknown {
   try {
     const text = sessionStorage.getItem(STAGE_KEY);
     sessionStorage.removeItem(STAGE_KEY);

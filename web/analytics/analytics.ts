@@ -7,7 +7,7 @@ import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
 /** Omits click identifiers and e-mail addresses, which a newsletter may have put in the URL. */
-function ownAddress(): string {
+function ownUrl(): string {
   const { origin, pathname, search } = location;
   const touch = Object.entries(readTouch(new URLSearchParams(search)));
   const campaign = new URLSearchParams(touch.filter(([name]) => name.startsWith('utm_'))).toString();
@@ -23,7 +23,7 @@ function referringSite(): string {
 function start(): void {
   if (!analytics || asksNotToBeCounted()) return;
   if (variant && isPreview()) return;
-  const visit = { address: ownAddress(), referrer: referringSite() };
+  const visit = { url: ownUrl(), referrer: referringSite() };
   const counter = COUNTERS[analytics.tool](analytics as never, visit);
   const script = document.createElement('script');
   script.src = analytics.script;
@@ -39,10 +39,10 @@ function start(): void {
     }
   };
   script.addEventListener('load', () => {
-    const waiting = globalThis.stepsToCount;
+    const queued = globalThis.stepsToCount;
     globalThis.stepsToCount = { push: report };
     report('seen');
-    if (Array.isArray(waiting)) (waiting as CountedStep[]).forEach(report);
+    if (Array.isArray(queued)) (queued as CountedStep[]).forEach(report);
   });
   document.head.append(script);
 }

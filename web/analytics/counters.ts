@@ -2,7 +2,7 @@
 import type { Analytics } from '#shared/campaign-schema.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 
-type Visit = { readonly address: string; readonly referrer: string };
+type Visit = { readonly url: string; readonly referrer: string };
 
 type Counter = {
   readonly attributes: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ type Scripts = {
 };
 
 export const COUNTERS: Counters = {
-  plausible: (_words, { address, referrer }) => {
+  plausible: (_words, { url, referrer }) => {
     const scripts = globalThis as Scripts;
     const options = {
       // Links and forms may contain e-mail addresses.
@@ -41,12 +41,12 @@ export const COUNTERS: Counters = {
       fileDownloads: false,
       formSubmissions: false,
       logging: false,
-      transformRequest: (request: object) => ({ ...request, u: address, r: referrer || null }),
+      transformRequest: (request: object) => ({ ...request, u: url, r: referrer || null }),
     };
     // Plausible's own stub, which queues calls made before its script loads.
-    const waiting: unknown[] = [];
-    scripts.plausible ??= Object.assign((...call: unknown[]) => void waiting.push(call), {
-      q: waiting,
+    const queued: unknown[] = [];
+    scripts.plausible ??= Object.assign((...call: unknown[]) => void queued.push(call), {
+      q: queued,
       init: () => {},
       o: options,
     });
@@ -55,7 +55,7 @@ export const COUNTERS: Counters = {
       report: (step) => scripts.plausible?.(step === 'seen' ? 'pageview' : EVENTS[step]),
     };
   },
-  umami: ({ script, site }, { address, referrer }) => ({
+  umami: ({ script, site }, { url, referrer }) => ({
     attributes: {
       'data-website-id': site,
       'data-auto-track': 'false',
@@ -68,10 +68,10 @@ export const COUNTERS: Counters = {
       const { umami } = globalThis as Scripts;
       const event = step === 'seen' ? {} : { name: EVENTS[step] };
       // The browser would report a rejected promise as an error on the page.
-      umami?.track((properties) => ({ ...properties, url: address, referrer, ...event }))?.catch(() => {});
+      umami?.track((properties) => ({ ...properties, url, referrer, ...event }))?.catch(() => {});
     },
   }),
-  matomo: ({ script, site }, { address, referrer }) => {
+  matomo: ({ script, site }, { url, referrer }) => {
     const scripts = globalThis as Scripts;
     scripts._paq = [
       ['disableCookies'],
@@ -80,7 +80,7 @@ export const COUNTERS: Counters = {
       ['setRequestMethod', 'POST'],
       ['setTrackerUrl', script.replace(/js$/, 'php')],
       ['setSiteId', site],
-      ['setCustomUrl', address],
+      ['setCustomUrl', url],
       ['setReferrerUrl', referrer],
     ];
     return {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, type Ref, type RefObject } from 'react';
 
 import styles from '#web/landing/guide-bar.module.css';
-import { placeLeft } from '#web/landing/return-point.ts';
+import { readReturnPoint } from '#web/landing/return-point.ts';
 import { Button } from '#web/ui/button.tsx';
 
 type GuideBarProps = {
@@ -21,7 +21,7 @@ type GuideBarProps = {
 const FAR_PX = 100_000;
 
 export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToAction }: GuideBarProps) {
-  const [isBetween, setBetween] = useState(() => hasMoved() && placeLeft()?.action === 'bar');
+  const [isBetween, setBetween] = useState(() => hasMoved() && readReturnPoint()?.action === 'bar');
   const [isFocused, setFocused] = useState(false);
   const isShown = isBetween || isFocused;
 

@@ -8,7 +8,7 @@ import { GuideBar } from '#web/landing/guide-bar.tsx';
 import { GuidePicture, srcSetOf } from '#web/guide/pictures.tsx';
 import styles from '#web/landing/landing.module.css';
 import { Figures, HowItWorks, Sections } from '#web/landing/sections.tsx';
-import { keepPlace, useArrival, type Action } from '#web/landing/return-point.ts';
+import { saveReturnPoint, useReturnFocus, type Action } from '#web/landing/return-point.ts';
 import { StaticPart } from '#web/frame/static-part.tsx';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
@@ -33,10 +33,10 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const bar = useRef<HTMLDivElement>(null);
   const closing = useRef<HTMLButtonElement>(null);
   const actions = { hero, film, bar, closing };
-  useArrival(headline, actions, hasMoved);
+  useReturnFocus(headline, actions, hasMoved);
 
   const press = (action: Action) => () => {
-    keepPlace({ action, top: actions[action].current?.getBoundingClientRect().top ?? 0 });
+    saveReturnPoint({ action, top: actions[action].current?.getBoundingClientRect().top ?? 0 });
     onCallToAction();
   };
 

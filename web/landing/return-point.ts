@@ -3,64 +3,65 @@ import { useEffect, type RefObject } from 'react';
 
 export type Action = 'hero' | 'film' | 'bar' | 'closing';
 
-export type PlaceLeft = {
+export type ReturnPoint = {
   readonly action: Action;
-  /** CSS pixels from the top of the screen to the action, or to the place of the bar in the page. */
+  /** CSS pixels from the top of the screen to the action, or to the bar's position in the page. */
   readonly top: number;
 };
 
-export const isAction = (name: string | undefined): name is Action => name === 'hero' || name === 'closing';
+export const isPrerenderedAction = (name: string | undefined): name is Action =>
+  name === 'hero' || name === 'closing';
 
 /** Call this before adding another history entry. */
-export function keepPlace(place: PlaceLeft): void {
-  history.replaceState({ ...(history.state as object | null), left: place }, '');
+export function saveReturnPoint(point: ReturnPoint): void {
+  history.replaceState({ ...(history.state as object | null), left: point }, '');
 }
 
-export const placeLeft = (): PlaceLeft | undefined =>
-  (history.state as { readonly left?: PlaceLeft } | null)?.left;
+export const readReturnPoint = (): ReturnPoint | undefined =>
+  (history.state as { readonly left?: ReturnPoint } | null)?.left;
 
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
 /** Browsers restore their own scroll position within this time. */
-const BROWSERS_OWN_MS = 400;
+const BROWSER_RESTORES_WITHIN_MS = 400;
 
 type Ref = RefObject<HTMLElement | null>;
 
-/** Focuses the pressed call to action at its old position, or the headline. */
-export function useArrival(
+/** After a return from another stage, focuses the pressed call to action at its old position, or the headline. */
+export function useReturnFocus(
   headline: Ref,
   actions: Readonly<Record<Action, Ref>>,
   hasMoved: () => boolean,
 ): void {
   useEffect(() => {
     if (!hasMoved()) return undefined;
-    const left = placeLeft();
-    const arrival = left ? actions[left.action].current : headline.current;
-    let unmoved = true;
-    const settle = () => {
-      if (!unmoved) return;
-      if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
+    const point = readReturnPoint();
+    const target = point ? actions[point.action].current : headline.current;
+    let active = true;
+    const restoreScroll = () => {
+      if (!active) return;
+      if (point && target) window.scrollBy({ top: target.getBoundingClientRect().top - point.top });
       else window.scrollTo(0, 0);
     };
-    settle();
-    const holdsButton = left?.action === 'film' || left?.action === 'bar';
-    (holdsButton ? arrival?.querySelector('button') : arrival)?.focus({ preventScroll: true });
+    restoreScroll();
+    const containsButton = point?.action === 'film' || point?.action === 'bar';
+    (containsButton ? target?.querySelector('button') : target)?.focus({ preventScroll: true });
     // A smooth scroll on the form may still be running.
-    requestAnimationFrame(() => requestAnimationFrame(settle));
+    requestAnimationFrame(() => requestAnimationFrame(restoreScroll));
     // A busy browser restores its position some frames later. Later scrolling is the visitor's, even without a key, wheel or pointer (voice
     // control, screen readers).
-    const restoring = new AbortController();
-    addEventListener('scroll', settle, { passive: true, signal: restoring.signal });
-    const timer = setTimeout(() => restoring.abort(), BROWSERS_OWN_MS);
-    document.fonts.addEventListener('loadingdone', settle);
-    const leave = () => {
-      unmoved = false;
+    const browserScroll = new AbortController();
+    addEventListener('scroll', restoreScroll, { passive: true, signal: browserScroll.signal });
+    const timer = setTimeout(() => browserScroll.abort(), BROWSER_RESTORES_WITHIN_MS);
+    document.fonts.addEventListener('loadingdone', restoreScroll);
+    const stop = () => {
+      active = false;
       clearTimeout(timer);
-      restoring.abort();
-      document.fonts.removeEventListener('loadingdone', settle);
+      browserScroll.abort();
+      document.fonts.removeEventListener('loadingdone', restoreScroll);
     };
-    for (const type of MOVEMENTS) addEventListener(type, leave, { once: true });
-    return leave;
+    for (const type of MOVEMENTS) addEventListener(type, stop, { once: true });
+    return stop;
     // Only on mount.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
