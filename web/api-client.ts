@@ -63,18 +63,18 @@ const isDocument = ({ headers }: Pick<Response, 'headers'>, body: string): boole
 function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   let timer: ReturnType<typeof setTimeout>;
-  const timeIsUp = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(new TimeLimitError());
       limit.abort();
     }, CALL_LIMIT_MS);
   });
-  return Promise.race([work(limit.signal), timeIsUp]).finally(() => clearTimeout(timer));
+  return Promise.race([work(limit.signal), timeout]).finally(() => clearTimeout(timer));
 }
 
-type Answer = { readonly status: number; readonly text: string };
+type ApiResponse = { readonly status: number; readonly text: string };
 
-const call = (url: string, init: RequestInit = {}): Promise<Answer> =>
+const call = (url: string, init: RequestInit = {}): Promise<ApiResponse> =>
   withinLimit(async (signal) => {
     const response = await fetch(SITE_PATH + url, { ...init, credentials: 'include', signal });
     const text = (await response.text()).trim();
@@ -82,7 +82,7 @@ const call = (url: string, init: RequestInit = {}): Promise<Answer> =>
     return { status: response.status, text };
   });
 
-const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   call(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -92,20 +92,20 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
 /**
  * Solves a proof of work if the server demands one, which takes a second or two.
  * @param consentVersion empty if unknown
- * @param more the honeypot field and the variant
+ * @param extraFields the honeypot field and the variant
  * @returns null if a successful response is unreadable
  */
 export async function requestCode(
   lead: LeadForm,
   consentVersion: string,
-  more: Readonly<Record<string, string>> = {},
+  extraFields: Readonly<Record<string, string>> = {},
 ): Promise<CodeRequested | null> {
-  const body = { ...lead, ...more };
+  const body = { ...lead, ...extraFields };
   const wording = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
-  const stated = { ...visitHeader(), ...wording };
-  const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {
+  const headers = { ...visitHeader(), ...wording };
+  const { text } = await post(API.leads, body, headers).catch(async (error: unknown) => {
     if (!failedWith(error, 'proof-of-work-required')) throw error;
-    return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
+    return post(API.leads, body, { ...headers, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
   });
   return CodeRequested.safeParse(orNull<unknown>(() => JSON.parse(text))).data ?? null;
 }
@@ -153,4 +153,4 @@ export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as co
 /** The server counts only HEAD as reading after a mailed link. */
 export const noteReading = (): void => void call(API.article, { method: 'HEAD' }).catch(() => {});
 
-export const parseArticle = (answer: unknown): Article => Article.parse(answer);
+export const parseArticle = (response: unknown): Article => Article.parse(response);

@@ -2,7 +2,7 @@ import type { Interface } from '#shared/campaign-schema.ts';
 import { ApiError, TimeLimitError } from '#web/api-client.ts';
 import type { ToastContent } from '#web/ui/toast-store.ts';
 
-/** The toast for an error (specification, section 8): the server's sentence, or the given words without one. */
+/** The toast for an error (specification, section 8): the server's sentence, or the given words if it sent none. */
 export function failureToast(
   { title, description, timedOut }: Interface['toasts']['submissionFailed'],
   error: unknown,

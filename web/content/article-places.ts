@@ -4,7 +4,7 @@ import { orNull } from '#shared/or-null.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 import { goTo } from '#web/ui/go-to.ts';
 
-/** Follows links within the article without a new entry in the browser's history, where each entry is a screen. */
+/** Follows links within the article without a new history entry, because each entry is a stage. */
 export function followLinkWithin(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
   const target = link && document.getElementById(link.getAttribute('href')?.slice(1) ?? '');
@@ -32,10 +32,10 @@ export function placeOf({ scrolled, windowHeight, headings, bottom }: Reading): 
 const headingsIn = (article: HTMLElement) =>
   Array.from(article.querySelectorAll<HTMLElement>('[id^=section]'));
 
-/** Another guide on this host has its own place. */
+/** Contains the path, because another guide on this host has its own key. */
 const KEY = `reading-place${SITE_PATH}`;
 
-export function keepPlace(article: HTMLElement): void {
+export function saveReadingPlace(article: HTMLElement): void {
   const headings = headingsIn(article);
   const place = placeOf({
     scrolled: scrollY,

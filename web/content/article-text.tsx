@@ -6,7 +6,7 @@ import * as site from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, checkGuideFile, noteReading, parseArticle } from '#web/api-client.ts';
-import { followLinkWithin, headingToContinueAt, keepPlace } from '#web/content/article-places.ts';
+import { followLinkWithin, headingToContinueAt, saveReadingPlace } from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
 import { partsRead, readingMinutes } from '#web/content/reading.ts';
@@ -78,7 +78,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   );
 }
 
-/** The link in the guide mail redirects to a URL that this recognises. */
+/** The link in the guide mail reaches the page through a redirect. */
 function cameByLink(): boolean {
   const [entry] = performance.getEntriesByType('navigation');
   return entry instanceof PerformanceNavigationTiming && entry.redirectCount > 0;
@@ -94,19 +94,19 @@ function ReadingTime({ words: counted, html }: { readonly words: Counted; readon
 function ArticleBody({ html }: { readonly html: string }) {
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
-    let isNoted = !cameByLink();
-    const look = () => {
-      if (!isNoted && window.scrollY > 0) {
-        isNoted = true;
+    let isReported = !cameByLink();
+    const onScroll = () => {
+      if (!isReported && window.scrollY > 0) {
+        isReported = true;
         noteReading();
       }
       const place = article.current?.getBoundingClientRect();
       // The page may still be scrolling to the top.
       if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);
-      if (article.current && articleWords.continueAt) keepPlace(article.current);
+      if (article.current && articleWords.continueAt) saveReadingPlace(article.current);
     };
-    window.addEventListener('scroll', look, { passive: true });
-    return () => window.removeEventListener('scroll', look);
+    window.addEventListener('scroll', onScroll, { passive: true });
+    return () => window.removeEventListener('scroll', onScroll);
   }, []);
   useLayoutEffect(() => {
     const { prompt } = words;

@@ -74,8 +74,8 @@ function ReadingProgress() {
   useEffect(() => {
     const measure = () => {
       const root = document.documentElement;
-      const isThere = document.querySelector('article') !== null;
-      setPercent(isThere ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
+      const hasArticle = document.querySelector('article') !== null;
+      setPercent(hasArticle ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
     };
     const resized = new ResizeObserver(measure);
     resized.observe(document.body);

@@ -21,7 +21,7 @@ export function labelPrompts(article: HTMLElement, { label, copy, onCopy }: Prom
     button.append(copy);
     button.addEventListener('click', () => onCopy((code.textContent ?? '').trimEnd(), block));
     caption.append(button);
-    code.replaceChildren(...partsOf(code.textContent ?? ''));
+    code.replaceChildren(...linesOf(code.textContent ?? ''));
     block.replaceWith(figure);
     figure.append(caption, block);
   }
@@ -40,12 +40,12 @@ export function selectBlock(block: HTMLElement): void {
   getSelection()?.selectAllChildren(block);
 }
 
-const partsOf = (text: string): HTMLElement[] =>
+const linesOf = (text: string): HTMLElement[] =>
   text.split(/(?<=\n)(?=.)/s).map((line) => {
-    const part = document.createElement('span');
+    const element = document.createElement('span');
     const [label = ''] = /^[^:\n]{1,24}:/.exec(line) ?? [];
-    const name = document.createElement('strong');
-    name.append(label);
-    part.append(name, line.slice(label.length));
-    return part;
+    const strong = document.createElement('strong');
+    strong.append(label);
+    element.append(strong, line.slice(label.length));
+    return element;
   });

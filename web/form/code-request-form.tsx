@@ -26,7 +26,7 @@ import { toasts } from '#web/ui/toast-store.ts';
 export type CodeRequestFormProps = {
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
-  readonly onCodeRequested: (lead: LeadForm, consentVersion: string, answer: CodeRequested | null) => void;
+  readonly onCodeRequested: (lead: LeadForm, consentVersion: string, response: CodeRequested | null) => void;
 };
 
 export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeRequestFormProps) {
@@ -43,7 +43,7 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
     (field ?? sendButton.current)?.focus();
   }, [refusal]);
 
-  // Written like this, the bundle of a campaign without own questions and box for news contains no code for them.
+  // A build-time condition, so the bundle contains no code for custom questions or a news box that the campaign lacks.
   const check = checkDraft(asksMore || news ? ownLead : LeadForm, draft, validation);
   const errors: LeadErrors = attempted
     ? {
@@ -156,11 +156,11 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
   );
 }
 
-type Sent = { readonly lead: LeadForm; readonly trapped: string; readonly draft: LeadDraft };
+type Submission = { readonly lead: LeadForm; readonly trapped: string; readonly draft: LeadDraft };
 
 /** Callbacks belong to the call, not to the mutation, so a visitor who has left the form sees no response. */
 function useSubmission(onCodeRequested: CodeRequestFormProps['onCodeRequested']) {
-  const submission = useMutation<CodeRequested | null, FormError, Sent>({
+  const submission = useMutation<CodeRequested | null, FormError, Submission>({
     mutationFn: ({ lead, trapped }) =>
       requestCode(lead, consent.version, {
         ...(trapped ? { [HONEYPOT_FIELD]: trapped } : {}),
@@ -176,9 +176,9 @@ function useSubmission(onCodeRequested: CodeRequestFormProps['onCodeRequested'])
       submission.mutate(
         { lead, trapped, draft },
         {
-          onSuccess: (answer) => {
+          onSuccess: (response) => {
             toasts.add(toastWords.codeSent);
-            onCodeRequested(lead, consent.version, answer);
+            onCodeRequested(lead, consent.version, response);
           },
           onError: (error) => {
             // A refused field that gets the focus announces its error.

@@ -84,8 +84,8 @@ type CallToAction = {
   readonly onCallToAction: () => void;
 };
 
-// Shown below the medium breakpoint. With a trailing comma, the comma would not be part of the URL.
-const NOTHING = 'data:,0';
+// Shown below the medium breakpoint. Not "data:,", because srcset takes a trailing comma as a separator.
+const EMPTY_IMAGE = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const HERO_SIZES = '(min-width: 1120px) 30rem, 44vw';
 
@@ -116,11 +116,11 @@ function Hero({
       </div>
       {imageAlt && (
         <picture className={styles.heroPicture}>
-          <source media="(max-width: 767.98px)" srcSet={NOTHING} />
+          <source media="(max-width: 767.98px)" srcSet={EMPTY_IMAGE} />
           <source type="image/avif" srcSet={srcSetOf('hero', HERO_WIDTHS, 'avif')} sizes={HERO_SIZES} />
           <source type="image/webp" srcSet={srcSetOf('hero', HERO_WIDTHS, 'webp')} sizes={HERO_SIZES} />
           {/* The picture must not compete with the words for a slow line. */}
-          <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
+          <img src={EMPTY_IMAGE} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
         </picture>
       )}
       <HeroCover className={styles.heroPicture} />

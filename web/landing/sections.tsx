@@ -33,7 +33,7 @@ export type StaticSection = Exclude<SectionName, 'video'>;
 /** @param names only of sections that landing.yaml contains (sectionsOf), so their words exist */
 export function Sections({ names }: { readonly names: readonly StaticSection[] }) {
   return names.map((name) => {
-    const Section = SECTION[name];
+    const Section = SECTION_COMPONENTS[name];
     return <Section key={name} />;
   });
 }
@@ -104,10 +104,10 @@ function Benefits() {
   );
 }
 
-const isDrawnHere = (name: string): name is DrawnIcon => name in NAMED_ICONS;
+const isNamedIcon = (name: string): name is DrawnIcon => name in NAMED_ICONS;
 
 function BenefitIcon({ name }: { readonly name: string }) {
-  if (!isDrawnHere(name)) return <LinesIcon lines={landing.drawings[name] ?? ''} size={36} />;
+  if (!isNamedIcon(name)) return <LinesIcon lines={landing.drawings[name] ?? ''} size={36} />;
   const Icon = NAMED_ICONS[name];
   return <Icon size={36} />;
 }
@@ -147,7 +147,7 @@ export function HowItWorks() {
   );
 }
 
-function HowItWorksAlone() {
+function HowItWorksSection() {
   return (
     <section className={styles.section} aria-labelledby="how-it-works">
       <HowItWorks />
@@ -319,10 +319,10 @@ function Questions() {
   );
 }
 
-const SECTION: Readonly<Record<StaticSection, typeof Benefits>> = {
+const SECTION_COMPONENTS: Readonly<Record<StaticSection, typeof Benefits>> = {
   logos: Logos,
   benefits: Benefits,
-  howItWorks: HowItWorksAlone,
+  howItWorks: HowItWorksSection,
   problems: Problems,
   solution: Solution,
   testimonials: Testimonials,

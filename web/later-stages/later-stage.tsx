@@ -21,7 +21,7 @@ export function LaterStage({ onHome, children }: LaterStageProps) {
   ) : (
     <>
       <SiteHeader onHome={onHome} />
-      <Waiting failed={stages.type === 'failed'} />
+      <LoadNotice failed={stages.type === 'failed'} />
       <SiteFooter />
     </>
   );
@@ -30,12 +30,12 @@ export function LaterStage({ onHome, children }: LaterStageProps) {
 /** If the server no longer has the file, it runs a newer release; reloading the page restores this stage. */
 async function tryAgain(): Promise<void> {
   const { later = '' } = document.querySelector<HTMLElement>('script[data-later]')?.dataset ?? {};
-  const answer = await fetch(later, { method: 'HEAD' }).catch(() => null);
-  if (answer?.status === 404) location.reload();
+  const response = await fetch(later, { method: 'HEAD' }).catch(() => null);
+  if (response?.status === 404) location.reload();
   else await loadLaterStages();
 }
 
-function Waiting({ failed }: { readonly failed: boolean }) {
+function LoadNotice({ failed }: { readonly failed: boolean }) {
   const main = useFocusOnMount<HTMLElement>();
   return (
     <main ref={main} tabIndex={-1} className={styles.main}>

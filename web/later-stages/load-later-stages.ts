@@ -1,4 +1,4 @@
-// Loads the second file after the first has run. After an error, loads it again when a stage needs it.
+// Loads the second file once the first has run, and again after an error when a stage needs it.
 import { useSyncExternalStore } from 'react';
 
 import { createStore } from '#web/ui/store.ts';
@@ -18,15 +18,23 @@ const LOADING: LaterStages = { type: 'loading' };
 const PAUSES_MS = [500, 2000];
 
 const stages = createStore<LaterStages>(LOADING);
-let asking: Promise<void> | null = null;
+let loading: Promise<void> | null = null;
 let failures = 0;
+
+export function loadLaterStages(withinMs?: number): Promise<void> {
+  if (stages.get().type === 'failed') stages.set(LOADING);
+  loading ??= loadWithRetries().finally(() => {
+    if (stages.get().type === 'failed') loading = null;
+  });
+  return withinMs === undefined ? loading : Promise.race([loading, wait(withinMs)]);
+}
 
 /** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
 const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-async function ask(): Promise<void> {
+async function loadWithRetries(): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
       stages.set({ type: 'loaded', module: await load(failures === 0 ? '' : `?${failures}`) });
@@ -37,14 +45,6 @@ async function ask(): Promise<void> {
     }
   }
   stages.set({ type: 'failed' });
-}
-
-export function loadLaterStages(withinMs?: number): Promise<void> {
-  if (stages.get().type === 'failed') stages.set(LOADING);
-  asking ??= ask().finally(() => {
-    if (stages.get().type === 'failed') asking = null;
-  });
-  return withinMs === undefined ? asking : Promise.race([asking, wait(withinMs)]);
 }
 
 export const useLaterStages = (): LaterStages =>

@@ -1,4 +1,4 @@
-// Inline styles of the prerendered landing page. They are exported because the build drops style modules that no file imports from.
+// Inline styles of the prerendered landing page. They are exported because the build drops style modules without a used export.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 

@@ -14,7 +14,7 @@ const SWIPE_THRESHOLD_PX = 50;
 export function Toaster() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.get, toasts.get);
   const viewport = useRef<HTMLOListElement>(null);
-  const giveFocusBack = useFocusBeside(viewport, shown[0]?.id);
+  const restoreFocus = useFocusReturn(viewport, shown[0]?.id);
   return (
     <RadixToast.Provider
       // Radix stops its timer while the pointer or the focus is on a toast and does not restart it when the last toast has closed, so the
@@ -31,7 +31,7 @@ export function Toaster() {
           toast={toast}
           onDismiss={() => {
             toasts.dismiss(toast.id);
-            giveFocusBack();
+            restoreFocus();
           }}
         />
       ))}
@@ -41,16 +41,16 @@ export function Toaster() {
 }
 
 /** @returns a function that moves the focus from the toasts back to the previous element */
-function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
-  const before = useRef<Element | null>(null);
+function useFocusReturn(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
+  const lastFocused = useRef<Element | null>(null);
 
   useEffect(() => {
     const onFocus = () => {
       const region = regionOf(viewport);
       if (region?.contains(document.activeElement)) return;
-      before.current = document.activeElement;
+      lastFocused.current = document.activeElement;
       // The header cannot scroll, so on a short screen the toast moves below it (toaster.module.css).
-      viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
+      viewport.current?.toggleAttribute('data-below-header', Boolean(lastFocused.current?.closest('header')));
       requestAnimationFrame(() => region && uncoverFocus(region));
     };
     const resized = new ResizeObserver(onFocus);
@@ -66,9 +66,10 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
 
   return () => {
     if (!regionOf(viewport)?.contains(document.activeElement)) return;
-    const was = before.current;
-    const to = was?.isConnected && was !== document.body ? was : document.querySelector('h1');
-    if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+    const previous = lastFocused.current;
+    const target =
+      previous?.isConnected && previous !== document.body ? previous : document.querySelector('h1');
+    if (target instanceof HTMLElement) target.focus({ preventScroll: true });
   };
 }
 

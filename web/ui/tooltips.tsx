@@ -47,12 +47,12 @@ type ControlProps = Pick<
 };
 
 function Control({ target, ref, ...props }: ControlProps & { readonly target: HTMLElement }) {
-  const giveRef = useEffectEvent((element: HTMLElement | null) => {
+  const setRef = useEffectEvent((element: HTMLElement | null) => {
     if (typeof ref === 'function') ref(element as HTMLButtonElement | null);
   });
   useLayoutEffect(() => {
-    giveRef(target);
-    return () => giveRef(null);
+    setRef(target);
+    return () => setRef(null);
   }, [target]);
 
   const onEvent = useEffectEvent((event: Event) =>

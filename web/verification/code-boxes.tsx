@@ -37,7 +37,7 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const failureId = useId();
   const { disabled } = props;
-  const complaint = disabled ? null : failure;
+  const error = disabled ? null : failure;
   const { entry, apply, noteFocus } = useCodeEntry(boxes, props);
 
   return (
@@ -65,8 +65,8 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            aria-invalid={complaint !== null}
-            aria-describedby={complaint === null ? undefined : failureId}
+            aria-invalid={error !== null}
+            aria-describedby={error === null ? undefined : failureId}
             value={digit}
             disabled={disabled}
             onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
@@ -88,9 +88,9 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
           />
         ))}
       </div>
-      {complaint && (
+      {error && (
         <p className={styles.failure} id={failureId}>
-          <NoBreak text={complaint} />
+          <NoBreak text={error} />
         </p>
       )}
     </>
@@ -103,12 +103,12 @@ function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComple
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
-  const waiting = useRef<CodeEntryEvent | null>(null);
+  const pendingPaste = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
     if (disabled) {
       const pasted = event.type === 'paste' ? codeDigits(event.text) : '';
-      if (pasted.length === CODE_LENGTH && pasted !== submitted.current) waiting.current = event;
+      if (pasted.length === CODE_LENGTH && pasted !== submitted.current) pendingPaste.current = event;
       return;
     }
     const next = codeEntryReducer(entry, event);
@@ -132,13 +132,13 @@ function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComple
     dispatch({ type: 'reset' });
   }, [resets]);
   useFocusOfBoxes(boxes, disabled);
-  const applyWaiting = useEffectEvent(() => {
-    const event = waiting.current;
-    waiting.current = null;
+  const applyPendingPaste = useEffectEvent(() => {
+    const event = pendingPaste.current;
+    pendingPaste.current = null;
     if (event) apply(event);
   });
   useEffect(() => {
-    if (!disabled) applyWaiting();
+    if (!disabled) applyPendingPaste();
   }, [disabled]);
   useStrayInput(entry, apply);
 

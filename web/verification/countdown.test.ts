@@ -24,15 +24,15 @@ it('the resend countdown runs from 60 to 0, in the plural forms of the language'
 });
 
 it('announcement speaks every half minute and at the end', () => {
-  const said = Array.from({ length: 61 }, (_, elapsed) => announcement(WORDS, 60 - elapsed));
+  const texts = Array.from({ length: 61 }, (_, elapsed) => announcement(WORDS, 60 - elapsed));
   assert.deepEqual(
-    said.filter((text, at) => text !== '' && text !== said[at - 1]),
+    texts.filter((text, at) => text !== '' && text !== texts[at - 1]),
     [
       'You can ask for a new code in 60 seconds.',
       'You can ask for a new code in 30 seconds.',
       'You can ask for a new code now.',
     ],
   );
-  assert.equal(said[29], '');
-  assert.equal(said[59], '');
+  assert.equal(texts[29], '');
+  assert.equal(texts[59], '');
 });

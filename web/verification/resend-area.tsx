@@ -25,7 +25,11 @@ const COUNTDOWN_WORDS = {
 const NOTHING_CAME_AFTER_MS = 20_000;
 const TICK_MS = 250;
 
-export type OnCodeSentAgain = (lead: LeadForm, consentVersion: string, answer: CodeRequested | null) => void;
+export type OnCodeSentAgain = (
+  lead: LeadForm,
+  consentVersion: string,
+  response: CodeRequested | null,
+) => void;
 
 type ResendAreaProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
@@ -46,7 +50,7 @@ export function ResendArea({
   const now = useNow();
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion, variant ? ownVariant() : undefined),
-    onSuccess: (answer) => onCodeSentAgain(lead, challenge.consentVersion, answer),
+    onSuccess: (response) => onCodeSentAgain(lead, challenge.consentVersion, response),
   });
   // The countdown restarts at the press, before the response.
   const [pressedAt, setPressedAt] = useState<number | null>(null);

@@ -20,18 +20,18 @@ export function useMailStatus({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>
     if (id === '') return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let over = false;
-    let lastAskAt = askedAt;
+    let lastPollAt = askedAt;
 
-    const plan = () => {
+    const schedule = () => {
       clearTimeout(timer);
-      const next = nextAskAt(askedAt, lastAskAt);
+      const next = nextPollAt(askedAt, lastPollAt);
       if (over || next === null || document.hidden || !navigator.onLine) return;
-      timer = setTimeout(() => void ask(), Math.max(0, next - timeNow()));
+      timer = setTimeout(() => void poll(), Math.max(0, next - timeNow()));
     };
-    const ask = async () => {
+    const poll = async () => {
       // The timer may have started while the page was visible.
       if (document.hidden || !navigator.onLine) return;
-      lastAskAt = Math.max(timeNow(), nextAskAt(askedAt, lastAskAt) ?? 0);
+      lastPollAt = Math.max(timeNow(), nextPollAt(askedAt, lastPollAt) ?? 0);
       const status = await fetchMailStatus(id);
       if (over) return;
       if (status !== null) {
@@ -44,31 +44,31 @@ export function useMailStatus({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>
               : status,
         }));
       }
-      plan();
+      schedule();
     };
 
-    plan();
-    document.addEventListener('visibilitychange', plan);
-    window.addEventListener('online', plan);
+    schedule();
+    document.addEventListener('visibilitychange', schedule);
+    window.addEventListener('online', schedule);
     return () => {
       over = true;
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', plan);
-      window.removeEventListener('online', plan);
+      document.removeEventListener('visibilitychange', schedule);
+      window.removeEventListener('online', schedule);
     };
   }, [id, askedAt, code]);
 
   return known.code === code ? known.status : 'waiting';
 }
 
-/** Milliseconds after the request for the code. Most mail leaves within a second, delayed mail within minutes. */
-const ASK_AFTER_MS = [3_000, 8_000, 20_000, 45_000, 90_000, 180_000];
+/** Milliseconds after the code was requested. Most mail leaves within a second, delayed mail within minutes. */
+const POLL_AFTER_MS = [3_000, 8_000, 20_000, 45_000, 90_000, 180_000];
 
 /**
- * Returns the first time after the last query, so missed times lead to only one query; null after the last one. All times are milliseconds
- * since 1970. Before the first query, `lastAskAt` is `askedForCodeAt`.
+ * Returns the first polling time after the last poll, so missed times lead to only one poll; null after the last time. All times are
+ * milliseconds since 1970. Before the first poll, `lastPollAt` is `askedForCodeAt`.
  */
-export function nextAskAt(askedForCodeAt: number, lastAskAt: number): number | null {
-  const after = ASK_AFTER_MS.find((ms) => askedForCodeAt + ms > lastAskAt);
+export function nextPollAt(askedForCodeAt: number, lastPollAt: number): number | null {
+  const after = POLL_AFTER_MS.find((ms) => askedForCodeAt + ms > lastPollAt);
   return after === undefined ? null : askedForCodeAt + after;
 }

@@ -44,7 +44,7 @@ export function useVerification({
     const isDead = isDeadCode(error);
     // The boxes announce the error of a refused code.
     failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
-    setFailure(isDead ? (wrongCode(error, challenge) ?? toast.description) : null);
+    setFailure(isDead ? (wrongCodeMessage(error, challenge) ?? toast.description) : null);
     if (isDead) setResets((count) => count + 1);
     setUnchecked(isDead ? null : { code, of: challenge.id });
     if (failedWith(error, 'too-many-tries')) setUsedUp(true);
@@ -86,7 +86,7 @@ export function useVerification({
   };
 }
 
-function wrongCode(error: Error, { reference }: Challenge): string | undefined {
+function wrongCodeMessage(error: Error, { reference }: Challenge): string | undefined {
   if (reference === null || !failedWith(error, 'wrong-code')) return undefined;
   return words.wrongCode && fill(words.wrongCode, { reference });
 }

@@ -95,9 +95,9 @@ export function VerificationStage({
         // The button is about to disappear, so the first box gets the focus, or the heading while a check has
         // the boxes disabled.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
-        onCodeSentAgain={(...asked) => {
+        onCodeSentAgain={(...request) => {
           verification.startOver();
-          onCodeSentAgain(...asked);
+          onCodeSentAgain(...request);
         }}
       />
     </StepFrame>

@@ -5,7 +5,7 @@ import { OpenPages } from '#web/guide/pictures.tsx';
 import { DrawnPaths } from '#web/ui/drawn-paths.tsx';
 import styles from '#web/verification/waiting-aside.module.css';
 
-/** Next to the code boxes: the envelope that opens with the right code, and the guide's first pages to read until the code comes. */
+/** Next to the code boxes: the envelope that opens with the right code, and the guide's first pages to read while waiting. */
 export function WaitingAside({ email }: { readonly email: string }) {
   const envelope = (
     <div className={styles.envelope} aria-hidden>
