@@ -41,7 +41,7 @@ const WAITING = { lead: LEAD, challenge: CHALLENGE };
 const REQUESTED: StageEvent = { type: 'code requested', waiting: WAITING };
 const VERIFIED: StageEvent = { type: 'code verified' };
 
-it('stageReducer moves through all stages and back, and Back clears the lead', () => {
+it('stageReducer moves through all stages, and leaving the article clears the lead', () => {
   assert.equal(after().stage, 'landing');
   assert.equal(after(PRESSED).stage, 'form');
   assert.deepEqual(after(PRESSED, REQUESTED), { stage: 'verification', waiting: WAITING });
@@ -69,7 +69,7 @@ it('stageReducer stores the code of a late resend response without changing the 
   assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, again), after(PRESSED, REQUESTED, VERIFIED));
 });
 
-it('stageReducer restores a challenge by ID, or shows the form without one', () => {
+it('stageReducer restores a challenge by ID, and shows the form if there is none', () => {
   const moved = stageReducer(INITIAL_STATE, {
     type: 'history moved',
     stage: 'verification',

@@ -44,7 +44,7 @@ it('placeOf returns the last heading in the upper half of the window', () => {
   assert.equal(place(900, -500, -400, 399), 2);
 });
 
-it('placeOf returns nothing until a screen was read, and null at the end', () => {
+it('placeOf returns undefined before a whole screen was read, and null at the end', () => {
   assert.equal(place(800, -700, 100), undefined);
   assert.equal(place(900, 500), undefined, 'before the first heading');
   assert.equal(place(3200, -3000), null);

@@ -46,7 +46,7 @@ it('checkDraft returns a valid lead with trimmed values', () => {
   });
 });
 
-it('checkDraft names the limit of a text that is too long, and a text of several lines', () => {
+it('checkDraft refuses a text that is too long, with its limit, and a text with several lines', () => {
   const draft = { name: 'a'.repeat(201), company: 'a\nb', email: 'ada@example.com', consent: true };
   assert.deepEqual(checkDraft(LeadForm, draft, WORDS), {
     type: 'errors',

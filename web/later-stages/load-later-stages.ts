@@ -29,11 +29,6 @@ export function loadLaterStages(withinMs?: number): Promise<void> {
   return withinMs === undefined ? loading : Promise.race([loading, wait(withinMs)]);
 }
 
-/** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
-const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
-
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 async function loadWithRetries(): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
@@ -46,6 +41,11 @@ async function loadWithRetries(): Promise<void> {
   }
   stages.set({ type: 'failed' });
 }
+
+/** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
+const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export const useLaterStages = (): LaterStages =>
   useSyncExternalStore(stages.subscribe, stages.get, () => LOADING);

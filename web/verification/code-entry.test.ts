@@ -63,7 +63,7 @@ for (const [title, rows] of Object.entries(TYPED))
       assert.equal(typed(digits, box, value), expected, value);
   });
 
-it('digits of every script are accepted, typed or pasted', () => {
+it('code boxes accept typed and pasted digits of every script', () => {
   for (const system of Intl.supportedValuesOf('numberingSystem')) {
     const script = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false });
     const code = [3, 0, 9, 1, 7, 5].map((digit) => script.format(digit));
@@ -109,7 +109,7 @@ it('a code pasted into any code box is found in surrounding text', () => {
     for (const box of [0, 2, 5]) assert.equal(pasted('98____', box, text), '123456 5', text);
 });
 
-it('part of a code is pasted into the boxes from there', () => {
+it('pasting part of a code fills the code boxes from the focused one on', () => {
   assert.equal(pasted('12____', 2, '34'), '1234__ 4');
   assert.equal(pasted('12____', 2, 'no code here'), '12____ 0');
 });
