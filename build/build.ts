@@ -31,7 +31,7 @@ async function main(): Promise<void> {
     newestRelease(dist) === null
       ? 'The site was not built.'
       : 'Nothing was changed: the site goes on with the words of its last build.';
-  refuseMistakes(nothingChanged);
+  stopOnMistakes(nothingChanged);
   printWarnings();
   // Read first, so a change during the build is noticed at its end.
   const builtFrom = readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER);
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
 }
 
 /** A stack trace would not help the author of the campaign. */
-function refuseMistakes(nothingChanged: string): void {
+function stopOnMistakes(nothingChanged: string): void {
   const mistakes = [
     ...campaignMistakes(CAMPAIGN_FOLDER),
     ...wordsMissingFor(readWordSettings(), readCampaign(CAMPAIGN_FOLDER)),

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
-const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
+const EXTERNAL_SETTINGS = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
 /** A process that has not stopped by then is killed. It needs less time to respond to open requests (dev-api.ts). */
 const STOP_WITHIN_MS = 8_000;
@@ -28,16 +28,16 @@ export function startApi({ host, port, publicUrl }: { host: string; port: number
     : PROJECT_FOLDER;
   const folder = path.join(instance, 'data', 'dev');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const own = settingsIn(path.join(folder, '.env'));
-  const outside = { ...settingsIn(path.join(instance, '.env')), ...process.env };
+  const devSettings = readSettings(path.join(folder, '.env'));
+  const instanceSettings = { ...readSettings(path.join(instance, '.env')), ...process.env };
   const env = {
     ...process.env,
     ...Object.fromEntries(
       Object.entries(EVERY_MAIL).filter(
-        ([name]) => own[name] === undefined && process.env[name] === undefined,
+        ([name]) => devSettings[name] === undefined && process.env[name] === undefined,
       ),
     ),
-    ...Object.fromEntries(REACHES_OUT.map((name) => [name, ''])),
+    ...Object.fromEntries(EXTERNAL_SETTINGS.map((name) => [name, ''])),
     CAMPAIGN_FOLDER: readCampaignFolder(),
     INSTANCE_FOLDER: folder,
     HOST: host,
@@ -55,7 +55,7 @@ export function startApi({ host, port, publicUrl }: { host: string; port: number
       once(started, 'exit').then(() => false),
     ]);
   };
-  const end = async () => {
+  const endChild = async () => {
     const ending = child;
     if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return;
     const timer = setTimeout(() => ending.kill('SIGKILL'), STOP_WITHIN_MS);
@@ -70,22 +70,22 @@ export function startApi({ host, port, publicUrl }: { host: string; port: number
   return {
     origin: `http://${host}:${port}`,
     mailFolder: path.join(folder, 'data', 'mail'),
-    unused: REACHES_OUT.filter((name) => outside[name]?.trim()),
+    unused: EXTERNAL_SETTINGS.filter((name) => instanceSettings[name]?.trim()),
     ready: () => restarting.then(() => ready),
     restart: () => {
       restarting = (async (before) => {
         await before;
-        await end();
+        await endChild();
         if (!stopped) start();
       })(restarting);
     },
     stop: async () => {
       stopped = true;
       await restarting;
-      await end();
+      await endChild();
     },
   };
 }
 
-const settingsIn = (file: string): Partial<Record<string, string>> =>
+const readSettings = (file: string): Partial<Record<string, string>> =>
   existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};

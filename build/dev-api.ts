@@ -3,7 +3,7 @@ import { buildApp } from '#server/startup/app.ts';
 import { createLogger } from '#server/log/logger.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 
-const ANSWER_WITHIN_MS = 5_000;
+const RESPOND_WITHIN_MS = 5_000;
 
 // Ctrl-C reaches every process in the terminal, but the parent decides when this one exits.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -27,7 +27,7 @@ await app.listen({ port: service.config.port, host: service.config.host });
 process.once('disconnect', () => {
   stopping = true;
   // Lets forms that arrived before the restart get a response.
-  setTimeout(() => app.server.closeAllConnections(), ANSWER_WITHIN_MS).unref();
+  setTimeout(() => app.server.closeAllConnections(), RESPOND_WITHIN_MS).unref();
   void app
     .close()
     .then(() => service.close())

@@ -23,15 +23,15 @@ type Inbox = {
 export function createInbox(mailFolder: string, campaign: string): Inbox {
   const listeners = new Set<ServerResponse>();
   let watcher: FSWatcher | undefined;
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener.write(CHANGED);
   };
-  const serve = async (url: URL): Promise<string> => {
+  const renderInbox = async (url: URL): Promise<string> => {
     const mails = [...(await received(mailFolder)), ...samples(campaign)];
     return inboxPage(mails, url.searchParams.get('mail'));
   };
   return {
-    wordsChanged: tell,
+    wordsChanged: notify,
     close: async () => {
       watcher?.close();
       await Promise.all(
@@ -42,7 +42,7 @@ export function createInbox(mailFolder: string, campaign: string): Inbox {
       name: 'inbox',
       configureServer: (server) => {
         mkdirSync(mailFolder, { recursive: true, mode: 0o700 });
-        watcher = watch(mailFolder, tell);
+        watcher = watch(mailFolder, notify);
         server.middlewares.use('/inbox', (request, response, next) => {
           const url = new URL(request.url ?? '/', 'http://localhost');
           if (url.pathname === '/events') {
@@ -53,7 +53,7 @@ export function createInbox(mailFolder: string, campaign: string): Inbox {
             response.once('close', () => listeners.delete(response));
             return;
           }
-          serve(url).then(
+          renderInbox(url).then(
             (html) => response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
             next,
           );

@@ -43,7 +43,7 @@ export async function buildPages(files: string, prerenderers: string): Promise<B
   const homes = [{ ...own, variant: variants.length === 0 ? null : OWN_PAGE, file: 'index.html' }];
   for (const variant of variants)
     homes.push({ ...(await build(variant)), variant, file: variantPage(variant) });
-  takeCampaignFiles(files, site);
+  copyCampaignFiles(files, site);
   // Loaded only while the breaker is open. Its name has no hash, so browsers revalidate it.
   await bundleScript(files, 'proof-of-work.ts', 'proof-of-work.js');
   const counterUrl = site.analytics
@@ -161,7 +161,7 @@ async function buildDisplayFont(files: string, texts: readonly string[]): Promis
 const widestOf = async (figure: string): Promise<number> =>
   Math.max(await textWidth(DISPLAY_CUT, figure), await textWidth(READING_CUT, figure, { wght: 500 }));
 
-function takeCampaignFiles(files: string, { colors }: Site): void {
+function copyCampaignFiles(files: string, { colors }: Site): void {
   if (colors) {
     const icon = path.join(files, 'favicon.svg');
     const { light, dark } = colors.accent;

@@ -154,7 +154,7 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
       if (path.dirname(place) !== MODULE_FOLDER || !isWordFile(file)) return null;
-      // The development server notices when the file appears (forgetWords).
+      // The development server notices when the file appears (invalidateWords in dev-server.ts).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
