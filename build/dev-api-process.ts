@@ -10,7 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const EXTERNAL_SETTINGS = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
-/** A process that has not stopped by then is killed. It needs less time to respond to open requests (dev-api.ts). */
+/** After this time, the process is killed. Longer than it takes to finish open requests (dev-api.ts). */
 const STOP_WITHIN_MS = 8_000;
 
 export type Api = {

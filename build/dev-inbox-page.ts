@@ -85,22 +85,22 @@ document.addEventListener('click', async ({ target }) => {
     target.textContent = 'Copied';
   }
 });
-let looking;
+let refreshing;
 // Sends one request at a time, because an older response must not replace a newer one.
 new EventSource('/inbox/events').onmessage = () => {
-  looking = Promise.resolve(looking).then(look);
+  refreshing = Promise.resolve(refreshing).then(refresh);
 };
-async function look() {
-  // The next event refreshes the page.
-  const text = await fetch(location.href).then((answer) => answer.text()).catch(() => null);
+async function refresh() {
+  // After an error, the next event refreshes the page.
+  const text = await fetch(location.href).then((response) => response.text()).catch(() => null);
   if (text === null) return;
   const page = new DOMParser().parseFromString(text, 'text/html');
   const open = Array.from(document.querySelectorAll('details'), ({ open }) => open);
   for (const part of ['nav', 'main']) {
-    const [now, then] = [page.querySelector(part), document.querySelector(part)];
-    if (now.innerHTML !== then.innerHTML) then.innerHTML = now.innerHTML;
+    const [next, current] = [page.querySelector(part), document.querySelector(part)];
+    if (next.innerHTML !== current.innerHTML) current.innerHTML = next.innerHTML;
   }
-  document.querySelectorAll('details').forEach((details, at) => { if (open[at]) details.open = true; });
+  document.querySelectorAll('details').forEach((details, index) => { if (open[index]) details.open = true; });
 }
 `;
 

@@ -90,7 +90,7 @@ async function received(folder: string): Promise<ShownMail[]> {
   );
 }
 
-/** An example has no envelope. */
+/** A sample was never sent, so it has no envelope. */
 const SAMPLE = { at: null, to: '', from: '', headers: '', code: null } as const;
 
 function samples(folder: string): ShownMail[] {

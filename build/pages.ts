@@ -143,7 +143,7 @@ function isUsedIn(markup: string, styles: string): boolean {
 const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
 const READING_CUT = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
 
-/** Built into the page, so the first paint has the right typeface and nothing moves once the complete font has loaded. */
+/** Inlined, so the first paint has the right typeface and nothing moves once the complete font has loaded. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const font = await makeHeadlineFont(DISPLAY_CUT, texts);
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;

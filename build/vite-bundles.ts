@@ -7,30 +7,6 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type 
 
 import { DESK_WEB, deskViteConfig, SITE_PATH, viteConfigOf, WEB } from '#build/vite-config.ts';
 
-type Output = Rolldown.RolldownOutput['output'];
-
-/** @param variant null for the campaign itself, and for files that are the same in every variant */
-const bundle = (config: InlineConfig, variant: string | null = null): Promise<Output> =>
-  runVite(
-    viteConfigOf(variant),
-    mergeConfig({ publicDir: false, build: { emptyOutDir: false, modulePreload: false } }, config),
-  );
-
-/** Turns bundler warnings, such as a missing style, into errors. */
-const strictLogger = createLogger('warn');
-strictLogger.warn = (message) => {
-  throw new Error(message);
-};
-
-async function runVite(common: InlineConfig, config: InlineConfig): Promise<Output> {
-  const result = await build(
-    mergeConfig({ ...common, logLevel: 'warn', customLogger: strictLogger }, config),
-  );
-  if (Array.isArray(result) || !('output' in result))
-    throw new Error('Vite did not return exactly one bundle.');
-  return result.output;
-}
-
 export type AppUrls = { readonly appUrl: string; readonly secondFileUrl: string };
 
 /** Also copies web/public into the folder. */
@@ -87,7 +63,7 @@ const joinFiles: Plugin = {
       ? replace(
           // Vite's helper would preload the first file again.
           /\((\w+)\) => __vitePreload\(\(\) => import\((["'][^"']+["'])\), __VITE_PRELOAD__\)/,
-          (_, query = '', address = '') => `(${query}) => import(${address} + ${query})`,
+          (_, query = '', url = '') => `(${query}) => import(${url} + ${query})`,
         )
       : replace(
           /^import \{(.*?)\} from ["'][^"']+["'];/ms,
@@ -189,3 +165,27 @@ export async function bundleDesk(folder: string): Promise<void> {
     },
   });
 }
+
+type Output = Rolldown.RolldownOutput['output'];
+
+/** @param variant null for the campaign itself, and for files that are the same in every variant */
+const bundle = (config: InlineConfig, variant: string | null = null): Promise<Output> =>
+  runVite(
+    viteConfigOf(variant),
+    mergeConfig({ publicDir: false, build: { emptyOutDir: false, modulePreload: false } }, config),
+  );
+
+async function runVite(common: InlineConfig, config: InlineConfig): Promise<Output> {
+  const result = await build(
+    mergeConfig({ ...common, logLevel: 'warn', customLogger: strictLogger }, config),
+  );
+  if (Array.isArray(result) || !('output' in result))
+    throw new Error('Vite did not return exactly one bundle.');
+  return result.output;
+}
+
+/** Turns bundler warnings, such as a missing style, into errors. */
+const strictLogger = createLogger('warn');
+strictLogger.warn = (message) => {
+  throw new Error(message);
+};

@@ -31,7 +31,7 @@ const ENTRIES = {
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
-/** Only for the names of modules: `#campaign/` imports are in here, wherever the campaign is. */
+/** Only for module names: `#campaign/` imports resolve to this folder, wherever the campaign is. */
 export const MODULE_FOLDER = path.resolve(import.meta.dirname, '..', 'campaign');
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
@@ -127,7 +127,7 @@ function exportsOf(
   return { ...site, languageName, logo, ...compared };
 }
 
-/** @returns optional entries too, which the page may import although they are absent */
+/** Includes absent optional entries, because the page may import them. */
 function entriesOf(section: string): string[] {
   const schema = Interface.shape[section as keyof Interface];
   return Object.keys(schema instanceof z.ZodMiniOptional ? schema.def.innerType.shape : schema.shape);
