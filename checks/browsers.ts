@@ -35,7 +35,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   globalPrivacyControl: 'a browser without it has no such preference',
   doNotTrack: 'the same',
 };
-/** Libraries or we use these names for our own members, or test for the feature in a way that this check does not see. */
+/** Names that libraries or we use for our own members, and features with a test that this check does not recognise. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {
   delay: 'the option of a scheduled task, and of a tooltip',
   fallback: 'of a Suspense boundary',
@@ -50,7 +50,7 @@ const IN_LIBRARIES: Readonly<Record<string, string>> = {
   revokeObjectURL: 'the same',
   build: "a function of the bundler's, which is not an MLGraphBuilder's",
   share: 'web/content/share-page.ts tests for it',
-  sources: "of the desk's answers",
+  sources: "of the desk's responses",
 };
 
 const BROWSERS = Object.entries(SERVED_BROWSERS).flatMap(([name, version]) => {
@@ -147,8 +147,8 @@ const describeMissing = (feature: string, where: string, browsers: readonly stri
     ? []
     : [`${feature} (${where}): not in ${browsers.join(', ')}`];
 
-function complaintsAboutStyles(css: string): string[] {
-  const complaints: string[] = [];
+function problemsInStyles(css: string): string[] {
+  const problems: string[] = [];
   const visit = (container: Container): void => {
     const declarations = (container.nodes ?? []).filter((node) => node.type === 'decl');
     const names = declarations.map(({ prop }) => prop);
@@ -156,16 +156,16 @@ function complaintsAboutStyles(css: string): string[] {
       if (node.type === 'atrule') {
         if (node.name === 'supports') continue;
         const rule = atRules[node.name];
-        complaints.push(...describeMissing(`@${node.name}`, node.params, missingIn(rule?.__compat)));
+        problems.push(...describeMissing(`@${node.name}`, node.params, missingIn(rule?.__compat)));
         if (node.name === 'media' && /[<>]/.test(node.params)) {
           const range = rule?.['range_syntax'];
-          complaints.push(...describeMissing('media ranges', node.params, missingIn(range?.__compat)));
+          problems.push(...describeMissing('media ranges', node.params, missingIn(range?.__compat)));
         }
         visit(node);
       } else if (node.type === 'rule') {
         for (const [, name = ''] of node.selector.matchAll(/::?([a-z-]+)/g)) {
           const missing = missingIn(selectors[name]?.__compat);
-          complaints.push(...describeMissing(`:${name}`, node.selector, missing));
+          problems.push(...describeMissing(`:${name}`, node.selector, missing));
         }
         visit(node);
       } else if (node.type === 'decl') {
@@ -175,22 +175,22 @@ function complaintsAboutStyles(css: string): string[] {
         );
         if (hasPlain) continue;
         for (const { feature, browsers } of missingInDeclaration(node, names))
-          complaints.push(...describeMissing(feature, `${node.prop}: ${node.value}`, browsers));
+          problems.push(...describeMissing(feature, `${node.prop}: ${node.value}`, browsers));
       }
     }
   };
   visit(postcss.parse(css));
-  return complaints;
+  return problems;
 }
 
 type Tree = { readonly type: string } & Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && 'type' in value;
 
-function walk(node: Tree, see: (node: Tree) => void): void {
-  see(node);
+function walk(node: Tree, visit: (node: Tree) => void): void {
+  visit(node);
   for (const value of Object.values(node))
-    for (const child of Array.isArray(value) ? value : [value]) if (isTree(child)) walk(child, see);
+    for (const child of Array.isArray(value) ? value : [value]) if (isTree(child)) walk(child, visit);
 }
 
 const nameOf = (node: unknown): string | undefined => {
@@ -204,7 +204,7 @@ const { builtins = {} } = data.javascript;
 const MEMBERS = indexOf([data.api, builtins]);
 const STYLES = /\{[\w-]+:[^{}]*\}/;
 
-type Findings = { readonly styles: readonly string[]; readonly complaints: readonly string[] };
+type Findings = { readonly styles: readonly string[]; readonly problems: readonly string[] };
 
 function readScript(code: string): Findings {
   const used = new Set<string>();
@@ -240,50 +240,46 @@ function readScript(code: string): Findings {
       if (STYLES.test(text)) styles.push(text);
     }
   });
-  const complaints = [...used]
+  const problems = [...used]
     .filter((name) => !own.has(name))
     .flatMap((name) => describeMissing(name, 'script', missingEverywhere(MEMBERS.get(name))));
-  return { styles, complaints };
+  return { styles, problems };
 }
 
 /** Finds syntax that a supported browser cannot parse: a compiler for these targets would rewrite it. */
-async function complaintsAboutSyntax(code: string, name: string): Promise<string[]> {
-  const [theirs, newest] = await Promise.all(
+async function problemsInSyntax(code: string, name: string): Promise<string[]> {
+  const [compiled, unchanged] = await Promise.all(
     [[...BUILD_TARGET], 'esnext'].map((target) => transformWithOxc(code, 'script.js', { target })),
   );
-  return theirs?.code === newest?.code
+  return compiled?.code === unchanged?.code
     ? []
     : [`${name} has syntax that is too new for ${BUILD_TARGET.join(', ')}.`];
 }
 
-async function complaintsAboutScript(code: string, name: string): Promise<string[]> {
-  const { styles, complaints } = readScript(code);
-  return [
-    ...(await complaintsAboutSyntax(code, name)),
-    ...complaints,
-    ...styles.flatMap(complaintsAboutStyles),
-  ];
+async function problemsInScript(code: string, name: string): Promise<string[]> {
+  const { styles, problems } = readScript(code);
+  return [...(await problemsInSyntax(code, name)), ...problems, ...styles.flatMap(problemsInStyles)];
 }
 
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
 if (release === null) throw new Error('The site has not been built. Run "npm run build".');
-const complaints = new Set<string>();
+const problems = new Set<string>();
 for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
   const text = readFileSync(path.join(release.folder, name), 'utf8');
   const ofType = (element: string) =>
     text.matchAll(new RegExp(`<${element}(?: data-app[^>]*)?>(.*?)</${element}>`, 'gs'));
   const found = name.endsWith('.js')
-    ? [await complaintsAboutScript(text, name)]
+    ? [await problemsInScript(text, name)]
     : name.endsWith('.css')
-      ? [complaintsAboutStyles(text)]
+      ? [problemsInStyles(text)]
       : await Promise.all([
-          ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
-          ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
+          ...Array.from(ofType('style'), async ([, css = '']) => problemsInStyles(css)),
+          ...Array.from(ofType('script'), ([, code = '']) => problemsInScript(code, name)),
         ]);
-  for (const complaint of found.flat()) complaints.add(`${name}: ${complaint}`);
+  for (const problem of found.flat()) problems.add(`${name}: ${problem}`);
 }
-for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
-if (complaints.size > 0) {
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.size > 0) {
   process.stderr.write('See CONTRIBUTING.md for the supported browsers and how to fix this.\n');
   process.exit(1);
 }

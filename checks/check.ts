@@ -24,15 +24,15 @@ if (failedScripts.length > 0) {
 async function runSteps(rows: readonly (readonly string[])[], atOnce: number): Promise<readonly string[]> {
   const failed: string[] = [];
   const last = rows.at(-1)?.at(-1);
-  let lastWords = '';
+  let lastOutput = '';
   const queue = rows.values();
   const work = async () => {
     for (const row of queue) {
       for (const script of row) {
-        const { passed, said } = await run(script);
-        const words = `\n> ${script}${passed ? '' : ' FAILED'}\n${said}`;
-        if (script === last) lastWords = words;
-        else process.stdout.write(words);
+        const { passed, output } = await run(script);
+        const block = `\n> ${script}${passed ? '' : ' FAILED'}\n${output}`;
+        if (script === last) lastOutput = block;
+        else process.stdout.write(block);
         if (passed) continue;
         failed.push(script);
         break;
@@ -40,16 +40,16 @@ async function runSteps(rows: readonly (readonly string[])[], atOnce: number): P
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  process.stdout.write(lastWords);
+  process.stdout.write(lastOutput);
   return failed;
 }
 
-function run(script: string): Promise<{ passed: boolean; said: string }> {
+function run(script: string): Promise<{ passed: boolean; output: string }> {
   const child = spawn(process.execPath, ['--run', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((resolve) => {
-    child.once('close', (code) => resolve({ passed: code === 0, said }));
+    child.once('close', (code) => resolve({ passed: code === 0, output }));
   });
 }

@@ -1,4 +1,4 @@
-// Compares docs/commands.md with the help of every command, without single examples, which mostly repeat the usage line. Usage:
+// Compares docs/commands.md with the help of every command. Leaves out single examples, which mostly repeat the usage line. Usage:
 // commands.ts [--write] (updates the page)
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,16 +23,16 @@ const EXPLAINED_ABOVE = new Set([
   'reached this state before this time',
 ]);
 
-const said: string[] = [];
+const helpText: string[] = [];
 const program = createProgram({ clock: () => 0 } as Parameters<typeof createProgram>[0], {
-  writeOut: (text) => said.push(text),
+  writeOut: (text) => helpText.push(text),
   getOutHelpWidth: () => HELP_WIDTH,
 });
 
 function helpOf(command: CommandUnknownOpts): string {
-  said.length = 0;
+  helpText.length = 0;
   command.outputHelp();
-  return said.join('');
+  return helpText.join('');
 }
 
 const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, CommandUnknownOpts])[] =>

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
 /**
- * Fails if a file differs from the text that its source gives. With --write, it updates the file instead.
+ * Fails if a file differs from the text generated from its source. With --write, it updates the file instead.
  * @param check the check in checks/
  */
 export function expectCurrent(file: string, text: string, source: string, check: string): void {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
 const read = (name: string): string => readFileSync(path.join(PROJECT_FOLDER, name), 'utf8');
-const complaints: string[] = [];
+const problems: string[] = [];
 
 const { scripts } = JSON.parse(read('package.json')) as {
   readonly scripts: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ for (const document of documents) {
   for (const [, name = '', title = ''] of text.matchAll(NAMED_TEST)) {
     const [file] = globSync([`${name}.spec.ts`, `${name}.test.ts`], { cwd: PROJECT_FOLDER });
     if (file === undefined || !read(file).includes(title))
-      complaints.push(`${document} names the test "${title}" in ${name}, which does not exist.`);
+      problems.push(`${document} names the test "${title}" in ${name}, which does not exist.`);
   }
   for (const [, link, picture] of text
     .replaceAll(/`[^`\n]+`/g, '')
@@ -38,41 +38,41 @@ for (const document of documents) {
     const target = link ?? picture ?? '';
     if (/^(https?:|mailto:)/.test(target)) continue;
     const [file = '', anchor] = target.split('#');
-    const led = file === '' ? document : path.join(path.dirname(document), file);
-    if (!existsSync(path.join(PROJECT_FOLDER, led)))
-      complaints.push(`${document} links to ${target}, which does not exist.`);
-    else if (anchor !== undefined && led.endsWith('.md') && !anchorsIn(read(led)).has(anchor))
-      complaints.push(`${document} links to ${target}, and ${led} has no such heading.`);
+    const destination = file === '' ? document : path.join(path.dirname(document), file);
+    if (!existsSync(path.join(PROJECT_FOLDER, destination)))
+      problems.push(`${document} links to ${target}, which does not exist.`);
+    else if (anchor !== undefined && destination.endsWith('.md') && !anchorsIn(read(destination)).has(anchor))
+      problems.push(`${document} links to ${target}, and ${destination} has no such heading.`);
   }
-  complainOfScripts(document, text);
+  checkScripts(document, text);
 }
 
 for (const [, named = ''] of read('docs/changing.md').matchAll(/`([^`\s]+[./][^`\s]*)`/g)) {
   if (!existsSync(path.join(PROJECT_FOLDER, named)))
-    complaints.push(`docs/changing.md names ${named}, which does not exist.`);
+    problems.push(`docs/changing.md names ${named}, which does not exist.`);
 }
 
-function complainOfScripts(file: string, text: string): void {
+function checkScripts(file: string, text: string): void {
   for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {
     if (!(script in scripts))
-      complaints.push(`${file} names "npm run ${script}", which is not in package.json.`);
+      problems.push(`${file} names "npm run ${script}", which is not in package.json.`);
   }
 }
 
 for (const workflow of globSync('.github/workflows/*.yml', { cwd: PROJECT_FOLDER })) {
   const text = read(workflow);
-  complainOfScripts(workflow, text);
+  checkScripts(workflow, text);
   for (const [, action = ''] of text.matchAll(/^[\s-]*uses: (.+)$/gm)) {
     // Requires a commit hash, because tags can move. Renovate updates the version in the comment.
     if (!/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action))
-      complaints.push(`${workflow} uses ${action} without a commit hash. Write @HASH # vVERSION.`);
+      problems.push(`${workflow} uses ${action} without a commit hash. Write @HASH # vVERSION.`);
   }
 }
 
 const [, testCommand] = /^(npm ci && npm test)$/m.exec(read('README.md')) ?? [];
-if (testCommand === undefined) complaints.push('README.md lacks the test command "npm ci && npm test".');
+if (testCommand === undefined) problems.push('README.md lacks the test command "npm ci && npm test".');
 else if (!read('.ci/run').split('\n').includes(testCommand))
-  complaints.push(`.ci/run does not call "${testCommand}".`);
+  problems.push(`.ci/run does not call "${testCommand}".`);
 
-for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
-if (complaints.length > 0) process.exit(1);
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exit(1);

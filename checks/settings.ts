@@ -1,4 +1,4 @@
-// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write] (updates both)
+// Compares `.env.example` and the table in docs/running.md with the settings table. Usage: settings.ts [--write] (updates both)
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
