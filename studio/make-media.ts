@@ -64,14 +64,14 @@ function refuseUnknown(where: string): void {
     existsSync(landing) &&
     new RegExp(`\\bimage["']?: *["']?${where}["']?\\s`).test(readFileSync(landing, 'utf8'));
   if (isNamed || /^(?:inside-[1-9]\d*|avatar-.+|og|icons)$/.test(where) || where in PICTURES) return;
-  end(`There is no place called ${where}.\n${USAGE}`);
+  fail(`There is no place called ${where}.\n${USAGE}`);
 }
 
 /** Accepts any SVG, because it has no size in pixels. */
 async function refuseSmall(source: string, [width, height]: Size): Promise<void> {
   const { format, autoOrient } = await sharp(source).metadata();
   if (format === 'svg' || (autoOrient.width >= width && autoOrient.height >= height)) return;
-  end(
+  fail(
     `${source} is too small: it has ${autoOrient.width} × ${autoOrient.height} pixels, and ${place} needs at least ${width} × ${height}.`,
   );
 }
@@ -110,9 +110,9 @@ async function makeIcons(source: string): Promise<void> {
   await write('icons/apple-touch-icon.png', await onPaper(180, 0.84));
   await write('icons/icon-maskable-512.png', await onPaper(512, 0.6));
   const small = await square(32).png().toBuffer();
-  report('icons/favicon.ico', iconOf(small));
-  if (source.endsWith('.svg')) report('icons/favicon.svg', readFileSync(source));
-  else report('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
+  save('icons/favicon.ico', iconOf(small));
+  if (source.endsWith('.svg')) save('icons/favicon.svg', readFileSync(source));
+  else save('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
 }
 
 function iconOf(png: Buffer): Buffer {
@@ -138,10 +138,10 @@ const fit = (source: string, [width, height]: Size): Sharp =>
     .rotate()
     .resize(width, height, { fit: 'cover', position: sharp.strategy.attention });
 
-const write = async (name: string, picture: Sharp): Promise<void> => report(name, await picture.toBuffer());
+const write = async (name: string, picture: Sharp): Promise<void> => save(name, await picture.toBuffer());
 
 /** Replaces the old picture only when the new one is complete; keeps a symbolic link. */
-function report(name: string, content: Buffer): void {
+function save(name: string, content: Buffer): void {
   const target = path.join(campaign, name);
   try {
     mkdirSync(path.dirname(target), { recursive: true });
@@ -149,23 +149,23 @@ function report(name: string, content: Buffer): void {
   } catch (error) {
     const sentence = explainWriting(error, target);
     if (sentence === null) throw error;
-    end(sentence);
+    fail(sentence);
   }
   process.stdout.write(`${name.padEnd(28)} ${content.length.toLocaleString('en').padStart(9)} bytes\n`);
 }
 
 function replaceFile(target: string, content: Buffer): void {
-  const beside = `${target}.part`;
+  const partial = `${target}.part`;
   try {
-    writeFileSync(beside, content);
-    renameSync(beside, target);
+    writeFileSync(partial, content);
+    renameSync(partial, target);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(partial, { force: true });
     throw error;
   }
 }
 
-function end(sentence: string): never {
+function fail(sentence: string): never {
   process.stderr.write(`${sentence}\n`);
   process.exit(1);
 }
@@ -176,5 +176,5 @@ try {
 } catch (error) {
   // Only Sharp's errors about a picture have neither class nor code.
   if (!(error instanceof Error) || error.constructor !== Error || 'code' in error) throw error;
-  end(`${file} cannot be used: ${error.message}`);
+  fail(`${file} cannot be used: ${error.message}`);
 }

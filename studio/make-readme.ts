@@ -27,8 +27,8 @@ const FOLDER = path.join(PROJECT_FOLDER, 'docs', 'pictures');
 const THEMES = ['light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 
-const MOST_BYTES = 600_000;
-const MOST_SECONDS = 8;
+const MAX_BYTES = 600_000;
+const MAX_SECONDS = 8;
 
 const ELENA = {
   name: 'Elena Marsh',
@@ -65,7 +65,8 @@ async function inBothThemes(
     );
 }
 
-const noToast = (page: Page) => page.waitForFunction(() => document.querySelector('li[data-state]') === null);
+const waitUntilToastsClose = (page: Page) =>
+  page.waitForFunction(() => document.querySelector('li[data-state]') === null);
 
 async function openForm(page: Page, url: string): Promise<void> {
   await page.goto(url);
@@ -112,7 +113,7 @@ async function photographWalk(page: Page, site: Site): Promise<Frame[]> {
   await fillForm(page, ELENA, () => shoot(350));
   await shoot(600);
   await sendForm(page);
-  await noToast(page);
+  await waitUntilToastsClose(page);
   await shoot(800);
   const code = codeIn(await site.inbox.waitForMail(ELENA.email));
   for (const digit of code.slice(0, -1)) {
@@ -121,7 +122,7 @@ async function photographWalk(page: Page, site: Site): Promise<Frame[]> {
   }
   await page.keyboard.type(code.slice(-1));
   await page.getByRole('article').waitFor();
-  await noToast(page);
+  await waitUntilToastsClose(page);
   await shoot(1500);
   await page.mouse.wheel(0, 600);
   await page.waitForFunction(() => window.scrollY >= 600);
@@ -132,7 +133,7 @@ async function photographWalk(page: Page, site: Site): Promise<Frame[]> {
 /** One animation, plus its first frame for readers who prefer reduced motion. */
 async function writeAnimation(name: string, frames: readonly Frame[]): Promise<void> {
   const seconds = frames.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000;
-  if (seconds > MOST_SECONDS) throw new Error(`${name} takes ${seconds} s; the limit is ${MOST_SECONDS} s.`);
+  if (seconds > MAX_SECONDS) throw new Error(`${name} takes ${seconds} s; the limit is ${MAX_SECONDS} s.`);
   const animation = sharp(
     frames.map(({ picture }) => picture),
     { join: { animated: true } },
@@ -151,7 +152,7 @@ async function writeAnimation(name: string, frames: readonly Frame[]): Promise<v
 async function write(name: string, picture: Sharp): Promise<void> {
   const { size } = await picture.toFile(path.join(FOLDER, name));
   process.stdout.write(`${name}: ${size} bytes\n`);
-  if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes; the limit is ${MOST_BYTES}.`);
+  if (size > MAX_BYTES) throw new Error(`${name} has ${size} bytes; the limit is ${MAX_BYTES}.`);
 }
 
 const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
@@ -168,7 +169,7 @@ async function makeInbox(browser: Browser): Promise<void> {
   });
 }
 
-const askInDevelopment = (browser: Browser, url: string, person: Person, enters: boolean) =>
+const askInDevelopment = (browser: Browser, url: string, person: Person, entersCode: boolean) =>
   inPage(browser, 'light', OPERATORS, async (page) => {
     await openForm(page, url);
     await fillForm(page, person);
@@ -177,7 +178,7 @@ const askInDevelopment = (browser: Browser, url: string, person: Person, enters:
     await inbox.goto(`${url}/inbox`, { waitUntil: 'load' });
     const heading = inbox.getByRole('heading', { name: / is your code/ });
     await heading.waitFor();
-    if (!enters) return;
+    if (!entersCode) return;
     const [code = ''] = /\d{6}/.exec(await heading.innerText()) ?? [];
     await page.bringToFront();
     await page.keyboard.type(code);
@@ -185,7 +186,7 @@ const askInDevelopment = (browser: Browser, url: string, person: Person, enters:
     await inbox.getByText('you@example.com').first().waitFor();
   });
 
-const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
+const REQUESTS_PER_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
 const DAY_SECONDS = 86_400;
 const OPEN_SECONDS = 14 * 3600;
@@ -267,12 +268,12 @@ async function makeDesk(browser: Browser): Promise<void> {
 async function walkTwoWeeks(server: ServerUnderTest): Promise<void> {
   const random = createRandom(11);
   let people = 0;
-  for (const [day, asked] of ASKED_A_DAY.entries()) {
+  for (const [day, requests] of REQUESTS_PER_DAY.entries()) {
     server.setClock(FIRST_MORNING + day * DAY_SECONDS * 1000);
-    for (let nth = 0; nth < asked; nth += 1) {
+    for (let nth = 0; nth < requests; nth += 1) {
       people += 1;
       await visit(server, people, random);
-      await server.advance(Math.floor((OPEN_SECONDS / asked) * (0.5 + random() * 0.5)));
+      await server.advance(Math.floor((OPEN_SECONDS / requests) * (0.5 + random() * 0.5)));
     }
     await server.service.funnel.write();
   }
@@ -285,18 +286,18 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   const visitor = createVisitor(server, `10.${person >> 8}.${person & 255}.1`);
   const step = (name: ReportedStep) => visitor.post('/api/funnel', { step: name }, { headers });
 
-  const lookers = 5 + Math.floor(random() * 8);
-  for (let nth = 0; nth < lookers; nth += 1) server.service.funnel.pageSeen({ url, headers });
+  const viewers = 5 + Math.floor(random() * 8);
+  for (let nth = 0; nth < viewers; nth += 1) server.service.funnel.pageSeen({ url, headers });
   await step('opened');
   if (random() < 0.7) await step('opened');
 
   const chance = random();
   const email = `${chance > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
   const form = filledForm({ email, name: pick(NAMES, random), company: pick(COMPANIES, random) });
-  const asked = await visitor.post('/api/leads', form, {
+  const response = await visitor.post('/api/leads', form, {
     headers: { ...headers, [CONSENT_VERSION_HEADER]: server.campaign.consent.version },
   });
-  if (asked.statusCode !== 202) throw new Error(asked.body);
+  if (response.statusCode !== 202) throw new Error(response.body);
   if (chance > 0.95) return;
 
   const code = codeIn(await server.inbox.waitForMail(email));
@@ -312,12 +313,12 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   if (depth < 0.54) await step('whole');
 }
 
-const MADE = { walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
+const MAKERS = { walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
 const wanted = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch(chromiumLaunchOptions());
 try {
-  for (const [name, make] of Object.entries(MADE)) {
+  for (const [name, make] of Object.entries(MAKERS)) {
     if (wanted.length === 0 || wanted.includes(name)) await make(browser);
   }
 } finally {
