@@ -7,11 +7,11 @@ import type axe from 'axe-core';
 import { expect, inEveryFont, overflow, resize } from './fixtures.ts';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Half as long as the import's own source, which takes half as long again to load. */
+/** The package's default file is twice as long and takes 50 % longer to load. */
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** Removes colour transitions, so that no mixed colours are tested. */
+/** Also removes colour transitions, so that axe never sees a mixed colour. */
 async function ensureAxe(page: Page): Promise<void> {
   if (await page.evaluate(() => 'axe' in window)) return;
   await page.evaluate(SOURCE);
@@ -25,24 +25,24 @@ async function ensureAxe(page: Page): Promise<void> {
 /** Longer animations, such as a toast's, change no colour. */
 const LONGEST_MS = 1_000;
 
-const atRest = (page: Page): Promise<unknown> =>
+const shortAnimationsEnd = (page: Page): Promise<unknown> =>
   page.evaluate((longest) => {
-    const passing = document
+    const short = document
       .getAnimations()
       .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) <= longest);
-    return Promise.allSettled(passing.map(({ finished }) => finished)).then(() => null);
+    return Promise.allSettled(short.map(({ finished }) => finished)).then(() => null);
   }, LONGEST_MS);
 
 async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
-  await atRest(page);
+  await shortAnimationsEnd(page);
   return page.evaluate(async (rules) => {
-    const { axe: checker } = window as unknown as { readonly axe: typeof axe };
-    const found = await checker.run(document, {
+    const { axe: axeInPage } = window as unknown as { readonly axe: typeof axe };
+    const results = await axeInPage.run(document, {
       runOnly: rules,
       resultTypes: ['violations'],
       preload: false,
     });
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+    return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
   }, runOnly);
 }
 
@@ -63,7 +63,7 @@ export async function expectNoViolations(page: Page, state: string): Promise<voi
   await showTheme(page, 'light');
 }
 
-/** Also fails if the page scrolls sideways in any font. Leaves the window at the size of a telephone. */
+/** Also fails if the page scrolls sideways in any font. The window keeps the size of a telephone. */
 export async function expectFitsTelephone(page: Page, state: string): Promise<void> {
   await resize(page, { width: 375, height: 812 });
   await inEveryFont(page, async (font) => expect(await overflow(page), `${state}, ${font}`).toBe(0));

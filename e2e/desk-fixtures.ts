@@ -12,7 +12,7 @@ import { expect, test as base } from './fixtures.ts';
 
 export { expect };
 
-/** One user has all rights, one may only read, and two sign in during a test. */
+/** One desk user has all rights, one may only read, and the other two sign in during a test. */
 export const PEOPLE = {
   all: 'ada@example.com',
   read: 'bob@example.com',

@@ -73,9 +73,9 @@ export function createVisitor(page: Page, site: Site): Visitor {
   const email = `visitor-${process.pid}-${visitors}@example.com`;
   const boxes = page.getByRole('group', { name: '6-digit code' }).getByRole('textbox');
   const post = async (url: string, data: object): Promise<unknown> => {
-    const answer = await page.context().request.post(site.url + url, { data });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return answer.json();
+    const response = await page.context().request.post(site.url + url, { data });
+    expect(response.ok(), await response.text()).toBe(true);
+    return response.json();
   };
   const requestCode = async (address: string) =>
     CodeRequested.parse(await post(API.leads, filledForm({ email: address })));
@@ -204,18 +204,23 @@ export const bodiesOf = (requests: readonly Request[]): unknown[] =>
 /** Steps that the page reports to the server. */
 export const reportsOf = (page: Page): Request[] => requestsTo(page, /\/api\/funnel$/);
 
-type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
+type MockResponse = NonNullable<Parameters<Route['fulfill']>[0]>;
 
 /**
  * Replaces the server's next responses; null makes the requests fail. The route stays afterwards: while the last route of a page is
  * replaced by another one, Chromium lets requests through.
  */
-export async function answerNext(page: Page, url: string, answer: Answer | null, times = 1): Promise<void> {
+export async function answerNext(
+  page: Page,
+  url: string,
+  response: MockResponse | null,
+  times = 1,
+): Promise<void> {
   let left = times;
   await page.route(url, (route) => {
     if (left === 0) return route.fallback();
     left -= 1;
-    return answer ? route.fulfill(answer) : route.abort();
+    return response ? route.fulfill(response) : route.abort();
   });
 }
 
@@ -235,19 +240,20 @@ export const overflow = (page: Page): Promise<number> =>
 export async function listen(page: Page): Promise<() => Promise<readonly string[]>> {
   await page.addInitScript(() => {
     const LIVE = '[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]';
-    const said: string[] = [];
+    const announcements: string[] = [];
     const texts = new WeakMap<Element, string>();
-    Object.assign(globalThis, { said });
+    Object.assign(globalThis, { announcements });
     new MutationObserver(() => {
       for (const region of document.querySelectorAll(LIVE)) {
         if (!region.checkVisibility()) continue;
         const text = (region.textContent ?? '').replace(/\s+/g, ' ').trim();
-        if (text !== '' && text !== texts.get(region)) said.push(text);
+        if (text !== '' && text !== texts.get(region)) announcements.push(text);
         texts.set(region, text);
       }
     }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
   });
-  return () => page.evaluate(() => (globalThis as unknown as { said: readonly string[] }).said);
+  return () =>
+    page.evaluate(() => (globalThis as unknown as { announcements: readonly string[] }).announcements);
 }
 
 export async function download(button: Locator): Promise<{ readonly name: string; readonly text: string }> {
@@ -276,7 +282,7 @@ export async function openWithFonts(page: Page, url = '/'): Promise<void> {
   await waitForFonts(page);
 }
 
-/** Sizes in `vw`, and parts outside the window, change only with the next frame. */
+/** Sizes in `vw` and elements outside the window change only with the next frame. */
 export const nextFrame = (page: Page): Promise<void> =>
   page.evaluate(
     () => new Promise<void>((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn()))),
@@ -291,14 +297,14 @@ export async function resize(
 }
 
 /** Sets the page's text in its own font, and in the fonts of machines that lack it. */
-export async function inEveryFont(page: Page, look: (font: string) => Promise<void>): Promise<void> {
+export async function inEveryFont(page: Page, check: (font: string) => Promise<void>): Promise<void> {
   for (const font of [null, ...MACHINE_FONTS]) {
     await page.evaluate(
       (sans) => document.documentElement.style.setProperty('--sans', sans),
       font && `'${font}', sans-serif`,
     );
     await nextFrame(page);
-    await look(font ?? 'own font');
+    await check(font ?? 'own font');
   }
   await page.evaluate(() => document.documentElement.style.removeProperty('--sans'));
 }
@@ -315,7 +321,7 @@ export const blocksContextMenu = (element: Locator): Promise<boolean> =>
 
 export async function boxOf(locator: Locator): Promise<Box> {
   const box = await locator.boundingBox();
-  if (box === null) throw new Error('It is not to be seen.');
+  if (box === null) throw new Error('The element is not visible.');
   return box;
 }
 
@@ -325,7 +331,7 @@ export async function boxAtRest(locator: Locator): Promise<Box> {
   return boxOf(locator);
 }
 
-/** Requests the response to the code without the article, so the page has to fetch it. */
+/** Makes the response to the code leave out the article, so the page has to fetch it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'return=minimal' } }),
@@ -335,9 +341,9 @@ export const withoutArticle = (page: Page): Promise<unknown> =>
 function watchForErrors(context: BrowserContext): string[] {
   const errors: string[] = [];
   context.on('console', (message) => {
-    const apiAnswer =
+    const isApiResponse =
       /Failed to load resource/.test(message.text()) && message.location().url.includes('/api/');
-    if (message.type() === 'error' && !apiAnswer)
+    if (message.type() === 'error' && !isApiResponse)
       errors.push(`console: ${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => errors.push(`page: ${error.error().stack ?? error.error().message}`));

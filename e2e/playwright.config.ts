@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
-// With an ASCII locale, as in LANG=C, Chromium cannot save a download to a folder whose name contains other letters.
+// With an ASCII locale, such as LANG=C, Chromium cannot save a download to a folder with other letters in its name.
 process.env['LC_ALL'] = 'C.UTF-8';
 
 const WITH_DESK_OR_COUNTER = /(analytics|desk-\w+|engines|mail-links|own-fields)\.spec\.ts$/;

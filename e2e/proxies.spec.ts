@@ -5,7 +5,7 @@ import { filledForm } from '#testing/server-under-test.ts';
 import type { Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 import { createVisitor, expect, inDatabase, test } from './fixtures.ts';
-import { ask, startBehind, type Answer, type Guides } from './proxy-fixtures.ts';
+import { ask, startBehind, type HttpResponse, type Guides } from './proxy-fixtures.ts';
 
 const postForm = (origin: string, email: string, headers: Readonly<Record<string, string>> = {}) =>
   ask(`${origin}/api/leads`, {
@@ -118,7 +118,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       const env = { ...site.env, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
       const page = await startOnHeldSocket(env, site.folder, { port: guides.ports.pages[0]! });
       let forms = 0;
-      const wrong = ({ status, headers, body }: Answer, expected: number) =>
+      const wrong = ({ status, headers, body }: HttpResponse, expected: number) =>
         status === expected || (headers['x-error-code'] === 'unavailable' && headers['retry-after'] === '5')
           ? null
           : `${status} ${body}`;

@@ -9,7 +9,7 @@ import { startProxy, type ProxyName, type ProxyPlace, type ProxyPorts } from '#t
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-export type Answer = {
+export type HttpResponse = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly rawHeaders: readonly string[];
@@ -19,7 +19,7 @@ export type Answer = {
 export async function ask(
   url: string,
   { body = '', ...options }: RequestOptions & { readonly body?: string } = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const sent = url.startsWith('https:')
     ? request(url, { rejectUnauthorized: false, ...options })
     : plainRequest(url, options);
@@ -65,8 +65,8 @@ export async function startBehind(
   // On a busy machine, a new server may shed load.
   for (const { url } of sites) {
     const { host, pathname } = new URL(`${url}/`);
-    const address = `https://localhost:${ports.https}${pathname}`;
-    await until(async () => (await ask(address, { headers: { host } })).status === 200);
+    const localUrl = `https://localhost:${ports.https}${pathname}`;
+    await until(async () => (await ask(localUrl, { headers: { host } })).status === 200);
   }
   return {
     sites,
