@@ -13,7 +13,7 @@ import {
 } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import type { Rows } from '#stress/harness/report.ts';
-import { networkAddress } from '#stress/harness/visitors.ts';
+import { ipAddress } from '#stress/harness/visitors.ts';
 
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
@@ -256,7 +256,7 @@ function createPeople(page: Page, random: () => number) {
     const shared = !usual && page.addresses !== undefined;
     return {
       email: `visitor-${people}@${domain}`,
-      address: shared ? networkAddress(people % page.addresses, 12) : networkAddress(people, 11),
+      address: shared ? ipAddress(people % page.addresses, 12) : ipAddress(people, 11),
       enters: random() >= forgets,
     };
   };
@@ -328,7 +328,7 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
         if ((spent.get(network) ?? 0) >= 100) continue;
         const own = random() < attack.enters;
         const email = own ? addressOfHisOwn(asked) : addressOfStranger(asked);
-        const browser = createVisitor(server, networkAddress(network, 66));
+        const browser = createVisitor(server, ipAddress(network, 66));
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (server.breakerReasons.length > 0) return;
         if (statusCode === 428) tally.refused += 1;

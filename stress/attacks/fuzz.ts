@@ -8,12 +8,12 @@ import { defineCase } from '#stress/harness/cases.ts';
 import { residentBytes } from '#stress/harness/consumption.ts';
 import { fifthsOf } from '#stress/harness/report.ts';
 import { describeCounts, newLedger, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
-import { watchWhile } from '#stress/harness/watch.ts';
+import { sampleWhile } from '#stress/harness/watch.ts';
 
 const CONNECTIONS = 24;
 const PIPELINED = 24;
 const SLOW_CONNECTIONS = 40;
-const LOOK_EVERY_MS = 1_000;
+const SAMPLE_EVERY_MS = 1_000;
 const LOOP_BLOCK_LIMIT_MS = 200;
 /** Heaps and caches grow in the first half; later, memory may vary by this factor. */
 const MEMORY_LIMIT = 1.05;
@@ -27,7 +27,7 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
     env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(metricsPort) },
   });
   const { url, port, child } = await site.start();
-  const look = async () => {
+  const sample = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     return {
       rssMb: residentBytes(child.pid ?? 0) / 1024 ** 2,
@@ -36,7 +36,7 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
   };
   const fuzzer = createFuzzer(seed);
   const tally = createTally();
-  const { looks, result: seconds } = await watchWhile(look, LOOK_EVERY_MS, async () => {
+  const { samples, result: seconds } = await sampleWhile(sample, SAMPLE_EVERY_MS, async () => {
     const start = performance.now();
     const over = new AbortController();
     const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, over.signal));
@@ -61,9 +61,9 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
   const ledger = newLedger();
   await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
 
-  const fifths = fifthsOf(looks.map(({ rssMb }) => rssMb));
+  const fifths = fifthsOf(samples.map(({ rssMb }) => rssMb));
   const [early = Number.NaN, , middle = Number.NaN, , late = Number.NaN] = fifths;
-  const worstLoop = Math.max(...looks.map(({ loopMs }) => loopMs));
+  const worstLoop = Math.max(...samples.map(({ loopMs }) => loopMs));
   for (const error of tally.serverErrors) expect(false, error);
   expect(child.exitCode === null, `the server ended with ${child.exitCode}`);
   expect(ledger.verified.size === 1, 'no visitor succeeded afterwards');

@@ -14,7 +14,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
-import { networkAddress } from '#stress/harness/visitors.ts';
+import { ipAddress } from '#stress/harness/visitors.ts';
 
 const VICTIM = 'victim@example.com';
 const ADDRESSES = 10_000;
@@ -90,7 +90,7 @@ function createAttacker(server: ServerUnderTest) {
     chances,
     newBrowser: (): Visitor => {
       address = (address + 1) % ADDRESSES;
-      return createVisitor(server, networkAddress(address));
+      return createVisitor(server, ipAddress(address));
     },
     ask: async (browser: Visitor): Promise<boolean> => {
       const response = await browser.post(API.leads, filledForm({ email: VICTIM }));

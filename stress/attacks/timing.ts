@@ -5,7 +5,7 @@ import { becomeLeadAt } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
-import { newAddress, post, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+import { newEmail, post, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const KNOWN = 50;
 const VERIFY = 'POST /api/verify';
@@ -27,10 +27,10 @@ export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
     const { url } = await site.start();
     const groups: Record<string, string[]> = { 'of a lead': [], 'waiting for a code': [] };
     for (let count = 0; count < KNOWN; count += 1) {
-      const lead = newAddress();
+      const lead = newEmail();
       await becomeLeadAt(url, site.inbox, lead);
       groups['of a lead']?.push(lead);
-      const email = newAddress();
+      const email = newEmail();
       await post(`${url}${API.leads}`, filledForm({ email }));
       groups['waiting for a code']?.push(email);
     }
@@ -40,7 +40,7 @@ export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
       return performance.now() - start;
     };
     // Chosen before any request, because requests change the set of live codes.
-    const unknown = Array.from({ length: KNOWN }, () => newAddress());
+    const unknown = Array.from({ length: KNOWN }, () => newEmail());
     const calls = {
       [VERIFY]: (email: string) => time(API.verify, { email, code: '000000' }),
       'POST /api/leads': (email: string) => time(API.leads, filledForm({ email })),
@@ -51,7 +51,7 @@ export const timing = defineCase({ pairs: 1_000 }, async (trial, { pairs }) => {
         for (let pair = 0; pair < pairs; pair += 1) {
           const email = emails[pair % KNOWN] ?? '';
           // Attempts leave traces, so both kinds repeat them. A request makes its e-mail address known.
-          const stranger = name === VERIFY ? (unknown[pair % KNOWN] ?? '') : newAddress();
+          const stranger = name === VERIFY ? (unknown[pair % KNOWN] ?? '') : newEmail();
           if (name !== VERIFY) await calls[VERIFY](stranger);
           if (pair % 2 === 0) times.known.push(await call(email));
           times.unknown.push(await call(stranger));

@@ -28,8 +28,8 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
   await using balancer = await startForwarder(...servers.map(({ port }) => port));
   const url = `http://127.0.0.1:${balancer.port}`;
-  const underLoad = async (what: string, happening: () => Promise<unknown>) => {
-    const ledger = await walkWhile({ url, inbox }, VISITORS, happening);
+  const underLoad = async (what: string, work: () => Promise<unknown>) => {
+    const ledger = await walkWhile({ url, inbox }, VISITORS, work);
     return { ...ledger, account: await trial.expectKept(what, site, ledger) };
   };
 
@@ -37,7 +37,7 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const { duplicates, mails } = steady.account;
   report(
     `${STEADY_MS / 1000} s of load`,
-    `${sumOf(steady.answers)} requests, ${sumOf(steady.failed)} failed; ${mails} mails, ${duplicates} sent twice`,
+    `${sumOf(steady.statusCounts)} requests, ${sumOf(steady.failed)} failed; ${mails} mails, ${duplicates} sent twice`,
     sumOf(steady.failed) === 0 && duplicates === 0,
   );
 
@@ -54,7 +54,7 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const whichFailed = rolling.failed.size === 0 ? '' : ` (${describeCounts(rolling.failed)})`;
   report(
     `${rounds} rolling restarts of all ${PROCESSES}`,
-    `${sumOf(rolling.answers)} requests, ${sumOf(rolling.failed)} failed${whichFailed}; ${rolling.verified.size} leads`,
+    `${sumOf(rolling.statusCounts)} requests, ${sumOf(rolling.failed)} failed${whichFailed}; ${rolling.verified.size} leads`,
     sumOf(rolling.failed) === 0,
   );
 
@@ -68,8 +68,8 @@ export const cluster = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   });
   report(
     `${POSTGRES_RESTARTS} restarts of PostgreSQL`,
-    `${describeCounts(outage.answers)}; ${outage.acknowledged.size} acknowledged, ${outage.unmailed.size + outage.unverified.size} lost`,
-    outage.unmailed.size === 0 && !outage.answers.has('500') && !outage.answers.has('no answer'),
+    `${describeCounts(outage.statusCounts)}; ${outage.acknowledged.size} acknowledged, ${outage.unmailed.size + outage.unverified.size} lost`,
+    outage.unmailed.size === 0 && !outage.statusCounts.has('500') && !outage.statusCounts.has('no response'),
   );
 
   await using database = databaseOf(site);

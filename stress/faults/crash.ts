@@ -58,19 +58,19 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
     rows.add({
       engine,
       SIGKILLs: kills,
-      'requests cut off': ledger.answers.get('no answer') ?? 0,
+      'requests cut off': ledger.statusCounts.get('no response') ?? 0,
       'forms answered 202': ledger.acknowledged.size,
       'codes lost': account.lostMails,
       'codes mailed twice': account.duplicates,
       'leads answered 200': ledger.verified.size,
-      'leads whose answer was cut off': account.unheardSuccesses,
+      'leads whose answer was cut off': account.unacknowledgedLeads,
       'leads lost': account.lostLeads + account.falseSuccesses + account.withoutReceipt,
     });
     await expectEvents(trial, eventRows, engine, keeper, db);
   }
   return (
-    `${kills} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
-    `Webhooks: ${eventRows.say('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`
+    `${kills} kills each. ${rows.summarize('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
+    `Webhooks: ${eventRows.summarize('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`
   );
 });
 

@@ -12,7 +12,7 @@ import { filledForm } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 import { defineCase, type Trial } from '#stress/harness/cases.ts';
 import type { Rows } from '#stress/harness/report.ts';
-import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+import { newEmail, newLedger, post, walk, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
 
 const BEFORE = 30;
 const DURING = 60;
@@ -94,16 +94,16 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
   const onTheEdge = walkMany(BEFORE);
   await setTimeout(30);
   await begin();
-  const answers = { 202: 0, 503: 0 };
+  const statusCounts = { 202: 0, 503: 0 };
   const diagnoses = new Set<string>();
   for (let count = 0; count < DURING; count += 1) {
-    const email = newAddress();
+    const email = newEmail();
     const { status, body, headers } = await post(`${url}${API.leads}`, filledForm({ email }));
     if (status === 202) {
-      answers[202] += 1;
+      statusCounts[202] += 1;
       ledger.acknowledged.add(email);
     } else if (status === 503) {
-      answers[503] += 1;
+      statusCounts[503] += 1;
       const health = await fetch(`${url}${API.health}`);
       trial.expect(health.status === 503, `${name}: a form got 503, but health ${health.status}`);
       trial.expect(headers.has('retry-after'), `${name}: no Retry-After`);
@@ -123,8 +123,8 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
   const account = await trial.expectKept(name, site, ledger);
   rows.add({
     fault: name,
-    'answered 202 meanwhile': answers[202],
-    'answered 503 meanwhile': answers[503],
+    'answered 202 meanwhile': statusCounts[202],
+    'answered 503 meanwhile': statusCounts[503],
     'with the sentence': [...diagnoses].join(' / '),
     'health 200 after': `${Math.round(wellAfterMs / 1000)} s`,
     'acknowledged in all': ledger.acknowledged.size,

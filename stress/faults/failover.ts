@@ -9,8 +9,8 @@ import { startPostgresPair } from '#testing/postgres-pair.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { databaseOf } from '#stress/harness/promises-kept.ts';
-import { describeCounts, newAddress, post, walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
-import { watchWhile } from '#stress/harness/watch.ts';
+import { describeCounts, newEmail, post, walkWhile, WITHOUT_LIMITS } from '#stress/harness/visitors.ts';
+import { sampleWhile } from '#stress/harness/watch.ts';
 
 const VISITORS = 16;
 const NOTICED_AFTER_MS = 2_000;
@@ -54,34 +54,34 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
       }),
     );
 
-  /** @param happening returns when forms should be accepted again */
-  async function underLoad(what: string, happening: () => Promise<number>) {
+  /** @param work returns when forms should be accepted again */
+  async function underLoad(what: string, work: () => Promise<number>) {
     let due = 0;
-    const { looks, result: ledger } = await watchWhile(askHealth, HEALTH_EVERY_MS, () =>
+    const { samples, result: ledger } = await sampleWhile(askHealth, HEALTH_EVERY_MS, () =>
       walkWhile({ url: `http://127.0.0.1:${balancer.port}`, inbox: site.inbox }, VISITORS, async () => {
         await setTimeout(2_000);
-        due = await happening();
+        due = await work();
         await setTimeout(5_000);
       }),
     );
-    const { heard, answers, acknowledged, unmailed, unverified } = ledger;
-    const slowestMs = Math.max(...heard.map(({ afterMs }) => afterMs));
-    const unforeseen = [...answers.keys()].filter((status) => !['200', '202', '503'].includes(status));
+    const { timings, statusCounts, acknowledged, unmailed, unverified } = ledger;
+    const slowestMs = Math.max(...timings.map(({ afterMs }) => afterMs));
+    const unforeseen = [...statusCounts.keys()].filter((status) => !['200', '202', '503'].includes(status));
     expect(unforeseen.length === 0, `${what}: unexpected responses ${unforeseen.join(', ')}`);
     expect(slowestMs <= ANSWERED_WITHIN_MS, `${what}: a response took ${slowestMs} ms`);
     await trial.expectKept(what, site, ledger);
     await using database = databaseOf(site);
     const chain = await verifyChain(database.db, { secrets: deriveSecrets([TEST_SECRET]), now: Date.now() });
     expect(chain.errorCount === 0, `${what}: the consent chain has ${chain.errorCount} errors`);
-    const backMs = (heard.find(({ at, status }) => at >= due && status === '202')?.at ?? Infinity) - due;
+    const backMs = (timings.find(({ at, status }) => at >= due && status === '202')?.at ?? Infinity) - due;
     expect(backMs <= BACK_WITHIN_MS, `${what}: out for ${backMs} ms`);
     const seen = {
-      answers: describeCounts(answers),
+      responses: describeCounts(statusCounts),
       slowest: seconds(slowestMs),
       acknowledged: acknowledged.size,
       lost: unmailed.size + unverified.size,
     };
-    return { backMs, seen, health: looks.flat() };
+    return { backMs, seen, health: samples.flat() };
   }
 
   for (let round = 1; round <= rounds; round += 1) {
@@ -143,13 +143,13 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   await old.start();
   const seesOld = await site.start({ DATABASE_URL: old.url.replace(/postgres$/, 'leads') }).catch(() => null);
   const refused =
-    seesOld === null ? null : await post(`${seesOld.url}${API.leads}`, filledForm({ email: newAddress() }));
+    seesOld === null ? null : await post(`${seesOld.url}${API.leads}`, filledForm({ email: newEmail() }));
   expect(
     refused === null || refused.status === 503,
     `split brain: the old process returned ${refused?.status}`,
   );
   const split =
-    refused === null ? 'does not start: its commits wait for a standby' : `answers ${refused.status}`;
+    refused === null ? 'does not start: its commits wait for a standby' : `responds with ${refused.status}`;
   process.stdout.write(`split brain: ${split}\n`);
   return (
     `${rounds} rounds. Primary killed, standby promoted: forms back ${rows.range(BACK, 'promoted')}. ` +

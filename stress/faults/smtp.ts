@@ -72,7 +72,7 @@ async function suffer(trial: Trial, fault: string, engine: Engine, seconds: numb
   }
   await until(() => ledger.acknowledged.size === VISITORS).catch(() => {});
   const accepted = ledger.acknowledged.size;
-  const slowestMs = Math.max(...ledger.heard.map(({ afterMs }) => afterMs));
+  const slowestMs = Math.max(...ledger.timings.map(({ afterMs }) => afterMs));
   // A busy machine may shed load; its visitors come again.
   const failures = [...ledger.failed.keys()].filter((failure) => failure !== '503 unavailable');
   trial.expect(

@@ -110,7 +110,7 @@ async function startNginx({ trial, rows, visitors }: Upgrade, site: PreparedSite
   const url = `https://localhost:${https}`;
   return {
     [Symbol.asyncDispose]: proxy.close,
-    report: async (what: string, restarts: string, happening: () => Promise<unknown>): Promise<void> => {
+    report: async (what: string, restarts: string, work: () => Promise<unknown>): Promise<void> => {
       const ledger = newLedger();
       const early = assetsOf(await load(ledger, `${url}/`));
       trial.expect(early.length > 0, 'the page contains no assets');
@@ -119,19 +119,19 @@ async function startNginx({ trial, rows, visitors }: Upgrade, site: PreparedSite
         (signal) => visit(url, site, ledger, signal),
         async () => {
           await setTimeout(LONGEST_PAUSE_MS);
-          await happening();
+          await work();
           await setTimeout(LONGEST_PAUSE_MS);
         },
       );
       for (const asset of early) await load(ledger, url + asset);
 
       const account = await trial.expectKept(what, site, ledger);
-      const lost = account.lost + account.unheardSuccesses;
-      const longestMs = Math.max(...ledger.heard.map(({ afterMs }) => afterMs));
+      const lost = account.lost + account.unacknowledgedLeads;
+      const longestMs = Math.max(...ledger.timings.map(({ afterMs }) => afterMs));
       rows.add({
         what,
         restarts,
-        requests: sumOf(ledger.answers).toLocaleString('en'),
+        requests: sumOf(ledger.statusCounts).toLocaleString('en'),
         failed: sumOf(ledger.failed),
         'forms taken': ledger.acknowledged.size,
         'codes or leads lost': lost,

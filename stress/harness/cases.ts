@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
-import { settle, type Account, type Settled } from '#stress/harness/promises-kept.ts';
+import { checkPromises, type Account, type SiteWithInbox } from '#stress/harness/promises-kept.ts';
 import { createRows, writeFigures, type Rows } from '#stress/harness/report.ts';
 import type { Ledger } from '#stress/harness/visitors.ts';
 
@@ -27,7 +27,7 @@ export type Trial = {
   readonly postgres: () => Promise<PostgresServer>;
   readonly prepareSite: (engine: Engine, options?: SiteOptions) => Promise<PreparedSite>;
   readonly expect: (holds: boolean, sentence: string) => void;
-  readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;
+  readonly expectKept: (what: string, site: SiteWithInbox, ledger: Ledger) => Promise<Account>;
   /** Prints each row at once, and all rows as a table after the case. */
   readonly rows: () => Rows;
   /** @param isWhole false for a partial run, which must not replace the figures of a complete run */
@@ -119,7 +119,7 @@ async function withTrial<Result>(
         }),
       expect,
       expectKept: (what, site, ledger) =>
-        settle(site, ledger, (promise) => expect(false, `${what}: ${promise}`)),
+        checkPromises(site, ledger, (promise) => expect(false, `${what}: ${promise}`)),
       rows: () => {
         const rows = createRows();
         tables.push(rows);

@@ -5,7 +5,7 @@ import type { PreparedSite } from '#testing/start-site.ts';
 import type { Ledger } from '#stress/harness/visitors.ts';
 
 type WithDatabase = Pick<PreparedSite, 'databaseUrl' | 'folder'>;
-export type Settled = WithDatabase & Pick<PreparedSite, 'inbox'>;
+export type SiteWithInbox = WithDatabase & Pick<PreparedSite, 'inbox'>;
 
 export type Account = {
   /** 202 without an e-mail. */
@@ -17,7 +17,8 @@ export type Account = {
   readonly withoutReceipt: number;
   /** Mails, leads and false successes. */
   readonly lost: number;
-  readonly unheardSuccesses: number;
+  /** Leads whose visitor got no 200. */
+  readonly unacknowledgedLeads: number;
   /** Mails that repeat an earlier Message-ID. */
   readonly duplicates: number;
   readonly mails: number;
@@ -43,8 +44,8 @@ export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>;
   return { leads: new Set(leads.map(({ email }) => email)), withoutReceipt: withoutReceipt.length };
 }
 
-export async function settle(
-  site: Settled,
+export async function checkPromises(
+  site: SiteWithInbox,
   ledger: Ledger,
   onBroken: (promise: string) => void,
 ): Promise<Account> {
@@ -58,11 +59,11 @@ export async function settle(
     withoutReceipt,
   };
   for (const [promise, count] of Object.entries(promises)) if (count > 0) onBroken(`${promise}: ${count}`);
-  for (const line of new Set(ledger.wordless)) onBroken(`an error without a sentence: ${line}`);
+  for (const line of new Set(ledger.withoutSentence)) onBroken(`an error without a sentence: ${line}`);
   return {
     ...promises,
     lost: promises.lostMails + promises.lostLeads + promises.falseSuccesses,
-    unheardSuccesses: unverified.filter((email) => leads.has(email)).length,
+    unacknowledgedLeads: unverified.filter((email) => leads.has(email)).length,
     duplicates: ids.length - new Set(ids).size,
     mails: ids.length,
   };

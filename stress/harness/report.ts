@@ -23,7 +23,7 @@ export type Rows = {
   readonly add: (row: Row) => void;
   /** As Markdown. */
   readonly table: () => string;
-  readonly say: (...columns: readonly string[]) => string;
+  readonly summarize: (...columns: readonly string[]) => string;
   /** Lowest and highest number in a column, with its unit. @param where texts that the row must contain */
   readonly range: (column: string, ...where: readonly string[]) => string;
 };
@@ -48,7 +48,7 @@ export function createRows(): Rows {
         .map((cells) => `| ${cells.join(' | ')} |`)
         .join('\n');
     },
-    say: (...columns) =>
+    summarize: (...columns) =>
       rows
         .map((row) => {
           const [first] = Object.values(row);

@@ -6,14 +6,14 @@ import { codeIn, type Inbox } from '#testing/inbox.ts';
 import { cookieOf } from '#testing/post-json.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 
-export type Answer = {
+export type HttpResponse = {
   readonly status: number;
   readonly body: string;
   readonly cookie: string;
   readonly headers: Headers;
 };
 
-export const post = (url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> =>
+export const post = (url: string, body: object, cookie = '', clientAddress = ''): Promise<HttpResponse> =>
   send(url, {
     method: 'POST',
     headers: {
@@ -24,7 +24,7 @@ export const post = (url: string, body: object, cookie = '', clientAddress = '')
     body: JSON.stringify(body),
   });
 
-export async function send(url: string, request: RequestInit = {}): Promise<Answer> {
+export async function send(url: string, request: RequestInit = {}): Promise<HttpResponse> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(30_000) });
   const { status, headers } = response;
   return { status, body: await response.text(), cookie: cookieOf(response), headers };
@@ -39,13 +39,13 @@ export type Ledger = {
   readonly unverified: Map<string, string>;
   /** No mail within MAIL_PATIENCE_MS. */
   readonly unmailed: Set<string>;
-  readonly answers: Map<string, number>;
+  readonly statusCounts: Map<string, number>;
   /** Requests without a response by cause, and 5xx by error code. */
   readonly failed: Map<string, number>;
   /** 5xx without an error message, and 503 without Retry-After. */
-  readonly wordless: string[];
+  readonly withoutSentence: string[];
   /** `at`: milliseconds since 1970. */
-  readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
+  readonly timings: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
 
 export const newLedger = (): Ledger => ({
@@ -53,24 +53,24 @@ export const newLedger = (): Ledger => ({
   verified: new Set(),
   unverified: new Map(),
   unmailed: new Set(),
-  answers: new Map(),
+  statusCounts: new Map(),
   failed: new Map(),
-  wordless: [],
-  heard: [],
+  withoutSentence: [],
+  timings: [],
 });
 
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 const PAUSE_MS = 50;
 /** A code expires after 600 s; later mail counts as lost. */
 const MAIL_PATIENCE_MS = 240_000;
 
 let visitors = 0;
-export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
+export const newEmail = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
 
 /** @param n counts from 0 @param first first octet of the IP address */
-export const networkAddress = (n: number, first = 10): string =>
+export const ipAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-export const newNetwork = (): string => networkAddress((visitors += 1));
+export const newIpAddress = (): string => ipAddress((visitors += 1));
 
 export const sumOf = (counts: ReadonlyMap<string, number>): number =>
   counts.values().reduce((sum, count) => sum + count, 0);
@@ -78,7 +78,7 @@ export const describeCounts = (counts: ReadonlyMap<string | number, number>): st
   Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 
 /** Unwraps the cause, because fetch() wraps it in another error. */
-function whatBroke(error: unknown): string {
+function failureOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
 }
@@ -90,41 +90,42 @@ function whatBroke(error: unknown): string {
  */
 export async function attempt(
   ledger: Ledger,
-  request: () => Promise<Answer>,
+  request: () => Promise<HttpResponse>,
   what: 'call' | 'file' = 'call',
-): Promise<Answer | null> {
-  let answer: Answer | null = null;
+): Promise<HttpResponse | null> {
+  let response: HttpResponse | null = null;
   let failure = '';
-  const asked = Date.now();
+  const sentAt = Date.now();
   try {
-    answer = await request();
-    if (answer.status >= 500 || (what === 'file' && answer.status !== 200))
-      failure = `${answer.status} ${answer.headers.get('x-error-code') ?? 'without a code'}`;
+    response = await request();
+    if (response.status >= 500 || (what === 'file' && response.status !== 200))
+      failure = `${response.status} ${response.headers.get('x-error-code') ?? 'without a code'}`;
   } catch (error) {
-    failure = whatBroke(error);
+    failure = failureOf(error);
   }
-  const status = answer === null ? 'no answer' : String(answer.status);
-  ledger.answers.set(status, (ledger.answers.get(status) ?? 0) + 1);
-  ledger.heard.push({ at: Date.now(), afterMs: Date.now() - asked, status });
+  const status = response === null ? 'no response' : String(response.status);
+  ledger.statusCounts.set(status, (ledger.statusCounts.get(status) ?? 0) + 1);
+  ledger.timings.push({ at: Date.now(), afterMs: Date.now() - sentAt, status });
   if (failure !== '') {
     if (what === 'file') failure += ' for a file';
     ledger.failed.set(failure, (ledger.failed.get(failure) ?? 0) + 1);
   }
-  return answer;
+  return response;
 }
 
-async function insist(
+async function retryOnServerError(
   ledger: Ledger,
-  request: () => Promise<Answer>,
+  request: () => Promise<HttpResponse>,
   signal: AbortSignal,
-): Promise<Answer | null> {
+): Promise<HttpResponse | null> {
   while (!signal.aborted) {
-    const answer = await attempt(ledger, request);
-    if (answer !== null) {
-      const { status, body, headers } = answer;
-      if (status < 500) return answer;
-      if (!/^[A-Z].{10,}\.$/.test(body)) ledger.wordless.push(`${status}: ${body}`);
-      if (status === 503 && !headers.has('retry-after')) ledger.wordless.push('503 without Retry-After');
+    const response = await attempt(ledger, request);
+    if (response !== null) {
+      const { status, body, headers } = response;
+      if (status < 500) return response;
+      if (!/^[A-Z].{10,}\.$/.test(body)) ledger.withoutSentence.push(`${status}: ${body}`);
+      if (status === 503 && !headers.has('retry-after'))
+        ledger.withoutSentence.push('503 without Retry-After');
     }
     await setTimeout(PAUSE_MS);
   }
@@ -142,12 +143,12 @@ export type Walkers = {
 /** @param signal stops further requests; a visitor whose form was accepted still finishes */
 export async function walk(
   { url, inbox, ledger, onAccepted, onVerified }: Walkers,
-  signal: AbortSignal = NEVER,
+  signal: AbortSignal = NEVER_ABORTED,
 ): Promise<void> {
-  const email = newAddress();
-  const from = newNetwork();
+  const email = newEmail();
+  const from = newIpAddress();
   const form = () => post(`${url}${API.leads}`, filledForm({ email }), '', from);
-  const asked = await insist(ledger, form, signal);
+  const asked = await retryOnServerError(ledger, form, signal);
   if (asked === null) return;
   if (asked.status !== 202) throw new Error(`The form got ${asked.status}: ${asked.body}`);
   ledger.acknowledged.add(email);
@@ -161,7 +162,7 @@ export async function walk(
     return;
   }
   const entry = () => post(`${url}${API.verify}`, { email, code }, asked.cookie);
-  const entered = await insist(ledger, entry, NEVER);
+  const entered = await retryOnServerError(ledger, entry, NEVER_ABORTED);
   if (entered?.status === 200) {
     ledger.verified.add(email);
     await onVerified?.(entered.cookie);
@@ -171,7 +172,7 @@ export async function walk(
 export async function whileVisited(
   count: number,
   visit: (signal: AbortSignal) => Promise<void>,
-  happening: () => Promise<unknown>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
   const enough = new AbortController();
   const traffic = Promise.all(
@@ -180,7 +181,7 @@ export async function whileVisited(
     }),
   );
   try {
-    await happening();
+    await work();
   } finally {
     enough.abort();
     await traffic;
@@ -190,13 +191,13 @@ export async function whileVisited(
 export async function walkWhile(
   walkers: Omit<Walkers, 'ledger'>,
   count: number,
-  happening: (ledger: Ledger) => Promise<unknown>,
+  work: (ledger: Ledger) => Promise<unknown>,
 ): Promise<Ledger> {
   const ledger = newLedger();
   await whileVisited(
     count,
     (signal) => walk({ ...walkers, ledger }, signal),
-    () => happening(ledger),
+    () => work(ledger),
   );
   return ledger;
 }

@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 
-export async function watchWhile<Seen, Result>(
-  look: () => Seen | Promise<Seen>,
+export async function sampleWhile<Sample, Result>(
+  sample: () => Sample | Promise<Sample>,
   everyMs: number,
-  happening: () => Promise<Result>,
-): Promise<{ readonly looks: Seen[]; readonly result: Result }> {
-  const looks: Seen[] = [];
+  work: () => Promise<Result>,
+): Promise<{ readonly samples: Sample[]; readonly result: Result }> {
+  const samples: Sample[] = [];
   const over = new AbortController();
-  const watching = (async () => {
+  const sampling = (async () => {
     while (!over.signal.aborted) {
-      looks.push(await look());
+      samples.push(await sample());
       await setTimeout(everyMs);
     }
   })();
-  const [result] = await Promise.all([happening().finally(() => over.abort()), watching]);
-  return { looks, result };
+  const [result] = await Promise.all([work().finally(() => over.abort()), sampling]);
+  return { samples, result };
 }

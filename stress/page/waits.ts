@@ -7,7 +7,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 import { median } from '#stress/harness/report.ts';
-import { newAddress } from '#stress/harness/visitors.ts';
+import { newEmail } from '#stress/harness/visitors.ts';
 
 /** A lower mid-range phone: a processor four times slower, slow 4G. */
 const SLOW_CPU = 4;
@@ -98,7 +98,7 @@ async function tap(page: Page, { url }: Site, pauseMs: number): Promise<Wait> {
 }
 
 async function enterCode(page: Page, { url, inbox }: Site): Promise<Wait> {
-  const email = newAddress();
+  const email = newEmail();
   await page.goto(url);
   await callToAction(page).click();
   await page.getByLabel('Full Name *').fill('Ada Lovelace');

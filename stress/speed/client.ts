@@ -5,7 +5,7 @@ import { API } from '#shared/api.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import type { Visitors } from '#stress/speed/loops.ts';
 import type { Sink } from '#stress/speed/sink.ts';
-import { newAddress, newNetwork } from '#stress/harness/visitors.ts';
+import { newEmail, newIpAddress } from '#stress/harness/visitors.ts';
 
 type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
 
@@ -58,8 +58,8 @@ export function createClient(url: string, sink: Sink): Client {
   return {
     verified,
     flow: async () => {
-      const email = newAddress();
-      const from = newNetwork();
+      const email = newEmail();
+      const from = newIpAddress();
       const start = performance.now();
       const asked = await post(API.leads, filledForm({ email }), { 'x-forwarded-for': from });
       expectStatus(asked, 202, 'A form');

@@ -23,14 +23,14 @@ export const paceOf = (short: boolean): Pace =>
 
 /** The ratio, and "one/other". */
 export function compared(one: number, other: number, digits: number): string {
-  const say = (value: number) => (Number.isFinite(value) ? value.toFixed(digits) : 'never');
+  const format = (value: number) => (Number.isFinite(value) ? value.toFixed(digits) : 'never');
   const ratio = one / other;
-  return `${Number.isFinite(ratio) ? `**${ratio.toFixed(2)}** ` : ''}(${say(one)}/${say(other)})`;
+  return `${Number.isFinite(ratio) ? `**${ratio.toFixed(2)}** ` : ''}(${format(one)}/${format(other)})`;
 }
 
 /** Lets both sides compile their hot code. */
 export async function warmUp(contestants: readonly Contestant[], { warmUpMs }: Pace): Promise<void> {
-  for (const { client } of contestants) await closedLoop(client, { at: 32, goesOn: forMs(warmUpMs) });
+  for (const { client } of contestants) await closedLoop(client, { at: 32, shouldContinue: forMs(warmUpMs) });
 }
 
 export type Load = {
@@ -88,19 +88,20 @@ type Turn = Awaited<ReturnType<typeof turn>>;
 async function turn(contestant: Contestant, { run }: Load) {
   const { name, pid } = contestant;
   const [server, visitors] = [processorSeconds(pid), process.cpuUsage()];
-  const seen = await run(contestant);
+  const measured = await run(contestant);
   const serverSeconds = processorSeconds(pid) - server;
   const { user, system } = process.cpuUsage(visitors);
-  if (seen.failure !== null) process.stdout.write(`${name}: ${seen.failed} failed: ${seen.failure}\n`);
+  if (measured.failure !== null)
+    process.stdout.write(`${name}: ${measured.failed} failed: ${measured.failure}\n`);
   await setTimeout(PAUSE_MS);
   return {
-    perSecond: seen.count / seen.seconds,
-    cpuMs: (serverSeconds * 1000) / seen.count,
-    p50: quantile(seen, 0.5),
-    p95: quantile(seen, 0.95),
-    p99: quantile(seen, 0.99),
-    p999: quantile(seen, 0.999),
-    failed: seen.failed,
-    visitorsPercent: (user + system) / 10_000 / seen.seconds,
+    perSecond: measured.count / measured.seconds,
+    cpuMs: (serverSeconds * 1000) / measured.count,
+    p50: quantile(measured, 0.5),
+    p95: quantile(measured, 0.95),
+    p99: quantile(measured, 0.99),
+    p999: quantile(measured, 0.999),
+    failed: measured.failed,
+    visitorsPercent: (user + system) / 10_000 / measured.seconds,
   };
 }

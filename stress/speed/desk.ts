@@ -14,7 +14,7 @@ import { peakBytes } from '#stress/harness/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#stress/harness/history.ts';
 import { median, type Rows } from '#stress/harness/report.ts';
 import { LIMITS_OUT_OF_REACH } from '#stress/harness/visitors.ts';
-import { watchWhile } from '#stress/harness/watch.ts';
+import { sampleWhile } from '#stress/harness/watch.ts';
 import { createClient } from '#stress/speed/client.ts';
 import { closedLoop, forMs } from '#stress/speed/loops.ts';
 import { startSink, type Sink } from '#stress/speed/sink.ts';
@@ -105,7 +105,7 @@ export const desk = defineCase({ leads: 1_000_000 }, async (trial, { leads }) =>
     `${screenRows.range('requests', engine)} requests, ${screenRows.range('all, s', engine)} s to the end of a list`;
   return (
     `${leads.toLocaleString('en')} leads. ${ENGINES.map(resultsOf).join('. ')}. ` +
-    `${VISITORS} visitors, medians of ${ROUNDS} turns: ${besideRows.say('flows a second', 'during an export', 'ratio')}`
+    `${VISITORS} visitors, medians of ${ROUNDS} turns: ${besideRows.summarize('flows a second', 'during an export', 'ratio')}`
   );
 });
 
@@ -168,7 +168,7 @@ async function run(
 ): Promise<Run> {
   const begun = performance.now();
   const child = spawn(command, args, { env, cwd: PROJECT_FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
-  const { looks, result: end } = await watchWhile(
+  const { samples, result: end } = await sampleWhile(
     () => memoryOf(child.pid ?? 0),
     LOOK_MS,
     async () => {
@@ -177,7 +177,7 @@ async function run(
       return performance.now();
     },
   );
-  return { seconds: (end - begun) / 1000, bytes: Math.max(...looks) };
+  return { seconds: (end - begun) / 1000, bytes: Math.max(...samples) };
 }
 
 function memoryOf(pid: number): number {
@@ -255,7 +255,7 @@ async function measureBesideExport({ trial, rows, engine, site }: Measuring, sin
   const session = (await signInOverHttp(deskUrl, ADA, () => sink.codeFor(ADA)))[COOKIE_HEADERS.session];
   const client = createClient(url, sink);
   const turn = async (): Promise<number> => {
-    const seen = await closedLoop(client, { at: VISITORS, goesOn: forMs(TURN_MS) });
+    const seen = await closedLoop(client, { at: VISITORS, shouldContinue: forMs(TURN_MS) });
     trial.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
     return seen.count / seen.seconds;
   };

@@ -13,7 +13,7 @@ const A_SECOND = [20, 100, 200];
 
 const flowsAt = (at: number, { turnMs }: Pace): Load => ({
   name: `${at} at a time`,
-  run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),
+  run: ({ client }) => closedLoop(client, { at, shouldContinue: forMs(turnMs) }),
 });
 
 const flowsASecond = (perSecond: number, { turnMs }: Pace): Load => ({

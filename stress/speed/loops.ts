@@ -18,24 +18,24 @@ export type Visitors = {
 
 /** Limit for flows after the last start. */
 const PATIENCE_MS = 10_000;
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 /** Refused visitors do not return at once. */
 const AFTER_FAILURE_MS = 100;
 
 export async function closedLoop(
   visitors: Visitors,
-  { at, goesOn }: { at: number; goesOn: () => boolean },
+  { at, shouldContinue }: { at: number; shouldContinue: () => boolean },
 ): Promise<Measured> {
   const tally = createTally();
   let whenLastBegan = performance.now();
   const loops = Array.from({ length: at }, async () => {
-    while (goesOn()) {
+    while (shouldContinue()) {
       whenLastBegan = performance.now();
       if (!(await tally.add(visitors.flow(), 0))) await setTimeout(AFTER_FAILURE_MS);
     }
   });
   // If the server stops responding, all visitors wait and no flow starts.
-  await endOf(loops, visitors, () => performance.now() - whenLastBegan > PATIENCE_MS);
+  await waitForEnd(loops, visitors, () => performance.now() - whenLastBegan > PATIENCE_MS);
   return tally.result();
 }
 
@@ -51,16 +51,16 @@ export async function openLoop(
 ): Promise<Measured> {
   const tally = createTally();
   const start = performance.now();
-  const underWay: Promise<boolean>[] = [];
+  const running: Promise<boolean>[] = [];
   const total = Math.round((perSecond * ms) / 1000);
   for (let begun = 0; begun < total; begun += 1) {
     const dueMs = (begun * 1000) / perSecond;
     const nowMs = performance.now() - start;
     if (nowMs < dueMs) await setTimeout(dueMs - nowMs);
-    underWay.push(tally.add(visitors.flow(), performance.now() - start - dueMs));
+    running.push(tally.add(visitors.flow(), performance.now() - start - dueMs));
   }
   const deadline = performance.now() + PATIENCE_MS;
-  await endOf(underWay, visitors, () => performance.now() > deadline);
+  await waitForEnd(running, visitors, () => performance.now() > deadline);
   return tally.result();
 }
 
@@ -91,15 +91,15 @@ function createTally() {
   };
 }
 
-async function endOf(
-  underWay: readonly Promise<unknown>[],
+async function waitForEnd(
+  running: readonly Promise<unknown>[],
   { abandon }: Visitors,
   isOver: () => boolean,
 ): Promise<void> {
   let ended = false;
-  const all = Promise.all(underWay).then(() => (ended = true));
+  const all = Promise.all(running).then(() => (ended = true));
   while (!ended) {
-    await Promise.race([all, setTimeout(LOOK_EVERY_MS)]);
+    await Promise.race([all, setTimeout(CHECK_EVERY_MS)]);
     if (!ended && isOver()) abandon();
   }
 }

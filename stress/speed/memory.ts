@@ -7,7 +7,7 @@ import { residentBytes } from '#stress/harness/consumption.ts';
 import { KEPT_FOR_EVER } from '#stress/harness/history.ts';
 import { leadsIn } from '#stress/harness/promises-kept.ts';
 import { fifthsOf, median } from '#stress/harness/report.ts';
-import { watchWhile } from '#stress/harness/watch.ts';
+import { sampleWhile } from '#stress/harness/watch.ts';
 import { compared, paceOf } from '#stress/speed/compare.ts';
 import {
   clear,
@@ -23,7 +23,7 @@ import { closedLoop, forMs } from '#stress/speed/loops.ts';
 import { startSink, type Sink } from '#stress/speed/sink.ts';
 
 const VISITORS = 32;
-const LOOK_EVERY_MS = 100;
+const SAMPLE_EVERY_MS = 100;
 const REST_MS = 3_000;
 /** Stops the run if the server hangs; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
@@ -44,32 +44,32 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
     const floor = await enterFloor(surroundings);
     const { starts } = paceOf(short);
     const [startMs = Number.NaN, startMsOfFloor = Number.NaN] = await timeStarts([ours, floor], sink, starts);
-    const seen = await watch(ours, sink, flows);
+    const ourUse = await measureMemory(ours, sink, flows);
     const expect: Trial['expect'] = (holds, sentence) => trial.expect(holds, `${engine}: ${sentence}`);
-    await expectLeads(expect, ours, seen, flows);
+    await expectLeads(expect, ours, ourUse, flows);
     // Not written with ">", because a fifth without samples (NaN) must fail too.
     expect(
-      flows < JUDGED_FROM_FLOWS || seen.growth <= MOST_GROWTH,
-      `memory grows by a factor of ${seen.growth.toFixed(3)} from the middle fifth to the last`,
+      flows < JUDGED_FROM_FLOWS || ourUse.growth <= MOST_GROWTH,
+      `memory grows by a factor of ${ourUse.growth.toFixed(3)} from the middle fifth to the last`,
     );
-    const seenOfFloor = await watch(floor, sink, flows);
+    const floorUse = await measureMemory(floor, sink, flows);
     for (const entrant of [ours, floor]) clear(entrant);
 
     const startTimes = compared(startMs, startMsOfFloor, 0);
-    const atRest = compared(seen.restMib, seenOfFloor.restMib, 0);
-    const atTheEnd = compared(seen.endMib, seenOfFloor.endMib, 0);
+    const atRest = compared(ourUse.restMib, floorUse.restMib, 0);
+    const atTheEnd = compared(ourUse.endMib, floorUse.endMib, 0);
     rows.add({
       'ours/the floor’s': engine,
       'start to the first 200, in ms': startTimes,
       'memory at rest, in MiB': atRest,
       'memory after all flows, in MiB': atTheEnd,
-      'last fifth to the middle one': `${seen.growth.toFixed(3)}, the floor’s ${seenOfFloor.growth.toFixed(3)}`,
+      'last fifth to the middle one': `${ourUse.growth.toFixed(3)}, the floor’s ${floorUse.growth.toFixed(3)}`,
     });
     await trial.figure(
       `start and memory, ${engine}`,
       [
         `start to the first 200 ${startTimes} ms; memory at rest ${atRest} MiB, after ${flows.toLocaleString('en')} ` +
-          `flows ${atTheEnd} MiB; last fifth to the middle one ${seen.growth.toFixed(3)}`,
+          `flows ${atTheEnd} MiB; last fifth to the middle one ${ourUse.growth.toFixed(3)}`,
       ],
       !short,
     );
@@ -77,7 +77,7 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
   return null;
 });
 
-type Seen = {
+type MemoryUse = {
   readonly restMib: number;
   readonly endMib: number;
   /** From the middle fifth of the run to the last. */
@@ -86,21 +86,21 @@ type Seen = {
   readonly verified: readonly string[];
 };
 
-async function watch(entrant: Entrant, sink: Sink, flows: number): Promise<Seen> {
+async function measureMemory(entrant: Entrant, sink: Sink, flows: number): Promise<MemoryUse> {
   const { client, pid, stop } = await start(entrant, sink);
   await setTimeout(REST_MS);
-  const look = () => residentBytes(pid) / MIB;
-  const restMib = look();
+  const sample = () => residentBytes(pid) / MIB;
+  const restMib = sample();
   const inTime = forMs(FLOWS_WITHIN_MS(flows));
   let begun = 0;
-  const { looks, result } = await watchWhile(look, LOOK_EVERY_MS, () =>
-    closedLoop(client, { at: VISITORS, goesOn: () => inTime() && (begun += 1) <= flows }),
+  const { samples, result } = await sampleWhile(sample, SAMPLE_EVERY_MS, () =>
+    closedLoop(client, { at: VISITORS, shouldContinue: () => inTime() && (begun += 1) <= flows }),
   );
   await stop();
-  const [, , middle = Number.NaN, , last = Number.NaN] = fifthsOf(looks);
+  const [, , middle = Number.NaN, , last = Number.NaN] = fifthsOf(samples);
   return {
     restMib,
-    endMib: median(looks.slice(-1000 / LOOK_EVERY_MS)),
+    endMib: median(samples.slice(-1000 / SAMPLE_EVERY_MS)),
     growth: last / middle,
     failure: result.failure,
     verified: client.verified,
@@ -110,7 +110,7 @@ async function watch(entrant: Entrant, sink: Sink, flows: number): Promise<Seen>
 async function expectLeads(
   expect: Trial['expect'],
   entrant: Entrant,
-  { verified, failure }: Seen,
+  { verified, failure }: MemoryUse,
   flows: number,
 ): Promise<void> {
   const { leads, withoutReceipt } = await leadsIn(entrant);
