@@ -24,7 +24,8 @@ const SEED = 20_261_121;
 
 type Page = {
   /** Visitors per hour on previous days. */
-  readonly usually: number;
+  readonly usualPerHour: number;
+  /** Per hour during the simulation. */
   readonly now?: number;
   /** Share of visitors who do not enter their code. */
   readonly forgetful?: number;
@@ -33,15 +34,17 @@ type Page = {
   readonly freeMail?: number;
   /** Share of visitors whose provider hides most of our mail. */
   readonly hiddenAt?: number;
-  readonly addresses?: number;
+  /** Number of IP addresses that all visitors share. */
+  readonly sharedIps?: number;
   readonly sameCompany?: true;
+  /** The visitors come within this many minutes, not an hour. */
   readonly within?: number;
-  readonly noPast?: true;
+  readonly noHistory?: true;
 };
 
-const QUIET: Page = { usually: 20 };
-const BUSY: Page = { usually: 600 };
-const FORGETFUL: Page = { usually: 300, forgetful: 0.75 };
+const QUIET: Page = { usualPerHour: 20 };
+const BUSY: Page = { usualPerHour: 600 };
+const FORGETFUL: Page = { usualPerHour: 300, forgetful: 0.75 };
 const PAGES = { quiet: QUIET, busy: BUSY, forgetful: FORGETFUL } as const;
 
 type Attack = {
@@ -96,24 +99,24 @@ const HONEST_HOURS: Readonly<Record<string, Page & { readonly mayPay?: true }>> 
   'a quiet page': QUIET,
   'a busy page': BUSY,
   'three of four visitors forget, as usual': FORGETFUL,
-  'a page without a past': { usually: 300, noPast: true },
-  'a campaign: 20 times as many as usual': { usually: 60, now: 1_200 },
-  'a campaign whose visitors forget more': { usually: 60, now: 1_200, forgetfulNow: 0.6 },
-  'nine of ten at free-mail providers': { usually: 400, freeMail: 0.9 },
-  'a provider that hides most of our mail': { usually: 600, hiddenAt: 0.3 },
+  'a page without a past': { usualPerHour: 300, noHistory: true },
+  'a campaign: 20 times as many as usual': { usualPerHour: 60, now: 1_200 },
+  'a campaign whose visitors forget more': { usualPerHour: 60, now: 1_200, forgetfulNow: 0.6 },
+  'nine of ten at free-mail providers': { usualPerHour: 400, freeMail: 0.9 },
+  'a provider that hides most of our mail': { usualPerHour: 600, hiddenAt: 0.3 },
   'an all-hands: 90 people of one company, one IP address, in 10 minutes': {
-    usually: 20,
+    usualPerHour: 20,
     now: 90,
     within: 10,
     forgetfulNow: 0.15,
-    addresses: 1,
+    sharedIps: 1,
     sameCompany: true,
     mayPay: true,
   },
   'a phone network: 300 people, six IP addresses': {
-    usually: 300,
+    usualPerHour: 300,
     freeMail: 0.8,
-    addresses: 6,
+    sharedIps: 6,
     mayPay: true,
   },
 };
@@ -122,9 +125,9 @@ const HONEST_HOURS: Readonly<Record<string, Page & { readonly mayPay?: true }>> 
 export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) => {
   const attackRows = trial.rows();
   const otherRows = trial.rows();
-  const playAttack = async (attack: Attack, rows: Rows) => {
+  const simulateAttack = async (attack: Attack, rows: Rows) => {
     const { page, networks, enters, strangersAt, own, within } = attack;
-    const outcome = await play(PAGES[page], attack);
+    const outcome = await simulate(PAGES[page], attack);
     const ownAt = own?.at ?? (own?.domains ? `${own.domains} domains` : 'one domain');
     const what = {
       page,
@@ -134,7 +137,7 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
     };
     rows.add({
       ...what,
-      'opened after': opened(outcome),
+      'opened after': describeOpening(outcome),
       'strangers mailed': outcome.strangersMailed,
       'requests that only needed a proof of work': outcome.attackerPaysAlone,
       'visitors who had to pay before': outcome.visitorsPay,
@@ -143,7 +146,7 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
   };
   for (const attack of PROMISED.slice(0, hours)) {
     const { page, networks } = attack;
-    const { name, openedAfter, strangersMailed, visitorsPay } = await playAttack(attack, attackRows);
+    const { name, openedAfter, strangersMailed, visitorsPay } = await simulateAttack(attack, attackRows);
     const isFew = networks <= FEW_NETWORKS;
     trial.expect(!isFew || openedAfter === null, `${name}: a few networks opened it for all visitors.`);
     trial.expect(
@@ -152,18 +155,18 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
     );
     trial.expect(visitorsPay === 0, `${name}: visitors needed a proof of work before it opened.`);
   }
-  for (const attack of OTHERS.slice(0, hours)) await playAttack(attack, otherRows);
+  for (const attack of OTHERS.slice(0, hours)) await simulateAttack(attack, otherRows);
 
   let falseAlarms = 0;
   const honestRows = trial.rows();
   for (const [name, { mayPay, ...page }] of Object.entries(HONEST_HOURS).slice(0, hours)) {
-    const outcome = await play(page, null);
+    const outcome = await simulate(page, null);
     const { visitors, visitorsPay, openedAfter } = outcome;
     if (openedAfter !== null) falseAlarms += 1;
     honestRows.add({
       'an honest hour': name,
       visitors,
-      opened: opened(outcome),
+      opened: describeOpening(outcome),
       'visitors who had to pay': visitorsPay,
     });
     trial.expect(openedAfter === null, `${name}: a false alarm.`);
@@ -183,7 +186,8 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
   );
 });
 
-const opened = ({ openedAfter }: Outcome): string => (openedAfter === null ? 'no' : `${openedAfter} min`);
+const describeOpening = ({ openedAfter }: Outcome): string =>
+  openedAfter === null ? 'no' : `${openedAfter} min`;
 
 type Outcome = {
   readonly openedAfter: number | null;
@@ -194,13 +198,13 @@ type Outcome = {
   readonly visitorsPay: number;
 };
 
-const play = (page: Page, attack: Attack | null): Promise<Outcome> =>
+const simulate = (page: Page, attack: Attack | null): Promise<Outcome> =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const random = createRandom(SEED);
     const newPerson = createPeople(page, random);
-    await writePast(server, page, newPerson);
+    await writeHistory(server, page, newPerson);
     const attacker = attack && createAttacker(server, attack, random);
-    const perMinute = (page.now ?? page.usually) / (page.within ?? MINUTES);
+    const perMinute = (page.now ?? page.usualPerHour) / (page.within ?? MINUTES);
     const waiting: { browser: Visitor; email: string; minute: number }[] = [];
     let visitors = 0;
     let visitorsPay = 0;
@@ -209,8 +213,8 @@ const play = (page: Page, attack: Attack | null): Promise<Outcome> =>
     for (let minute = 0; minute < MINUTES + 15 && openedAfter === null; minute += 1) {
       if (minute < (page.within ?? MINUTES)) due += perMinute;
       for (; visitors < Math.floor(due); visitors += 1) {
-        const { email, address, enters } = newPerson(false);
-        const browser = createVisitor(server, address);
+        const { email, ip, enters } = newPerson(false);
+        const browser = createVisitor(server, ip);
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (statusCode === 428 && server.breakerReasons.length === 0) visitorsPay += 1;
         const patience = random();
@@ -239,33 +243,33 @@ const play = (page: Page, attack: Attack | null): Promise<Outcome> =>
 const FREE_MAIL = ['gmail.com', 'gmail.com', 'gmail.com', 'yahoo.com', 'icloud.com'] as const;
 const HIDING_SHARE = 0.8;
 
-type Person = { readonly email: string; readonly address: string; readonly enters: boolean };
+type Person = { readonly email: string; readonly ip: string; readonly enters: boolean };
 
 function createPeople(page: Page, random: () => number) {
   const { forgetful = 0.4, freeMail: freeMailShare = 0.5 } = page;
   let people = 0;
-  return (usual: boolean): Person => {
+  return (isPast: boolean): Person => {
     people += 1;
     const hidden = random() < (page.hiddenAt ?? 0);
     const freeMail = FREE_MAIL[Math.floor(random() * FREE_MAIL.length)] ?? FREE_MAIL[0];
     const company = random() < 0.3 ? `company-${Math.floor(random() * 40)}.com` : `company-${people}.co.uk`;
     let domain: string = random() < freeMailShare ? freeMail : company;
     if (hidden) domain = 'outlook.com';
-    if (page.sameCompany && !usual) domain = 'all-hands.com';
-    const forgets = hidden ? HIDING_SHARE : usual ? forgetful : (page.forgetfulNow ?? forgetful);
-    const shared = !usual && page.addresses !== undefined;
+    if (page.sameCompany && !isPast) domain = 'all-hands.com';
+    const forgets = hidden ? HIDING_SHARE : isPast ? forgetful : (page.forgetfulNow ?? forgetful);
+    const shared = !isPast && page.sharedIps !== undefined;
     return {
       email: `visitor-${people}@${domain}`,
-      address: shared ? ipAddress(people % page.addresses, 12) : ipAddress(people, 11),
+      ip: shared ? ipAddress(people % page.sharedIps, 12) : ipAddress(people, 11),
       enters: random() >= forgets,
     };
   };
 }
 
-async function writePast(
+async function writeHistory(
   { database: { db }, now }: ServerUnderTest,
   page: Page,
-  newPerson: (usual: boolean) => Person,
+  newPerson: (isPast: boolean) => Person,
 ): Promise<void> {
   const write = async (count: number, from: number, to: number) => {
     const codes = Array.from({ length: count }, (_, index) => {
@@ -275,7 +279,7 @@ async function writePast(
         id: uuid({ msecs: at }),
         submission_id: null,
         email: person.email,
-        client_address: person.address,
+        client_address: person.ip,
         secret_id: 'past',
         created_at: at,
         expires_at: at,
@@ -290,27 +294,27 @@ async function writePast(
   };
   const recent = now() - 2 * HOUR_MS;
   // Eight hours a day; the breaker reads at most its newest 2,000 rows.
-  const aDay = Math.min(2_000, page.usually * 8);
-  if (!page.noPast)
+  const aDay = Math.min(2_000, page.usualPerHour * 8);
+  if (!page.noHistory)
     for (let day = PAST_DAYS; day >= 1; day -= 1)
       await write(aDay, recent - day * 24 * HOUR_MS, recent - day * 24 * HOUR_MS + 8 * HOUR_MS);
-  await write(page.usually * 2, recent, now());
+  await write(page.usualPerHour * 2, recent, now());
 }
 
 function createAttacker(server: ServerUnderTest, attack: Attack, random: () => number) {
   const total = GOAL / (1 - attack.enters);
   const perMinute = total / (attack.within ?? MINUTES);
-  const spent = new Map<number, number>();
+  const mailsPerNetwork = new Map<number, number>();
   const waiting: { browser: Visitor; email: string }[] = [];
   const tally = { mailed: 0, refused: 0 };
   let asked = 0;
   let due = 0;
 
-  const addressOfStranger = (n: number): string => {
+  const strangerEmail = (n: number): string => {
     if (attack.strangersAt === 'many domains') return `stranger@victim-${n}.com`;
     return `stranger-${n}@${attack.strangersAt === 'one domain' ? 'victim.com' : 'gmail.com'}`;
   };
-  const addressOfHisOwn = (n: number): string => {
+  const attackerEmail = (n: number): string => {
     if (attack.own?.at) return `mailbox${n}@${attack.own.at}`;
     return `${n}@attacker-${n % (attack.own?.domains ?? 1)}.com`;
   };
@@ -325,15 +329,15 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
       due = Math.min(total, due + perMinute);
       for (; asked < due; asked += 1) {
         const network = asked % attack.networks;
-        if ((spent.get(network) ?? 0) >= 100) continue;
+        if ((mailsPerNetwork.get(network) ?? 0) >= 100) continue;
         const own = random() < attack.enters;
-        const email = own ? addressOfHisOwn(asked) : addressOfStranger(asked);
+        const email = own ? attackerEmail(asked) : strangerEmail(asked);
         const browser = createVisitor(server, ipAddress(network, 66));
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (server.breakerReasons.length > 0) return;
         if (statusCode === 428) tally.refused += 1;
         if (statusCode !== 202) continue;
-        spent.set(network, (spent.get(network) ?? 0) + 1);
+        mailsPerNetwork.set(network, (mailsPerNetwork.get(network) ?? 0) + 1);
         if (own) waiting.push({ browser, email });
         else tally.mailed += 1;
       }

@@ -15,9 +15,9 @@ const PIPELINED = 24;
 const SLOW_CONNECTIONS = 40;
 const SAMPLE_EVERY_MS = 1_000;
 const LOOP_BLOCK_LIMIT_MS = 200;
-/** Heaps and caches grow in the first half; later, memory may vary by this factor. */
+/** Heaps and caches grow in the first half of the run; after that, memory may grow by this factor. */
 const MEMORY_LIMIT = 1.05;
-const ANSWER_WITHIN_MS = 20_000;
+const RESPONSE_WITHIN_MS = 20_000;
 
 const OPTIONS = { answers: 1_000_000, seed: Date.now() % 1_000_000 };
 export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answers, seed }) => {
@@ -38,23 +38,23 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
   const tally = createTally();
   const { samples, result: seconds } = await sampleWhile(sample, SAMPLE_EVERY_MS, async () => {
     const start = performance.now();
-    const over = new AbortController();
-    const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, over.signal));
-    let announced = 0;
+    const stopped = new AbortController();
+    const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, stopped.signal));
+    let reported = 0;
     const bursts = Array.from({ length: CONNECTIONS }, async () => {
-      while (tally.answered < answers && child.exitCode === null) {
+      while (tally.responses < answers && child.exitCode === null) {
         const requests =
           fuzzer.random() < 0.4
             ? [fuzzer.brokenRequest()]
             : Array.from({ length: PIPELINED }, fuzzer.wholeRequest);
         await exchange(port, requests, tally);
-        if (tally.answered - announced < 100_000) continue;
-        announced = tally.answered;
-        process.stdout.write(`${announced} answers\n`);
+        if (tally.responses - reported < 100_000) continue;
+        reported = tally.responses;
+        process.stdout.write(`${reported} answers\n`);
       }
     });
     await Promise.all(bursts);
-    over.abort();
+    stopped.abort();
     await Promise.all(slow);
     return (performance.now() - start) / 1000;
   });
@@ -71,12 +71,12 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
   expect(!(late > middle * MEMORY_LIMIT), `memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
   expect(worstLoop <= LOOP_BLOCK_LIMIT_MS, `the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
 
-  const [sent, answered] = [tally.sent, tally.answered].map((count) => count.toLocaleString('en'));
+  const [sent, responses] = [tally.sent, tally.responses].map((count) => count.toLocaleString('en'));
   const megabytes = [early, middle, late].map((mb) => mb.toFixed(0)).join(', ');
   process.stdout.write(`answers by status: ${describeCounts(new Map([...tally.statuses].toSorted()))}\n`);
   return (
-    `${sent} broken requests in ${seconds.toFixed(0)} s, ${answered} answered, ${tally.failed} with 5xx, ` +
-    `${tally.unanswered} connections ended without an answer; ` +
+    `${sent} broken requests in ${seconds.toFixed(0)} s, ${responses} answered, ${tally.failed} with 5xx, ` +
+    `${tally.withoutResponse} connections ended without an answer; ` +
     `memory ${megabytes} MB in the first, middle and last fifth; ` +
     `event loop blocked for ${worstLoop.toFixed(0)} ms at most; seed ${seed}`
   );
@@ -87,13 +87,13 @@ type Tally = ReturnType<typeof createTally>;
 function createTally() {
   const tally = {
     sent: 0,
-    answered: 0,
-    unanswered: 0,
+    responses: 0,
+    withoutResponse: 0,
     statuses: new Map<string, number>(),
     failed: 0,
     serverErrors: [] as string[],
     add: (status: string, request: string): void => {
-      tally.answered += 1;
+      tally.responses += 1;
       tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
       if (!status.startsWith('5')) return;
       tally.failed += 1;
@@ -107,31 +107,31 @@ const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
 
 function exchange(port: number, requests: readonly Buffer[], tally: Tally): Promise<void> {
   return new Promise((resolve) => {
-    let answers = 0;
-    let rest = '';
+    let responses = 0;
+    let unread = '';
     const socket = connect(port, '127.0.0.1');
     const end = () => {
       clearTimeout(patience);
-      if (answers === 0) tally.unanswered += 1;
+      if (responses === 0) tally.withoutResponse += 1;
       socket.destroy();
       resolve();
     };
-    const patience = globalThis.setTimeout(end, ANSWER_WITHIN_MS);
+    const patience = globalThis.setTimeout(end, RESPONSE_WITHIN_MS);
     socket.on('error', () => {});
     socket.on('close', end);
     socket.on('data', (chunk) => {
-      const seen = rest + chunk.toString('latin1');
+      const received = unread + chunk.toString('latin1');
       let matched = 0;
-      for (const match of seen.matchAll(STATUS_LINE)) {
+      for (const match of received.matchAll(STATUS_LINE)) {
         const [line, status = ''] = match;
         matched = match.index + line.length;
         // "100 Continue" is not a final response.
         if (status === '100') continue;
-        tally.add(status, requests[answers]?.toString('latin1') ?? '');
-        answers += 1;
+        tally.add(status, requests[responses]?.toString('latin1') ?? '');
+        responses += 1;
       }
-      rest = seen.slice(Math.max(matched, seen.length - 20));
-      if (answers >= requests.length) end();
+      unread = received.slice(Math.max(matched, received.length - 20));
+      if (responses >= requests.length) end();
     });
     tally.sent += requests.length;
     socket.write(Buffer.concat(requests));

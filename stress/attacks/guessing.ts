@@ -17,7 +17,7 @@ import { defineCase } from '#stress/harness/cases.ts';
 import { ipAddress } from '#stress/harness/visitors.ts';
 
 const VICTIM = 'victim@example.com';
-const ADDRESSES = 10_000;
+const IP_ADDRESSES = 10_000;
 const HOUR_MINUTES = 60;
 const DAY_MINUTES = 24 * HOUR_MINUTES;
 const POSSIBILITIES = 10 ** CODE_LENGTH;
@@ -60,7 +60,7 @@ function createAttacker(server: ServerUnderTest) {
   const { db } = server.database;
   /** Live codes that guesses were compared with, by minute. */
   const chances: number[] = [];
-  let address = 0;
+  let ipIndex = 0;
 
   /** Mirrors verify-code.ts: the codes that this browser's guess would be compared with, and whose attempts it would use. */
   const atStake = async (browser: Visitor): Promise<{ codes: number; own: boolean }> => {
@@ -89,8 +89,8 @@ function createAttacker(server: ServerUnderTest) {
   return {
     chances,
     newBrowser: (): Visitor => {
-      address = (address + 1) % ADDRESSES;
-      return createVisitor(server, ipAddress(address));
+      ipIndex = (ipIndex + 1) % IP_ADDRESSES;
+      return createVisitor(server, ipAddress(ipIndex));
     },
     ask: async (browser: Visitor): Promise<boolean> => {
       const response = await browser.post(API.leads, filledForm({ email: VICTIM }));
@@ -170,7 +170,7 @@ const exhaustAndAskAgain: Strategy = (attacker) => {
   };
 };
 
-const lostAnswers: Strategy = (attacker) => async () => {
+const lostResponses: Strategy = (attacker) => async () => {
   const browser = attacker.newBrowser();
   if (!(await attacker.ask(browser))) return;
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
@@ -183,7 +183,7 @@ const lostAnswers: Strategy = (attacker) => async () => {
 const LIFE_MINUTES = 9;
 
 /** Codes on both sides of midnight: five mailed before it, five at noon, as many as possible at the end of the day. */
-const acrossTheEdge: Strategy = (attacker) => {
+const acrossMidnight: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;
   const mailings = new Set([
@@ -214,6 +214,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'no challenge': withoutChallenge,
   'all of it, the shared budget first': everything,
   'tries used up, asked again': exhaustAndAskAgain,
-  'answers lost, asked again': lostAnswers,
-  "codes across a day's edge": acrossTheEdge,
+  'answers lost, asked again': lostResponses,
+  "codes across a day's edge": acrossMidnight,
 };

@@ -24,16 +24,16 @@ const REFUSED = 0.05;
 const UNANSWERED = 0.05;
 /** Longer than a lease and the retries after a few refusals. */
 const PATIENCE_MS = 300_000;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
   const rows = trial.rows();
   const eventRows = trial.rows();
   for (const engine of ENGINES) {
-    await using keeper = await startKeeper();
+    await using receiver = await startEventReceiver();
     await using site = await trial.prepareSite(engine, {
-      env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: keeper.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
-      inbox: { onMessage: someDelay },
+      env: { ...WITHOUT_LIMITS, WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
+      inbox: { onMessage: randomDelay },
     });
     let server = await site.start({ PORT: String(await freePort()) });
     const { url, port } = server;
@@ -51,7 +51,7 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
     const { db } = database;
     const end = Date.now() + PATIENCE_MS;
     const queued = db.selectFrom('webhook_events').select('id').where('state', '=', 'queued');
-    while ((await queued.execute()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
+    while ((await queued.execute()).length > 0 && Date.now() < end) await setTimeout(CHECK_EVERY_MS);
     await server.stop();
 
     const account = await trial.expectKept(engine, site, ledger);
@@ -66,7 +66,7 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
       'leads whose answer was cut off': account.unacknowledgedLeads,
       'leads lost': account.lostLeads + account.falseSuccesses + account.withoutReceipt,
     });
-    await expectEvents(trial, eventRows, engine, keeper, db);
+    await expectEvents(trial, eventRows, engine, receiver, db);
   }
   return (
     `${kills} kills each. ${rows.summarize('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
@@ -74,34 +74,34 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
   );
 });
 
-const someDelay = (): Promise<null> => setTimeout(Math.random() * 2 * DELAY_MS, null);
+const randomDelay = (): Promise<null> => setTimeout(Math.random() * 2 * DELAY_MS, null);
 
-type Keeper = {
+type EventReceiver = {
   readonly url: string;
-  readonly kept: ReadonlyMap<string, Received>;
+  readonly events: ReadonlyMap<string, Received>;
   readonly counts: { readonly taken: number; readonly forged: number };
 } & AsyncDisposable;
 
-async function startKeeper(): Promise<Keeper> {
+async function startEventReceiver(): Promise<EventReceiver> {
   const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
-  const kept = new Map<string, Received>();
+  const events = new Map<string, Received>();
   const counts = { taken: 0, forged: 0 };
   const receiver = await startReceiver((received, response) => {
-    void someDelay().then(() => {
-      const fate = Math.random();
-      if (fate < REFUSED) return response.writeHead(500).end();
+    void randomDelay().then(() => {
+      const chance = Math.random();
+      if (chance < REFUSED) return response.writeHead(500).end();
       try {
         signature.verify(received.text, received.headers as Record<string, string>);
       } catch {
         counts.forged += 1;
       }
       counts.taken += 1;
-      if (!kept.has(received.id)) kept.set(received.id, received);
-      if (fate < REFUSED + UNANSWERED) return response.destroy();
+      if (!events.has(received.id)) events.set(received.id, received);
+      if (chance < REFUSED + UNANSWERED) return response.destroy();
       return response.writeHead(204).end();
     });
   });
-  return { ...receiver, kept, counts };
+  return { ...receiver, events, counts };
 }
 
 async function readArticle(url: string, cookie: string): Promise<void> {
@@ -113,7 +113,7 @@ async function readArticle(url: string, cookie: string): Promise<void> {
     } catch {
       // The server was killed and is restarting.
     }
-    await setTimeout(LOOK_EVERY_MS);
+    await setTimeout(CHECK_EVERY_MS);
   }
 }
 
@@ -121,7 +121,7 @@ async function expectEvents(
   trial: Trial,
   rows: Rows,
   engine: Engine,
-  { kept, counts }: Keeper,
+  { events, counts }: EventReceiver,
   db: Db,
 ): Promise<void> {
   const committed = await db
@@ -129,34 +129,34 @@ async function expectEvents(
     .select(['id', 'type', 'lead_id', 'state', 'attempts', 'reply'])
     .execute();
   const leads = await db.selectFrom('leads').select(['id', 'first_read_at']).execute();
-  const places = new Map(
-    [...kept.values()].map(({ event }, place) => [`${event.type} ${event.data.lead.id}`, place]),
+  const positions = new Map(
+    [...events.values()].map(({ event }, position) => [`${event.type} ${event.data.lead.id}`, position]),
   );
   const promised = leads.flatMap(({ id, first_read_at: readAt }) => [
     `lead.verified ${id}`,
     ...(readAt === null ? [] : [`lead.read ${id}`]),
   ]);
-  // A kill counts as an attempt, and after several, the next is half an hour away. Such an event is late, not lost.
-  const late = committed.filter(({ id, state }) => state === 'queued' && !kept.has(id));
+  // A kill counts as an attempt, and after several attempts the next is half an hour away. Such an event is late, not lost.
+  const late = committed.filter(({ id, state }) => state === 'queued' && !events.has(id));
   for (const { type, attempts, reply } of late)
     process.stdout.write(`${engine}: ${type} waits after ${attempts} attempts (${reply ?? 'no response'})\n`);
   const lateOnes = new Set(late.map((event) => `${event.type} ${event.lead_id}`));
   const eventsLost =
-    committed.filter((event) => !kept.has(event.id) && !late.includes(event)).length +
-    promised.filter((one) => !places.has(one) && !lateOnes.has(one)).length;
+    committed.filter((event) => !events.has(event.id) && !late.includes(event)).length +
+    promised.filter((one) => !positions.has(one) && !lateOnes.has(one)).length;
   const unread = leads.filter(({ first_read_at: readAt }) => readAt === null).length;
   const outOfOrder = leads.filter(
-    ({ id }) => (places.get(`lead.read ${id}`) ?? Infinity) < (places.get(`lead.verified ${id}`) ?? -1),
+    ({ id }) => (positions.get(`lead.read ${id}`) ?? Infinity) < (positions.get(`lead.verified ${id}`) ?? -1),
   ).length;
   const { taken, forged } = counts;
-  const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
+  const invented = [...events.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
   for (const [what, count] of Object.entries({ eventsLost, outOfOrder, forged, invented }))
     trial.expect(count === 0, `${engine}: ${what}: ${count}`);
   trial.expect(unread === 0, `${engine}: ${unread} leads read the article, but the database has no record`);
   rows.add({
     engine,
     'events committed': committed.length,
-    'taken again, told apart by their key': taken - kept.size,
+    'taken again, told apart by their key': taken - events.size,
     'out of order': outOfOrder,
     'still waiting after 5 min': late.length,
     'events lost': eventsLost,

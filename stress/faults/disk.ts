@@ -19,7 +19,7 @@ const DURING = 60;
 const AFTER = 30;
 const SMALL_DISK = '8m';
 const ASK_EVERY_MS = 1_000;
-const WELL_WITHIN_MS = 120_000;
+const HEALTHY_WITHIN_MS = 120_000;
 
 type Fault = {
   readonly name: string;
@@ -35,7 +35,7 @@ export const disk = defineCase({}, async (trial) => {
   else
     await withSmallDisk({ size: SMALL_DISK }, async (folder) => {
       let filler = '';
-      await suffer(trial, rows, folder, {
+      await runWithFault(trial, rows, folder, {
         name: 'SQLite, disk full',
         engine: 'sqlite',
         begin: () => (filler = fillDisk(folder)),
@@ -48,7 +48,7 @@ export const disk = defineCase({}, async (trial) => {
       const files = readdirSync(data).filter((name) => /\.db(-wal)?$/.test(name));
       execFileSync('chattr', [flag, ...files.map((name) => path.join(data, name))]);
     };
-    return suffer(trial, rows, folder, {
+    return runWithFault(trial, rows, folder, {
       name: 'SQLite, files read-only',
       engine: 'sqlite',
       begin: () => change('+i'),
@@ -63,7 +63,7 @@ export const disk = defineCase({}, async (trial) => {
       await setTimeout(500);
     });
   await inFolder((folder) =>
-    suffer(trial, rows, folder, {
+    runWithFault(trial, rows, folder, {
       name: 'PostgreSQL, read-only',
       engine: 'postgres',
       begin: () => setReadOnly('on'),
@@ -76,7 +76,7 @@ export const disk = defineCase({}, async (trial) => {
   );
 });
 
-async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, begin, end }: Fault) {
+async function runWithFault(trial: Trial, rows: Rows, folder: string, { name, engine, begin, end }: Fault) {
   await using site = await trial.prepareSite(engine, {
     folder,
     env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal' },
@@ -91,11 +91,11 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
     );
   await walkMany(BEFORE);
 
-  const onTheEdge = walkMany(BEFORE);
+  const inFlight = walkMany(BEFORE);
   await setTimeout(30);
   await begin();
   const statusCounts = { 202: 0, 503: 0 };
-  const diagnoses = new Set<string>();
+  const healthReports = new Set<string>();
   for (let count = 0; count < DURING; count += 1) {
     const email = newEmail();
     const { status, body, headers } = await post(`${url}${API.leads}`, filledForm({ email }));
@@ -107,17 +107,17 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
       const health = await fetch(`${url}${API.health}`);
       trial.expect(health.status === 503, `${name}: a form got 503, but health ${health.status}`);
       trial.expect(headers.has('retry-after'), `${name}: no Retry-After`);
-      diagnoses.add(await health.text());
+      healthReports.add(await health.text());
     } else trial.expect(false, `${name}: ${status} ${body}`);
   }
   const page = await fetch(url);
   trial.expect(page.status === 200, `${name}: the page returned ${page.status}`);
   await end();
-  const wellAgain = untilWell(url);
-  await onTheEdge;
+  const recovery = waitUntilHealthy(url);
+  await inFlight;
   await walkMany(AFTER);
-  const wellAfterMs = await wellAgain;
-  trial.expect(wellAfterMs < Infinity, `${name}: health did not recover`);
+  const recoveryMs = await recovery;
+  trial.expect(recoveryMs < Infinity, `${name}: health did not recover`);
   for (const email of ledger.acknowledged)
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
   const account = await trial.expectKept(name, site, ledger);
@@ -125,18 +125,18 @@ async function suffer(trial: Trial, rows: Rows, folder: string, { name, engine, 
     fault: name,
     'answered 202 meanwhile': statusCounts[202],
     'answered 503 meanwhile': statusCounts[503],
-    'with the sentence': [...diagnoses].join(' / '),
-    'health 200 after': `${Math.round(wellAfterMs / 1000)} s`,
+    'with the sentence': [...healthReports].join(' / '),
+    'health 200 after': `${Math.round(recoveryMs / 1000)} s`,
     'acknowledged in all': ledger.acknowledged.size,
     lost: account.lost,
     'leads answered 200': ledger.verified.size,
   });
 }
 
-async function untilWell(url: string): Promise<number> {
-  const begun = performance.now();
-  while (performance.now() - begun < WELL_WITHIN_MS) {
-    if ((await fetch(`${url}${API.health}`)).status === 200) return performance.now() - begun;
+async function waitUntilHealthy(url: string): Promise<number> {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < HEALTHY_WITHIN_MS) {
+    if ((await fetch(`${url}${API.health}`)).status === 200) return performance.now() - startedAt;
     await setTimeout(ASK_EVERY_MS);
   }
   return Infinity;

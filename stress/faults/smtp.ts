@@ -25,7 +25,7 @@ const FAULTS: Readonly<Record<string, NonNullable<InboxBehaviour['onMessage']> |
 export const smtp = defineCase({ seconds: 120 }, async (trial, { seconds }) => {
   const rows = trial.rows();
   const faults = Object.keys(FAULTS);
-  const all = faults.flatMap((fault) => ENGINES.map((engine) => suffer(trial, fault, engine, seconds)));
+  const all = faults.flatMap((fault) => ENGINES.map((engine) => runWithFault(trial, fault, engine, seconds)));
   for (const row of await Promise.all(all)) rows.add(row);
   return (
     `${faults.length} faults of ${seconds} s on each engine: ${rows.range('forms answered 202 meanwhile')} of ${VISITORS} forms answered 202, the slowest after ${rows.range('slowest answer')}; ` +
@@ -34,7 +34,7 @@ export const smtp = defineCase({ seconds: 120 }, async (trial, { seconds }) => {
   );
 });
 
-async function suffer(trial: Trial, fault: string, engine: Engine, seconds: number) {
+async function runWithFault(trial: Trial, fault: string, engine: Engine, seconds: number) {
   const what = `${fault}, ${engine}`;
   const during = FAULTS[fault] ?? null;
   let faulty = true;
@@ -82,10 +82,10 @@ async function suffer(trial: Trial, fault: string, engine: Engine, seconds: numb
 
   faulty = false;
   await using inbox = during === null ? await startInbox(behaviour, site.inbox.port) : site.inbox;
-  const wellAgain = performance.now();
+  const recoveryStart = performance.now();
   recovery.resolve(inbox);
   await Promise.all(visits);
-  const recovered = (performance.now() - wellAgain) / 1000;
+  const recovered = (performance.now() - recoveryStart) / 1000;
   trial.expect(recovered <= RECOVERED_WITHIN_SECONDS, `${what}: the last code arrived after ${recovered} s`);
   await walk({ url, inbox, ledger });
 

@@ -169,9 +169,9 @@ async function visit(
 
 const pause = () => setTimeout(Math.random() * LONGEST_PAUSE_MS);
 
-async function load(ledger: Ledger, address: string): Promise<string> {
-  const answer = await attempt(ledger, () => send(address), 'file');
-  return answer?.body ?? '';
+async function load(ledger: Ledger, url: string): Promise<string> {
+  const response = await attempt(ledger, () => send(url), 'file');
+  return response?.body ?? '';
 }
 
 const assetsOf = (page: string): string[] => [...new Set(page.match(/\/assets\/[\w-]+\.js/g))];

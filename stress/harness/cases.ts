@@ -1,4 +1,4 @@
-// What the four programs share: arguments, servers, judging promises, and rows for docs/figures.md.
+// Shared by the four programs: arguments, servers, checks of the promises, and rows for docs/figures.md.
 import { parseArgs } from 'node:util';
 
 import type { Engine } from '#testing/databases.ts';
@@ -11,7 +11,7 @@ import type { Ledger } from '#stress/harness/visitors.ts';
 type Options = Readonly<Record<string, string | number | boolean>>;
 
 export type Case = {
-  /** Usual values. On the command line: --kills 5, --short. */
+  /** Default values. On the command line: --kills 5, --short. */
   readonly options: Options;
   /** @returns the row for docs/figures.md; null without a complete result */
   readonly run: (trial: Trial, options: Options) => Promise<string | null>;

@@ -24,7 +24,10 @@ export type Rows = {
   /** As Markdown. */
   readonly table: () => string;
   readonly summarize: (...columns: readonly string[]) => string;
-  /** Lowest and highest number in a column, with its unit. @param where texts that the row must contain */
+  /**
+   * Returns the lowest and the highest number in a column, with its unit.
+   * @param where texts that the row must contain
+   */
   readonly range: (column: string, ...where: readonly string[]) => string;
 };
 

@@ -202,7 +202,7 @@ export async function walkWhile(
   return ledger;
 }
 
-/** One machine simulates all visitors, so no limit may apply. Use only to measure faults. */
+/** Turns all limits off, because one machine simulates all visitors. Not for measuring speed. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
   VERIFY_PER_IP_PER_HOUR: '0',

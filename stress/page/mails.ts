@@ -50,8 +50,8 @@ type Hit = { readonly points: number; readonly rule: string };
 type Score = { readonly points: number; readonly hits: readonly Hit[] };
 
 /**
- * The recipient's server adds this header. The filter's rules about a mail's route need it, and recognise that the addresses of RFC 5737
- * are not real.
+ * The recipient's server adds this header, which the filter's rules about a mail's route need. It cannot contain an IP address of RFC 5737,
+ * because the filter knows that those are not real.
  */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])
 	by mx.recipient.example (Postfix) with ESMTPS id 4Xq1Y23z4Yz9vHf; `.replaceAll('\n', '\r\n');
@@ -60,10 +60,10 @@ const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [9
 function scoreOf(raw: string): Score {
   const date = /^Date: (.*)\r$/m.exec(raw)?.[1] ?? '';
   const input = `${RECEIVED}${date}\r\n${raw}`;
-  const said = execFileSync('spamassassin', ['-L', '-t', '-x'], { input, encoding: 'utf8' });
-  const details = said.slice(said.lastIndexOf('Content analysis details:'));
+  const output = execFileSync('spamassassin', ['-L', '-t', '-x'], { input, encoding: 'utf8' });
+  const details = output.slice(output.lastIndexOf('Content analysis details:'));
   const points = /\((-?[\d.]+) points/.exec(details)?.[1];
-  if (points === undefined) throw new Error(`SpamAssassin printed no score:\n${said}`);
+  if (points === undefined) throw new Error(`SpamAssassin printed no score:\n${output}`);
   const hits = [...details.matchAll(/^\s*(-?\d+\.\d+)\s+([A-Z][A-Z\d_]+)/gm)].map(([, score, rule]) => ({
     points: Number(score),
     rule: rule ?? '',

@@ -36,10 +36,10 @@ export const waits = defineCase({ runs: 5 }, async (_, { runs }) => {
     env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
   });
   const measure = async (what: string, once: () => Promise<Wait>) => {
-    const seen: Wait[] = [];
-    for (let run = 0; run < runs; run += 1) seen.push(await once());
-    process.stdout.write(`${what}: ${seen.map(({ ms }) => ms.toFixed(0)).join(', ')} ms\n`);
-    const of = (name: keyof Wait) => `${median(seen.map((wait) => wait[name])).toFixed(0)} ms`;
+    const waitsSeen: Wait[] = [];
+    for (let run = 0; run < runs; run += 1) waitsSeen.push(await once());
+    process.stdout.write(`${what}: ${waitsSeen.map(({ ms }) => ms.toFixed(0)).join(', ')} ms\n`);
+    const of = (name: keyof Wait) => `${median(waitsSeen.map((wait) => wait[name])).toFixed(0)} ms`;
     return { ms: of('ms'), worst: `(worst interaction ${of('worstInteraction')})` };
   };
   const cached = await measure('tap when idle', () =>
@@ -129,28 +129,28 @@ async function observed(page: Page): Promise<Wait> {
 
 /** Runs in the page. */
 function observe({ event, selector }: Watched): void {
-  let begun = 0;
+  let startedAt = 0;
   let worst = 0;
-  addEventListener(event, ({ timeStamp }) => (begun = timeStamp), true);
+  addEventListener(event, ({ timeStamp }) => (startedAt = timeStamp), true);
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) worst = Math.max(worst, entry.duration);
     document.documentElement.dataset['worst'] = String(worst);
   }).observe({ type: 'event', durationThreshold: 16, buffered: true } as PerformanceObserverInit);
-  const fades = () =>
+  const isFading = () =>
     document.getAnimations().some(({ effect }) => {
       const element = effect instanceof KeyframeEffect ? effect.pseudoElement : null;
       return element?.startsWith('::view-transition') === true;
     });
-  const look = () => {
-    if (document.querySelector(selector) === null || fades()) {
-      requestAnimationFrame(look);
+  const checkFrame = () => {
+    if (document.querySelector(selector) === null || isFading()) {
+      requestAnimationFrame(checkFrame);
       return;
     }
     requestAnimationFrame(() => {
       setTimeout(() => {
-        document.documentElement.dataset['paintedAfter'] = String(performance.now() - begun);
+        document.documentElement.dataset['paintedAfter'] = String(performance.now() - startedAt);
       });
     });
   };
-  requestAnimationFrame(look);
+  requestAnimationFrame(checkFrame);
 }

@@ -7,7 +7,7 @@ import type { Visitors } from '#stress/speed/loops.ts';
 import type { Sink } from '#stress/speed/sink.ts';
 import { newEmail, newIpAddress } from '#stress/harness/visitors.ts';
 
-type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
+type ClientResponse = { readonly status: number; readonly cookie: string; readonly body: string };
 
 export type Client = Visitors & {
   readonly verified: readonly string[];
@@ -21,7 +21,11 @@ export function createClient(url: string, sink: Sink): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
   const verified: string[] = [];
 
-  const post = (path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer> =>
+  const post = (
+    path: string,
+    body: object,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ClientResponse> =>
     new Promise((resolve, reject) => {
       const json = JSON.stringify(body);
       const length = String(Buffer.byteLength(json));
@@ -51,7 +55,7 @@ export function createClient(url: string, sink: Sink): Client {
       sent.on('error', reject);
       sent.end(json);
     });
-  const expectStatus = ({ status, body }: Answer, expected: number, what: string): void => {
+  const expectStatus = ({ status, body }: ClientResponse, expected: number, what: string): void => {
     if (status !== expected) throw new Error(`${what} got ${status}: ${body}`);
   };
 
@@ -61,15 +65,15 @@ export function createClient(url: string, sink: Sink): Client {
       const email = newEmail();
       const from = newIpAddress();
       const start = performance.now();
-      const asked = await post(API.leads, filledForm({ email }), { 'x-forwarded-for': from });
-      expectStatus(asked, 202, 'A form');
+      const formResponse = await post(API.leads, filledForm({ email }), { 'x-forwarded-for': from });
+      expectStatus(formResponse, 202, 'A form');
       const code = await sink.codeFor(email);
-      const entered = await post(
+      const codeResponse = await post(
         API.verify,
         { email, code },
-        { cookie: asked.cookie, 'x-forwarded-for': from },
+        { cookie: formResponse.cookie, 'x-forwarded-for': from },
       );
-      expectStatus(entered, 200, 'A code');
+      expectStatus(codeResponse, 200, 'A code');
       verified.push(email);
       return performance.now() - start;
     },

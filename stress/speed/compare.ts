@@ -21,7 +21,7 @@ export const paceOf = (short: boolean): Pace =>
     ? { short, rounds: 3, turnMs: 500, warmUpMs: 1_500, starts: 1 }
     : { short, rounds: 7, turnMs: 5_000, warmUpMs: 8_000, starts: 5 };
 
-/** The ratio, and "one/other". */
+/** Formats the ratio and both values: "**0.50** (1/2)". */
 export function compared(one: number, other: number, digits: number): string {
   const format = (value: number) => (Number.isFinite(value) ? value.toFixed(digits) : 'never');
   const ratio = one / other;

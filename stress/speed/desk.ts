@@ -27,7 +27,7 @@ import type { PreparedSite } from '#testing/start-site.ts';
 
 const MOST_MEMORY = 150e6;
 const TURNS = 3;
-const LOOK_MS = 20;
+const SAMPLE_EVERY_MS = 20;
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly desk: string };
 };
@@ -122,7 +122,7 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
   const runDesk = (...args: readonly string[]) => run(trial, process.execPath, [...DESK, ...args], env);
   const file = path.join(folder, 'leads.csv');
   const dump = path.join(folder, 'dump.csv');
-  const own: readonly [string, readonly string[]] =
+  const [dumpProgram, dumpArgs]: readonly [string, readonly string[]] =
     engine === 'sqlite'
       ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
       : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
@@ -132,7 +132,7 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
   const ratios: number[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     const exported = await runDesk('export', '--out', file);
-    const dumped = await run(trial, own[0], own[1], env);
+    const dumped = await run(trial, dumpProgram, dumpArgs, env);
     exports.push(exported);
     dumps.push(dumped);
     ratios.push(exported.seconds / dumped.seconds);
@@ -145,7 +145,7 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
   const toDump = (seconds: number) => (seconds / dumped.seconds).toFixed(2);
   const inCsv = `export --format csv, ${Math.round(statSync(file).size / 1e6)} MB`;
   for (const [what, { seconds, bytes }, ratio] of [
-    [`${own[0]}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped, ''],
+    [`${dumpProgram}, its own dump, ${Math.round(statSync(dump).size / 1e6)} MB`, dumped, ''],
     [inCsv, medianOf(exports), median(ratios).toFixed(2)],
     ['export --since-last, the first time', marked, toDump(marked.seconds)],
     ['consent anchor, which seals all of them', sealed, ''],
@@ -166,18 +166,18 @@ async function run(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<Run> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(command, args, { env, cwd: PROJECT_FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
   const { samples, result: end } = await sampleWhile(
     () => memoryOf(child.pid ?? 0),
-    LOOK_MS,
+    SAMPLE_EVERY_MS,
     async () => {
       const [code] = (await once(child, 'exit')) as [number | null];
       trial.expect(code === 0, `${path.basename(command)} ${args.slice(1).join(' ')} ended with ${code}`);
       return performance.now();
     },
   );
-  return { seconds: (end - begun) / 1000, bytes: Math.max(...samples) };
+  return { seconds: (end - startedAt) / 1000, bytes: Math.max(...samples) };
 }
 
 function memoryOf(pid: number): number {
@@ -191,11 +191,11 @@ function memoryOf(pid: number): number {
 async function measureScreens({ trial, rows, engine, site }: Measuring): Promise<void> {
   const service = await openTestService(site.folder, site.env);
   const { ask, warmUp } = askedDesk(service);
-  const timed = async <Answer>(work: () => Promise<Answer>): Promise<readonly [Answer, number]> => {
+  const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [Result, number]> => {
     await setImmediate();
-    const begun = performance.now();
-    const answer = await work();
-    return [answer, performance.now() - begun];
+    const startedAt = performance.now();
+    const result = await work();
+    return [result, performance.now() - startedAt];
   };
   const add = (what: string, times: readonly number[]): void => {
     const slowest = Math.max(...times);
@@ -212,12 +212,12 @@ async function measureScreens({ trial, rows, engine, site }: Measuring): Promise
       `${engine}: ${what} took ${Math.round(slowest)} ms in one request`,
     );
   };
-  const one = async <Name extends Parameters<typeof ask>[0]>(what: string, name: Name, asked = {}) => {
-    const [answer, ms] = await timed(() => ask(name, asked));
+  const timeOne = async <Name extends Parameters<typeof ask>[0]>(what: string, name: Name, asked = {}) => {
+    const [result, ms] = await timed(() => ask(name, asked));
     add(what, [ms]);
-    return answer!;
+    return result!;
   };
-  const toTheEnd = async (what: string, filter: object): Promise<void> => {
+  const timeAllPages = async (what: string, filter: object): Promise<void> => {
     const times: number[] = [];
     for (let after: string | null | undefined; after !== null;) {
       const [page, ms]: readonly [PeoplePage | null, number] = await timed(() =>
@@ -232,19 +232,19 @@ async function measureScreens({ trial, rows, engine, site }: Measuring): Promise
   process.stdout.write(
     `${engine}: counted past days in ${(warmMs / 1000).toFixed(1)} s, once at the start\n`,
   );
-  await one('today', 'today');
-  const first = await one('leads, the newest', 'people');
-  await one('a person', 'story', { id: first.people[0]!.id });
-  const found = await one('the oldest lead', 'people', { search: 'past-1@example.com' });
+  await timeOne('today', 'today');
+  const first = await timeOne('leads, the newest', 'people');
+  await timeOne('a person', 'story', { id: first.people[0]!.id });
+  const found = await timeOne('the oldest lead', 'people', { search: 'past-1@example.com' });
   trial.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
-  await toTheEnd('a text that no one has, to the end', { search: 'nobody' });
-  await toTheEnd('a source that no one came from, to the end', { source: 'webinar' });
-  await toTheEnd('suppressed, to the end', { state: 'suppressed' });
-  await toTheEnd('unverified, to the end', { state: 'unverified' });
+  await timeAllPages('a text that no one has, to the end', { search: 'nobody' });
+  await timeAllPages('a source that no one came from, to the end', { source: 'webinar' });
+  await timeAllPages('suppressed, to the end', { state: 'suppressed' });
+  await timeAllPages('unverified, to the end', { state: 'unverified' });
   const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
-  await one('leads of a day long ago', 'people', { from: day(60), to: day(60) });
-  await one('domains, the first part', 'domains');
-  await one('lost, the first part of a month', 'lost', { from: day(30), to: day(0) });
+  await timeOne('leads of a day long ago', 'people', { from: day(60), to: day(60) });
+  await timeOne('domains, the first part', 'domains');
+  await timeOne('lost, the first part of a month', 'lost', { from: day(30), to: day(0) });
   await service.close();
 }
 
@@ -255,21 +255,21 @@ async function measureBesideExport({ trial, rows, engine, site }: Measuring, sin
   const session = (await signInOverHttp(deskUrl, ADA, () => sink.codeFor(ADA)))[COOKIE_HEADERS.session];
   const client = createClient(url, sink);
   const turn = async (): Promise<number> => {
-    const seen = await closedLoop(client, { at: VISITORS, shouldContinue: forMs(TURN_MS) });
-    trial.expect(seen.failed === 0, `${engine}: ${seen.failed} flows failed: ${seen.failure}`);
-    return seen.count / seen.seconds;
+    const measured = await closedLoop(client, { at: VISITORS, shouldContinue: forMs(TURN_MS) });
+    trial.expect(measured.failed === 0, `${engine}: ${measured.failed} flows failed: ${measured.failure}`);
+    return measured.count / measured.seconds;
   };
   let bytes = 0;
   const turnBesideExport = async (): Promise<number> => {
     const reader = spawn(process.execPath, ['--input-type=module', '-e', READER, deskUrl, session], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const said = text(reader.stdout);
+    const output = text(reader.stdout);
     await once(reader.stderr, 'data');
     const speed = await turn();
     trial.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
     reader.kill('SIGTERM');
-    bytes += Number(await said);
+    bytes += Number(await output);
     return speed;
   };
   const speeds = { alone: [] as number[], duringExport: [] as number[] };

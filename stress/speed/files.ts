@@ -25,7 +25,7 @@ export const files = defineCase({ short: false }, async (trial, { short }) => {
     ] as const) {
       const bytes = await bytesOf(url, path);
       const read = (contestant: (typeof both)[number], ms: number) =>
-        readersOf(contestant.url, contestant.name === 'ours' ? path : `/bytes/${bytes}`, ms);
+        measureReaders(contestant.url, contestant.name === 'ours' ? path : `/bytes/${bytes}`, ms);
       for (const contestant of both) await read(contestant, pace.warmUpMs);
       const run = (contestant: (typeof both)[number]) => read(contestant, pace.turnMs);
       await compare({ trial, rows, pace }, both, { name, run });
@@ -35,11 +35,11 @@ export const files = defineCase({ short: false }, async (trial, { short }) => {
 });
 
 /** Readers of one file in a loop, on raw sockets: an HTTP client would use more processor time than the server. */
-async function readersOf(url: string, path: string, ms: number): Promise<Measured> {
+async function measureReaders(url: string, path: string, ms: number): Promise<Measured> {
   const times: number[] = [];
   const start = performance.now();
   const end = start + ms;
-  await Promise.all(Array.from({ length: READERS }, () => beReader(url, path, end, times)));
+  await Promise.all(Array.from({ length: READERS }, () => readRepeatedly(url, path, end, times)));
   const seconds = (performance.now() - start) / 1000;
   return {
     count: times.length,
@@ -55,34 +55,34 @@ async function bytesOf(url: string, path: string): Promise<number> {
   return Number(response.headers.get('content-length'));
 }
 
-function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
+function readRepeatedly(url: string, path: string, end: number, times: number[]): Promise<void> {
   const { hostname, port } = new URL(url);
   // Has a browser's user agent, because the funnel ignores others, and its cost must be measured.
-  const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
+  const request = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
   return new Promise((resolve, reject) => {
-    let begun = 0;
+    let startedAt = 0;
     /** Remaining bytes of the current body; null before its head. */
-    let missing: number | null = null;
+    let remaining: number | null = null;
 
-    const ask = () => {
-      begun = performance.now();
-      socket.write(asked);
+    const sendRequest = () => {
+      startedAt = performance.now();
+      socket.write(request);
     };
     const read = (count: number, bytes: Uint8Array): boolean => {
-      if (missing === null) {
+      if (remaining === null) {
         const lengths = readHead(Buffer.from(bytes.buffer, bytes.byteOffset, count));
         if (lengths === null) {
           socket.destroy(new Error(`${path} did not return 200 with a length.`));
           return false;
         }
-        missing = lengths.head + lengths.body;
+        remaining = lengths.head + lengths.body;
       }
-      missing -= count;
-      if (missing > 0) return true;
-      missing = null;
+      remaining -= count;
+      if (remaining > 0) return true;
+      remaining = null;
       const now = performance.now();
-      times.push(now - begun);
-      if (now < end) ask();
+      times.push(now - startedAt);
+      if (now < end) sendRequest();
       else socket.end();
       return true;
     };
@@ -92,7 +92,7 @@ function beReader(url: string, path: string, end: number, times: number[]): Prom
       onread: { buffer: Buffer.allocUnsafe(BUFFER_BYTES), callback: read },
     });
     socket.setNoDelay(true);
-    socket.once('connect', ask);
+    socket.once('connect', sendRequest);
     socket.once('error', reject);
     socket.once('close', () => {
       if (performance.now() >= end) resolve();

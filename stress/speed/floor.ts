@@ -33,7 +33,7 @@ type Steps<Result> = Generator<readonly [keyof typeof STATEMENTS, ...(string | n
 type Row = Readonly<Record<string, string>> | undefined;
 type Transact = <Result>(steps: Steps<Result>) => Promise<Result>;
 
-function* keep({ email, name, company }: Form, code: string): Steps<void> {
+function* storeForm({ email, name, company }: Form, code: string): Steps<void> {
   const now = Date.now();
   yield ['submission', randomUUID(), email, name, company, now];
   yield ['challenge', randomUUID(), email, now];
@@ -41,9 +41,9 @@ function* keep({ email, name, company }: Form, code: string): Steps<void> {
 }
 
 function* verify({ email, code }: Entry): Steps<boolean> {
-  const found = yield ['newest', email];
-  if (found?.['code'] !== code) return false;
-  const id = found['id'] ?? '';
+  const newest = yield ['newest', email];
+  if (newest?.['code'] !== code) return false;
+  const id = newest['id'] ?? '';
   yield ['use', Date.now(), id];
   yield ['lead', email, id, Date.now()];
   return true;
@@ -118,16 +118,16 @@ function fileOf(bytes: number): Buffer {
   return file;
 }
 
-const answer = (response: ServerResponse, status: number, headers: Record<string, string>): void => {
+const respond = (response: ServerResponse, status: number, headers: Record<string, string>): void => {
   response
     .writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': 2 })
     .end('{}');
 };
 
-async function ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleForm(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const form = (await readJson(request)) as Form;
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  await transact(keep(form, code));
+  await transact(storeForm(form, code));
   void mailer.sendMail({
     from: 'Guide <guide@example.com>',
     to: form.email,
@@ -135,18 +135,18 @@ async function ask(request: IncomingMessage, response: ServerResponse): Promise<
     text: `Here is your one-time code.\n\n    ${code}\n\nIt is valid for ten minutes.\n`,
     html: `<p>Here is your one-time code.</p><p>${code}</p><p>It is valid for ten minutes.</p>`,
   });
-  answer(response, 202, { 'set-cookie': `challenge=${randomUUID()}; HttpOnly` });
+  respond(response, 202, { 'set-cookie': `challenge=${randomUUID()}; HttpOnly` });
 }
 
-async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleCode(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const right = await transact(verify((await readJson(request)) as Entry));
-  answer(response, right ? 200 : 400, {});
+  respond(response, right ? 200 : 400, {});
 }
 
 createServer((request, response) => {
   const { method, url = '' } = request;
   if (method === 'POST') {
-    const handle = url === '/api/leads' ? ask : enter;
+    const handle = url === '/api/leads' ? handleForm : handleCode;
     handle(request, response).catch(() => response.writeHead(500).end());
     return;
   }

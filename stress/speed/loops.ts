@@ -16,7 +16,7 @@ export type Visitors = {
   readonly abandon: () => void;
 };
 
-/** Limit for flows after the last start. */
+/** Time for the last flows to end. */
 const PATIENCE_MS = 10_000;
 const CHECK_EVERY_MS = 100;
 /** Refused visitors do not return at once. */
