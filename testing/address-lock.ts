@@ -11,13 +11,13 @@ export async function countLockWaiters(db: Db): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Starts each step when the previous one waits for the lock, and releases them in that order. */
+/** On PostgreSQL: starts the second step once the first waits for the lock, then releases the lock, so they run in this order. */
 export async function inTurnBehindLock<First, Second>(
   { db }: OpenDatabase,
   email: string,
   steps: readonly [() => Promise<First>, () => Promise<Second>],
 ): Promise<[First, Second]> {
-  const begun = await db.transaction().execute(async (tx) => {
+  const started = await db.transaction().execute(async (tx) => {
     await lockNames(tx, email);
     // The lock statement was only sent. The next response proves that the lock is held.
     await sql`select 1`.execute(tx);
@@ -27,12 +27,10 @@ export async function inTurnBehindLock<First, Second>(
     await until(async () => (await countLockWaiters(db)) === 2);
     return { first, second };
   });
-  return Promise.all([begun.first, begun.second]);
+  return Promise.all([started.first, started.second]);
 }
 
-/**
- * Works the same on either engine. SQLite has one writer at a time: the steps begin together, and wait for each other there.
- */
+/** Runs two concurrent steps in order on either engine. SQLite needs no lock, because it has only one writer at a time. */
 export async function inTurn<First, Second>(
   database: OpenDatabase,
   email: string,

@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 type Options = Readonly<Record<string, unknown>> & { readonly challenge: string };
-type Lies = {
+type Deviations = {
   /** Origin of the requesting page, if it is the wrong one. */
   readonly origin?: string;
   /** User verification, such as a fingerprint or PIN. */
@@ -11,8 +11,8 @@ type Lies = {
 
 export type Authenticator = {
   readonly id: string;
-  readonly create: (options: Options, lies?: Lies) => object;
-  readonly get: (options: Options, lies?: Lies) => object;
+  readonly create: (options: Options, deviations?: Deviations) => object;
+  readonly get: (options: Options, deviations?: Deviations) => object;
 };
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();

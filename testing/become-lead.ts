@@ -31,7 +31,7 @@ export async function becomeLead(
   const code = await server.inbox.waitForMail(email, mail);
   await beforeCode?.(visitor, code);
   // The worker notes that a mail was sent only after the mail has arrived.
-  await until(() => isNoted(server, code.to));
+  await until(() => isMarkedAsSent(server, code.to));
   const entered = await visitor.post(API.verify, { email, code: codeIn(code) }, { headers });
   assert.equal(entered.statusCode, 200);
   const lead = await server.database.db
@@ -42,7 +42,7 @@ export async function becomeLead(
   return { visitor, leadId: lead.id, code };
 }
 
-const isNoted = async ({ database: { db } }: ServerUnderTest, recipient: string): Promise<boolean> =>
+const isMarkedAsSent = async ({ database: { db } }: ServerUnderTest, recipient: string): Promise<boolean> =>
   !(await hasRow(
     db
       .selectFrom('outbox')

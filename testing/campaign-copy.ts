@@ -8,7 +8,7 @@ import { inFolder } from '#testing/folder.ts';
 
 export const FOLDER_NAME = 'campaign';
 
-/** The text of each file, a function that changes it, or null to remove the file or folder. */
+/** For each file its new content, a function that changes its text, or null to remove the file or folder. */
 export type Changes = Readonly<Record<string, string | Buffer | null | ((text: string) => string)>>;
 
 export const adding = (lines: string) => (text: string) => `${text}\n${lines}`;
@@ -33,13 +33,13 @@ export function copyCampaign(folder: string, changes: Changes = {}): string {
 export const withLastingCampaignCopy = (test: (folder: string) => Promise<void>): Promise<void> =>
   inFolder((folder) => test(copyCampaign(folder)));
 
-/** For work that does not wait. */
+/** Only for synchronous tests. */
 export function withChangedCampaign<Result>(changes: Changes, test: (folder: string) => Result): Result {
   using folder = mkdtempDisposableSync(path.join(os.tmpdir(), 'campaign-'));
   return test(copyCampaign(folder.path, changes));
 }
 
-/** For work that does not wait. */
+/** Only for synchronous tests. */
 export const withCampaignCopy = (test: (folder: string) => void): void => withChangedCampaign({}, test);
 
 export const mistakesWith = (changes: Changes): string[] =>

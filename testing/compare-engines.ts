@@ -1,4 +1,4 @@
-// Finds product SQL that the tests sent only to SQLite, because most tests do not run on PostgreSQL.
+// Finds the product's SQL that the tests sent only to SQLite, because most tests do not run on PostgreSQL.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -35,7 +35,7 @@ export const readRecorded = (folder: string): readonly RecordedStatements[] =>
     (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as RecordedStatements,
   );
 
-export function sentToSqliteAlone(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
+export function sentOnlyToSqlite(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
   const onPostgres = new Set(recorded.flatMap(({ postgres }) => postgres));
   return new Map(
     recorded.flatMap(({ files, sqlite }) =>

@@ -15,7 +15,7 @@ export async function agree(server: ServerUnderTest, email: string, mail = 1): P
   await server.advance(1);
 }
 
-/** With the wording and the form that each refers to, in the order of the consents. */
+/** Returns each receipt with its wording and its form, in the order of the consents. */
 export const receiptsOf = ({ database: { db } }: ServerUnderTest) =>
   db
     .selectFrom('consent_receipts as receipt')

@@ -11,10 +11,10 @@ export async function countInFiles(
   db: Db,
   config: Config['database'],
   words: readonly string[],
-  more: readonly string[] = [],
+  otherFiles: readonly string[] = [],
 ): Promise<Readonly<Record<string, number>>> {
-  const ours = config.engine === 'sqlite' ? sqliteFiles(config.file) : await postgresFiles(db);
-  const contents = [...ours, ...more].map((file) => readFileSync(file, 'latin1'));
+  const databaseFiles = config.engine === 'sqlite' ? sqliteFiles(config.file) : await postgresFiles(db);
+  const contents = [...databaseFiles, ...otherFiles].map((file) => readFileSync(file, 'latin1'));
   return Object.fromEntries(
     words.map((word) => {
       const bytes = Buffer.from(word).toString('latin1');
@@ -33,7 +33,7 @@ async function postgresFiles(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ data: string; oid: number }>`
     select current_setting('data_directory') as data, oid::int as oid from pg_database where datname = current_database()
   `.execute(db);
-  const [place] = rows;
-  const folder = path.join(place?.data ?? '', 'base', String(place?.oid));
+  const [database] = rows;
+  const folder = path.join(database?.data ?? '', 'base', String(database?.oid));
   return readdirSync(folder).map((name) => path.join(folder, name));
 }

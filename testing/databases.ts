@@ -14,7 +14,7 @@ export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
 /** Set by `npm run test:matrix`. */
 export const MATRIX_VARIABLE = 'TEST_MATRIX';
 
-/** For tests that would find the same on each engine. */
+/** The engines for tests whose result does not depend on the engine. */
 export const MATRIX_ENGINES: readonly Engine[] =
   process.env[MATRIX_VARIABLE] === undefined ? ['sqlite'] : ENGINES;
 
@@ -54,7 +54,7 @@ export async function makeTemplate(): Promise<void> {
   process.env[SHAPE_VARIABLE] = rows[0]?.shape;
 }
 
-/** PostgreSQL writes 440 files for a new database, so those of closed tests are emptied and used again. */
+/** PostgreSQL writes 440 files for a new database, so finished tests pass theirs on, emptied. */
 const closed: string[] = [];
 
 async function createMigratedDatabase(): Promise<string> {
@@ -62,7 +62,7 @@ async function createMigratedDatabase(): Promise<string> {
   return createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1');
 }
 
-/** Returns false if the test changed more than its own rows. */
+/** Returns false if the test changed more than rows. */
 const empty = (url: string): Promise<boolean> =>
   onPostgres(url, async (client) => {
     const { rows } = await client.query<{ shape: string }>(SHAPE);
@@ -83,7 +83,7 @@ const SHAPE = `
     where datname = current_database()
   ) as names (name)`;
 
-/** As a replica, PostgreSQL does not check foreign keys. The migration adds the wording. */
+/** PostgreSQL does not check foreign keys for a replica. The remaining wording comes from the migration. */
 const DELETE_ROWS = `
   set session_replication_role = replica;
   do $$ declare name text; begin
@@ -97,7 +97,7 @@ const DELETE_ROWS = `
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
-/** Another test may get the database, so no connection may be left. */
+/** Close all connections first, because another test may get the database. */
 export function releaseDatabase(url: string): void {
   if (url.startsWith('postgres:')) closed.push(url);
 }
@@ -109,7 +109,7 @@ export function openTestDatabase(config: Config['database'], options?: DatabaseO
   return { ...database, [Symbol.asyncDispose]: database.close };
 }
 
-/** Of one server or file, so that several processes can open it. It is empty, without tables. */
+/** A database without tables that several processes can open. */
 export const emptyDatabase = async (engine: Engine, folder: string): Promise<Config['database']> =>
   engine === 'sqlite'
     ? { engine, file: path.join(folder, 'leads.db') }

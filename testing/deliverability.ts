@@ -20,7 +20,7 @@ export async function deliverabilityFaults(
   ];
 }
 
-const when = (isSo: boolean, fault: string): string[] => (isSo ? [fault] : []);
+const faultIf = (applies: boolean, fault: string): string[] => (applies ? [fault] : []);
 
 export const bytesOf = ({ mail }: SentMail): number =>
   Buffer.byteLength(mail.raw) -
@@ -34,13 +34,13 @@ function formFaults(sent: SentMail): string[] {
   const { raw } = sent.mail;
   const lines = raw.split('\r\n');
   return [
-    ...when(/[^\t\r\n\x20-\x7e]/.test(raw), 'is not plain ASCII on the wire: it needs 8BITMIME'),
-    ...when(/(?<!\r)\n|\r(?!\n)/.test(raw), 'has a line that does not end with CR LF'),
-    ...when(
+    ...faultIf(/[^\t\r\n\x20-\x7e]/.test(raw), 'is not plain ASCII on the wire: it needs 8BITMIME'),
+    ...faultIf(/(?<!\r)\n|\r(?!\n)/.test(raw), 'has a line that does not end with CR LF'),
+    ...faultIf(
       lines.some((line) => Buffer.byteLength(line) > MOST_OCTETS_IN_LINE),
       `has a line of more than ${MOST_OCTETS_IN_LINE} octets`,
     ),
-    ...when(bytesOf(sent) > MOST_BYTES, `is larger than ${MOST_BYTES / 1000} kB`),
+    ...faultIf(bytesOf(sent) > MOST_BYTES, `is larger than ${MOST_BYTES / 1000} kB`),
   ];
 }
 
@@ -53,15 +53,15 @@ function headerFaults({ mail, to, isForList, personal }: SentMail): string[] {
   const listed = ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'];
   return [
     ...once.filter((name) => all(name).length !== 1).map((name) => `has ${all(name).length} headers ${name}`),
-    ...when(Number.isNaN(Date.parse(one('date'))), 'has an invalid Date'),
-    ...when(mail.parsed.to?.[0]?.address !== to, 'is not addressed To its recipient'),
-    ...when(mail.parsed.from?.address?.endsWith(`@${SENDER_DOMAIN}`) !== true, 'is not From our domain'),
-    ...when(
+    ...faultIf(Number.isNaN(Date.parse(one('date'))), 'has an invalid Date'),
+    ...faultIf(mail.parsed.to?.[0]?.address !== to, 'is not addressed To its recipient'),
+    ...faultIf(mail.parsed.from?.address?.endsWith(`@${SENDER_DOMAIN}`) !== true, 'is not From our domain'),
+    ...faultIf(
       !/^<[^<>\s@]+@example\.com>$/.test(one('message-id')),
       'has a Message-ID that is not under our domain',
     ),
-    ...when(one('auto-submitted') !== 'auto-generated', 'has no Auto-Submitted header'),
-    ...when(
+    ...faultIf(one('auto-submitted') !== 'auto-generated', 'has no Auto-Submitted header'),
+    ...faultIf(
       !/^[\w-]+:[\w-]+:[\w-]+:[a-z\d]{5,15}$/.test(feedback),
       'has no Feedback-ID in the format of Gmail',
     ),
@@ -83,34 +83,34 @@ function contentFaults({ mail }: SentMail): string[] {
   const [inText, inHtml] = [wordsOf(withoutLinks(text)), wordsOf(readable(body))];
   const hrefs = [...body.matchAll(/\bhref="([^"]*)"/g)].map(([, href = '']) => decoded(href));
   const links = hrefs.filter((href) => /^https?:/.test(href));
-  const addresses = hrefs.filter((href) => href.startsWith('mailto:')).map((href) => href.slice(7));
+  const mailtoAddresses = hrefs.filter((href) => href.startsWith('mailto:')).map((href) => href.slice(7));
   return [
-    ...when(!/multipart\/alternative/i.test(mail.raw), 'has HTML but no plain text'),
-    ...when(text.trim() === '' || html.trim() === '', 'has an empty part'),
-    ...when(
+    ...faultIf(!/multipart\/alternative/i.test(mail.raw), 'has HTML but no plain text'),
+    ...faultIf(text.trim() === '' || html.trim() === '', 'has an empty part'),
+    ...faultIf(
       inPreview.filter((word) => inSubject.has(word)).length > inPreview.length / 2,
       `has a preview that repeats its subject: ${inPreview.join(' ')}`,
     ),
-    ...when(inPreview.join('') === '', 'has no preview'),
-    ...when(inText !== inHtml, `says different things in plain text and HTML:\n${inText}\n${inHtml}`),
-    ...when(
+    ...faultIf(inPreview.join('') === '', 'has no preview'),
+    ...faultIf(inText !== inHtml, `says different things in plain text and HTML:\n${inText}\n${inHtml}`),
+    ...faultIf(
       linksIn(text).toSorted().join('\n') !== links.toSorted().join('\n'),
       'has different links in plain text and HTML',
     ),
-    ...addresses
+    ...mailtoAddresses
       .filter((address) => !text.includes(decodeURIComponent(address)))
       .map((address) => `has ${address} only in HTML`),
     ...links
       .filter((link) => !link.startsWith(`${PAGE}/`) && !link.startsWith(`${DESK}/`))
       .map((link) => `links to ${link}, which is not ours`),
     ...hrefs.filter((href) => !/^(https?|mailto):/.test(href)).map((href) => `has a link "${href}"`),
-    ...when(
+    ...faultIf(
       /<(img|picture|svg|video|audio|iframe|object|embed|script|link|form|base|style)\b|\b(src|srcset|background|poster|on\w+)\s*=|url\(|@import/i.test(
         html,
       ),
       'has a picture, script or other external content',
     ),
-    ...when(!/<html lang="\w/.test(html), 'does not declare its language'),
+    ...faultIf(!/<html lang="\w/.test(html), 'does not declare its language'),
   ];
 }
 
@@ -128,18 +128,18 @@ async function signatureFaults(
   });
   const [result] = dkim.results;
   const signed = (result?.signingHeaders?.keys ?? '').toLowerCase().split(/[:,]\s*/);
-  const isAnswered = mail.parsed.replyTo !== undefined;
+  const hasReplyTo = mail.parsed.replyTo !== undefined;
   const needed = [
     ...SIGNED,
-    ...(isAnswered ? ['reply-to'] : []),
+    ...(hasReplyTo ? ['reply-to'] : []),
     ...(isForList ? ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'] : []),
   ];
   return [
-    ...when(
+    ...faultIf(
       result?.status.result !== 'pass',
       `has a signature with the result ${result?.status.result ?? 'none'}`,
     ),
-    ...when(result?.signingDomain !== SENDER_DOMAIN, 'is not signed by its From domain'),
+    ...faultIf(result?.signingDomain !== SENDER_DOMAIN, 'is not signed by its From domain'),
     ...needed.filter((name) => !signed.includes(name)).map((name) => `leaves ${name} unsigned`),
   ];
 }

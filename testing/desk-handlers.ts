@@ -47,8 +47,8 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     file: async (path, query) => {
       const found = await files.find((one) => one.path === path)!.handle(context, query);
       if (found === null) return null;
-      const { body, ...answer } = found;
-      return { ...answer, text: typeof body === 'string' ? body : (await Array.fromAsync(body)).join('') };
+      const { body, ...response } = found;
+      return { ...response, text: typeof body === 'string' ? body : (await Array.fromAsync(body)).join('') };
     },
   };
 }

@@ -41,7 +41,7 @@ export async function succeeded(command: Promise<DeskAnswer>, title = ''): Promi
 
 export const CONSENT_SOURCE = 'Mailchimp, double opt-in';
 
-/** Imports people from a file of this name. */
+/** Imports people from a file with this name. */
 export const importNamed = (
   { service }: { readonly service: Service },
   name: string,
@@ -60,7 +60,7 @@ export const importFile = (
   ...args: readonly string[]
 ): Promise<DeskAnswer> => importNamed(server, 'list.csv', content, ...args);
 
-/** Asserts that the command printed nothing but this explanation, and returns the explanation. */
+/** Asserts that the command printed only this explanation, and returns it. */
 export async function refused(
   command: Promise<DeskAnswer>,
   sentence: string | RegExp,

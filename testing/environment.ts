@@ -13,12 +13,12 @@ export function keepCompiled(): void {
 
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
-/** Within a copy of the project, because in our node_modules/ its compiled code would stay forever. */
+/** Inside the copy of the project, because its compiled code would stay in our node_modules/ forever. */
 export const keptCompiledIn = (project: string) => ({ NODE_COMPILE_CACHE: path.join(project, 'compiled') });
 
 /**
- * Replaces this process's environment until disposed. Everything running meanwhile sees it. @example using _ = environment({
- * PORT: 'http' });
+ * Replaces the environment of the whole process until disposed.
+ * @example using _environment = environment({ PORT: 'http' });
  */
 export function environment(variables: Readonly<Record<string, string | undefined>>): Disposable {
   const before = { ...process.env };

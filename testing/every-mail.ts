@@ -12,8 +12,8 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const OPERATOR = 'you@example.com';
 const ADA = 'ada.lovelace@gmail.com';
-/** Longer than the breaker's state is cached. */
-const LOOK_SECONDS = 3;
+/** After this time, the breaker's cached state has expired. */
+const BREAKER_CACHE_SECONDS = 3;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export type SentMail = {
@@ -66,11 +66,11 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
       withServer({ engine: 'sqlite', env: { ...settings, ...env }, inbox }, work);
 
     await send({ CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each' }, async (server) => {
-      const ada = await lead(server, ADA, 'newsletter');
+      const ada = await newLead(server, ADA, 'newsletter');
       mails.push({ ...TO_ADA, name: 'code', mail: ada.code });
       const guide = await server.inbox.waitForMail(ADA, 2);
       mails.push({ ...TO_ADA, name: 'guide, link', isForList: true, mail: guide });
-      mails.push(ofOperator('new lead', await server.inbox.waitForMail(OPERATOR)));
+      mails.push(toOperator('new lead', await server.inbox.waitForMail(OPERATOR)));
     });
 
     await send(
@@ -81,23 +81,23 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
         BREAKER_CODES_PER_MINUTE: '7',
       },
       async (server) => {
-        await see(server, 'newsletter', ['opened', 'quarter', 'half'], 42);
-        await see(server, 'banner', ['opened'], 9);
-        await lead(server, ADA, 'newsletter');
+        await countViews(server, 'newsletter', ['opened', 'quarter', 'half'], 42);
+        await countViews(server, 'banner', ['opened'], 9);
+        await newLead(server, ADA, 'newsletter');
         const guide = await server.inbox.waitForMail(ADA, 2);
         mails.push({ ...TO_ADA, name: 'guide, attached', isForList: true, mail: guide });
-        await lead(server, 'grace@example.net', 'newsletter');
-        await lead(server, 'edsger@example.org');
+        await newLead(server, 'grace@example.net', 'newsletter');
+        await newLead(server, 'edsger@example.org');
         for (let index = 0; index < 6; index += 1) {
-          await server.advance(LOOK_SECONDS);
+          await server.advance(BREAKER_CACHE_SECONDS);
           await createVisitor(server, '198.51.100.7').post(
             API.leads,
             filledForm({ email: `stranger-${index}@example.net` }),
           );
         }
-        mails.push(ofOperator('breaker notice', await server.inbox.waitForMail(OPERATOR)));
+        mails.push(toOperator('breaker notice', await server.inbox.waitForMail(OPERATOR)));
         await server.advance(86_400);
-        mails.push(ofOperator('digest', await news(server, 2)));
+        mails.push(toOperator('digest', await sendDigest(server, 2)));
       },
     );
 
@@ -114,7 +114,7 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
 
 const PERSONAL = ['Lovelace', 'Analytical', 'ada.lovelace', 'gmail'];
 const TO_ADA = { isForList: false, to: ADA, personal: PERSONAL };
-const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
+const toOperator = (name: string, mail: ReceivedMail): SentMail => ({
   name,
   isForList: false,
   to: OPERATOR,
@@ -122,12 +122,12 @@ const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
   mail,
 });
 
-const lead = (server: ServerUnderTest, email: string, source?: string) =>
+const newLead = (server: ServerUnderTest, email: string, source?: string) =>
   becomeLead(server, email, 1, {
     headers: source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` },
   });
 
-async function see(
+async function countViews(
   { app, service }: ServerUnderTest,
   source: string,
   steps: readonly string[],
@@ -142,7 +142,7 @@ async function see(
   await service.funnel.write();
 }
 
-async function news({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
+async function sendDigest({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
   await createNewLeadNews({ database, config, clock: service.clock })();
   wakeWorker();
   return inbox.waitForMail(OPERATOR, count);

@@ -95,10 +95,10 @@ export async function findingsIn(
   return (JSON.parse(out) as { findings: Finding[] }).findings;
 }
 
-type Alone = (settings: Settings, now: number) => Promise<Findings>;
+type OfflineCheck = (settings: Settings, now: number) => Promise<Findings>;
 
 /** Checks that need neither a mail server nor DNS. */
-const ALONE: Readonly<Record<string, Alone>> = {
+const OFFLINE_CHECKS: Readonly<Record<string, OfflineCheck>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
   database: async ({ config: { database } }) => {
     const { findings, look } = await viewDatabase(database);
@@ -119,10 +119,10 @@ export async function findingsAbout(
   { env = {}, now = NOW }: Circumstances = {},
 ): Promise<readonly string[]> {
   const { settings } = patientOf(instance, { ...instance.env, ...env });
-  const alone = ALONE[check];
+  const offlineCheck = OFFLINE_CHECKS[check];
   const found =
-    alone !== undefined && settings.type === 'settings'
-      ? [await alone(settings, now)].flat()
+    offlineCheck !== undefined && settings.type === 'settings'
+      ? [await offlineCheck(settings, now)].flat()
       : (await findingsIn(instance, { env, now })).filter((finding) => finding.check === check);
   return found.map(({ state, sentence }) => `${state}: ${sentence}`);
 }

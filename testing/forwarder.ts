@@ -1,4 +1,4 @@
-// Passes TCP connections on to servers, like a managed service's one URL or a balancer. It knows no protocol, so it hides no errors.
+// Forwards TCP connections to servers, like a load balancer or a managed service with one URL. It knows no protocol, so it hides no errors.
 import { connect, createServer, type Socket } from 'node:net';
 
 import { listening, type Listening } from '#testing/listening.ts';

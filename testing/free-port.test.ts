@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { freePort, WORKER_VARIABLE } from '#testing/free-port.ts';
 import { listening } from '#testing/listening.ts';
 
-it('a port for a server is not one that the system gives to outgoing connections', async () => {
+it('freePort returns ports below those of outgoing connections', async () => {
   await using server = await listening(createServer());
   const outgoing = await Promise.all(
     Array.from({ length: 100 }, async () => {
@@ -15,21 +15,21 @@ it('a port for a server is not one that the system gives to outgoing connections
       return socket.localPort ?? 0;
     }),
   );
-  const ports = await Promise.all(Array.from({ length: 100 }, freePort));
-  assert(Math.max(...ports) < Math.min(...outgoing), `${Math.max(...ports)}, ${Math.min(...outgoing)}`);
+  const free = await Promise.all(Array.from({ length: 100 }, freePort));
+  assert(Math.max(...free) < Math.min(...outgoing), `${Math.max(...free)}, ${Math.min(...outgoing)}`);
 });
 
-it('a port for a server that has not started yet is given to no other test', async () => {
-  const before = process.env[WORKER_VARIABLE];
-  const given: number[] = [];
+it('freePort never returns the same port twice, not even to different workers', async () => {
+  const previous = process.env[WORKER_VARIABLE];
+  const ports: number[] = [];
   try {
     for (const worker of ['0', '1']) {
       process.env[WORKER_VARIABLE] = worker;
-      given.push(...(await Promise.all(Array.from({ length: 300 }, freePort))));
+      ports.push(...(await Promise.all(Array.from({ length: 300 }, freePort))));
     }
   } finally {
-    if (before === undefined) delete process.env[WORKER_VARIABLE];
-    else process.env[WORKER_VARIABLE] = before;
+    if (previous === undefined) delete process.env[WORKER_VARIABLE];
+    else process.env[WORKER_VARIABLE] = previous;
   }
-  assert.equal(new Set(given).size, 600);
+  assert.equal(new Set(ports).size, 600);
 });

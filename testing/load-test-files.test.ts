@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
 
-it('a test file that throws while it is loaded fails the tests of its room', () =>
+it('a test file that throws while loading fails the run, and the other files still run', () =>
   inFolder((folder) => {
     const file = (name: string, source: string): string => {
       const full = path.join(folder, name);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ENGINES, MATRIX_ENGINES, type Engine } from '#testing/databases.ts';
 import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Functions that add a test to a description that is there once per engine. */
+/** Functions that add a test to the suite of one engine. */
 export type OnEngine<Test> = {
   readonly engine: Engine;
   /** For one journey per route and command, races, transactions, and values or an order that may differ between engines. */
@@ -18,7 +18,7 @@ type WithOptions<Work> = [work: Work] | [options: Options, work: Work];
 /** Each test has its own server. */
 type ServerTest = (title: string, ...test: WithOptions<(server: ServerUnderTest) => Promise<void>>) => void;
 
-/** The options are those of all servers. */
+/** @param tests options of all servers, and a function that adds the tests */
 export function onEachEngine(
   subject: string,
   ...tests: WithOptions<(on: OnEngine<ServerTest>) => void>

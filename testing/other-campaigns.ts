@@ -47,22 +47,22 @@ function changedCampaign(
   ...overlays: readonly (readonly [from: string, to: string])[]
 ): string {
   mkdirSync(FOLDER, { recursive: true });
-  const making = mkdtempSync(path.join(FOLDER, 'making-'));
+  const temporary = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
-    cpSync(TEST_CAMPAIGN, making, { recursive: true });
-    changeFiles(making, changes);
+    cpSync(TEST_CAMPAIGN, temporary, { recursive: true });
+    changeFiles(temporary, changes);
     for (const [from, to] of overlays)
-      cpSync(path.join(import.meta.dirname, from), path.join(making, to), { recursive: true });
-    chmodSync(making, 0o755);
-    const folder = path.join(FOLDER, `${name}-${digest(making)}`);
+      cpSync(path.join(import.meta.dirname, from), path.join(temporary, to), { recursive: true });
+    chmodSync(temporary, 0o755);
+    const folder = path.join(FOLDER, `${name}-${digest(temporary)}`);
     try {
-      renameSync(making, folder);
+      renameSync(temporary, folder);
     } catch (error) {
       if (!existsSync(folder)) throw error;
     }
     return folder;
   } finally {
-    rmSync(making, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
 

@@ -649,7 +649,7 @@ export const FAULTS: readonly PlantedFault[] = [
   },
 ];
 
-/** Returns the source of the fault's file with the fault. */
+/** Returns the source of the fault's file with the fault planted. */
 export function plantedSource(folder: string, { file, find, replace, promise }: PlantedFault): string {
   const source = readFileSync(path.join(folder, file), 'utf8');
   const parts = source.split(find);

@@ -21,7 +21,7 @@ export const cookieOf = ({ headers }: Response): string =>
     .map((line) => line.split(';', 1)[0])
     .join('; ');
 
-/** @returns the session's cookie */
+/** @returns the session cookie */
 export async function becomeLeadAt(
   url: string,
   inbox: Pick<Inbox, 'waitForMail'>,

@@ -1,4 +1,4 @@
-// The folder is removed however the tests end: success, failure, Ctrl-C or SIGKILL.
+// A temporary folder, removed however the tests end: success, failure, Ctrl-C or SIGKILL.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -11,7 +11,7 @@ export type PostgresFolder = {
   readonly remove: () => Promise<void>;
 };
 
-/** Its standard input closes when the process that created the folder ends. SIGINT is PostgreSQL's fast shutdown. */
+/** Stops PostgreSQL and removes the folder once its standard input closes, at the latest with the test process. SIGINT is a fast shutdown. */
 const KEEPER = `
   pids=
   while read -r line; do pids=$line; done
@@ -25,7 +25,7 @@ const KEEPER = `
 
 export function makePostgresFolder(prefix: string): PostgresFolder {
   const folder = mkdtempSync(path.join(os.tmpdir(), prefix));
-  // Detached from the terminal's Ctrl-C.
+  // Detached, so Ctrl-C in the terminal does not end it.
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -33,17 +33,17 @@ export function makePostgresFolder(prefix: string): PostgresFolder {
   keeper.unref();
   keeper.stdin.on('error', () => {});
   const running = new Set<number>();
-  const tell = () => keeper.stdin.write(`${[...running].join(' ')}\n`);
+  const sendPids = () => keeper.stdin.write(`${[...running].join(' ')}\n`);
   return {
     path: folder,
     runs: (child) => {
       const { pid } = child;
       if (pid === undefined) return;
       running.add(pid);
-      tell();
+      sendPids();
       child.once('exit', () => {
         running.delete(pid);
-        tell();
+        sendPids();
       });
     },
     remove: async () => {

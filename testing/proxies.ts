@@ -169,13 +169,13 @@ function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   );
 }
 
-const CONFIGURED = {
+const CONFIGURE = {
   root: { nginx: configureNginx, caddy: configureCaddy },
   path: { nginx: configureNginxPath, caddy: configureCaddyPath },
   guides: { nginx: configureNginxGuides, caddy: null },
 } as const;
 
-export type ProxyPlace = keyof typeof CONFIGURED;
+export type ProxyPlace = keyof typeof CONFIGURE;
 
 /** @param place the page at the root, under /guide of another site, or one of two host names */
 export async function startProxy(
@@ -186,22 +186,22 @@ export async function startProxy(
   const program = findProgram(name);
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
-  const configure = CONFIGURED[place][name];
+  const configure = CONFIGURE[place][name];
   if (configure === null) throw new Error(`deploy/ has no file for this place with ${name}.`);
   const parameters = configure(folder, ports);
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const close = async () => {
     await endProcess(child);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
     await until(async () => {
-      if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${said}`);
+      if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${output}`);
       return (await opens(connect(ports.http, '127.0.0.1'), 'connect')) && speaksTls(ports.https);
     });
   } catch (error) {

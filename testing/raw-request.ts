@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** Unlike `fetch`, it changes no URL and decodes no body, and its connection can be chosen. */
+/** Unlike `fetch`, it does not normalise the URL or decode the body, and accepts an agent. */
 export async function rawRequest(options: RequestOptions, text?: string) {
   const sent = request({ host: '127.0.0.1', ...options }).end(text);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

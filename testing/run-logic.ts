@@ -5,7 +5,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
+import { readRecorded, sentOnlyToSqlite, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 import { MATRIX_VARIABLE } from '#testing/databases.ts';
 import { WORKER_VARIABLE } from '#testing/free-port.ts';
 import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
@@ -33,8 +33,8 @@ const MOST_LINES = 1_500;
 type Group = { readonly name: string; readonly files: readonly string[] };
 
 const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts').sort();
-const gone = ALONE.filter((file) => !all.includes(file));
-if (gone.length > 0) throw new Error(`${gone.join(', ')} does not exist. Change testing/run-logic.ts.`);
+const missing = ALONE.filter((file) => !all.includes(file));
+if (missing.length > 0) throw new Error(`${missing.join(', ')} does not exist. Change testing/run-logic.ts.`);
 if (process.argv.includes('--matrix')) process.env[MATRIX_VARIABLE] = 'yes';
 const named = process.argv.slice(2).filter((word) => word !== '--matrix');
 
@@ -49,7 +49,7 @@ try {
         if (!(await runGroup(group, worker))) process.exitCode = 1;
     }),
   );
-  if (named.length === 0) reportSqliteAlone();
+  if (named.length === 0) reportSqliteOnly();
 } finally {
   await globalTeardown();
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
@@ -118,8 +118,8 @@ async function runGroup({ name, files }: Group, worker: number): Promise<boolean
   return passed;
 }
 
-function reportSqliteAlone(): void {
-  const alone = sentToSqliteAlone(readRecorded(statements));
+function reportSqliteOnly(): void {
+  const alone = sentOnlyToSqlite(readRecorded(statements));
   for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);
   if (alone.size === 0) return;
   process.stdout.write(

@@ -67,7 +67,7 @@ export type ServerOptions = {
   readonly database?: OpenDatabase;
 } & Partial<Pick<AppOptions, 'connectionLimits' | 'isStopping' | 'fetch'>>;
 
-const IN_HAND_WITHIN_MS = 60_000;
+const SENT_WITHIN_MS = 60_000;
 
 async function startServer({
   engine,
@@ -142,9 +142,9 @@ async function startServer({
     metrics,
     logLines,
     advance: async (seconds) => {
-      await until(async () => !(await mailInHand(database.db, now)), IN_HAND_WITHIN_MS);
+      await until(async () => !(await isMailPending(database.db, now)), SENT_WITHIN_MS);
       if (config.webhooks.urls.length > 0)
-        await until(async () => !(await eventInHand(database.db, now)), IN_HAND_WITHIN_MS);
+        await until(async () => !(await isEventPending(database.db, now)), SENT_WITHIN_MS);
       now += seconds * 1000;
     },
     now: clock,
@@ -174,7 +174,7 @@ async function startServer({
 }
 
 /** True for due mail, leased or never tried, because its delivery time would be random. */
-const mailInHand = (db: Db, now: number): Promise<boolean> =>
+const isMailPending = (db: Db, now: number): Promise<boolean> =>
   hasRow(
     db
       .selectFrom('outbox')
@@ -185,7 +185,7 @@ const mailInHand = (db: Db, now: number): Promise<boolean> =>
   );
 
 /** True for a due event, unless an earlier one of the same lead and endpoint waits for its retry. */
-const eventInHand = (db: Db, now: number): Promise<boolean> =>
+const isEventPending = (db: Db, now: number): Promise<boolean> =>
   hasRow(
     db
       .selectFrom('webhook_events as e')
@@ -220,7 +220,7 @@ export async function withServer<Result>(
   const server = await startServer(options);
   try {
     const result = await test(server);
-    assertAnsweredOnce(server);
+    assertSingleResponses(server);
     return result;
   } finally {
     await server.close();
@@ -231,14 +231,14 @@ export async function sharedServer(options: Omit<ServerOptions, 'campaign'>): Pr
   const server = await startServer(options);
   after(async () => {
     await server.close();
-    assertAnsweredOnce(server);
+    assertSingleResponses(server);
   });
   return server;
 }
 
-function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
-  const answeredTwice = logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
-  assert.deepEqual(answeredTwice, [], 'every request is answered once');
+function assertSingleResponses({ logLines }: ServerUnderTest): void {
+  const repeatedResponses = logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
+  assert.deepEqual(repeatedResponses, [], 'every request is answered once');
 }
 
 type RequestOptions = Partial<Omit<InjectOptions, 'cookies'>> & {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { until } from '#testing/until.ts';
 
 const READY_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 10;
+const POLL_EVERY_MS = 10;
 
 export type Program = AsyncDisposable & {
   readonly child: ChildProcess;
@@ -14,7 +14,7 @@ export type Program = AsyncDisposable & {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/** Also waits for processes that it started, if they have its output. */
+/** Also waits for child processes that share its output. */
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM') {
   if (!hasEnded(child)) {
     const closed = once(child, 'close');
@@ -24,12 +24,12 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = '
   return child.exitCode ?? child.signalCode;
 }
 
-/** What a program needs of this environment. */
+/** The variables that a program needs from this process's environment. */
 export const ownEnvironment = () => ({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
 /**
- * Starts Node and waits until its output contains a text. Throws with the output if the program ends before, or needs too long.
- * @returns also the groups of the text
+ * Starts Node and waits until its output matches `ready`. Throws with the output if the program ends first or takes too long.
+ * @returns also the match
  */
 export async function startProgram(
   args: readonly string[],
@@ -54,7 +54,7 @@ export async function startProgram(
         return found !== null || hasEnded(child);
       },
       READY_WITHIN_MS,
-      LOOK_EVERY_MS,
+      POLL_EVERY_MS,
     );
   } catch {
     await stop('SIGKILL');

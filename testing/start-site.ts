@@ -38,7 +38,7 @@ export async function startSiteProcess(
   return { ...program, url, port: Number(new URL(url).port) };
 }
 
-/** Starts a site as {@link startSiteProcess}, without waiting until it is ready. */
+/** Starts a site like {@link startSiteProcess}, but does not wait until it is ready. */
 export function spawnSite(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,

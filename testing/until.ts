@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 const PATIENCE_MS = 30_000;
 /** Polls less often over time, so that polling does not slow the awaited work. */
-const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
+const POLL_PAUSE_MS = { first: 10, most: 100, growth: 1.2 };
 
 /** False also while nothing is listening. */
 export const isServed = (url: string): Promise<boolean> =>
@@ -22,8 +22,8 @@ export async function until(
   everyMs?: number,
 ): Promise<void> {
   const end = performance.now() + patienceMs;
-  for (let pause = LOOK_AFTER_MS.first; !(await holds()); pause *= LOOK_AFTER_MS.growth) {
+  for (let pause = POLL_PAUSE_MS.first; !(await holds()); pause *= POLL_PAUSE_MS.growth) {
     if (performance.now() > end) assert.fail('The condition did not become true in time.');
-    await setTimeout(everyMs ?? Math.min(pause, LOOK_AFTER_MS.most));
+    await setTimeout(everyMs ?? Math.min(pause, POLL_PAUSE_MS.most));
   }
 }

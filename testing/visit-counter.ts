@@ -21,20 +21,20 @@ export async function startVisitCounter(): Promise<VisitCounter> {
   const asked: string[] = [];
   const sent: string[] = [];
   let script: string | null = null;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     const { method, url = '', headers } = request;
     asked.push(`${method} ${url} ${JSON.stringify(headers)} ${body}`);
     if (method === 'POST') sent.push(body);
-    const allowed = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+    const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
     if (method === 'GET' && url.endsWith('.js'))
       response
-        .writeHead(script === null ? 404 : 200, { 'content-type': 'text/javascript', ...allowed })
+        .writeHead(script === null ? 404 : 200, { 'content-type': 'text/javascript', ...corsHeaders })
         .end(script ?? '');
-    else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
+    else response.writeHead(method === 'POST' ? 202 : 204, corsHeaders).end();
   };
   const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    handle(request, response).catch(() => response.destroy());
   });
   const https = await listening(server, 'localhost');
   return {

@@ -12,49 +12,49 @@ export type Received = {
   readonly id: string;
 };
 
-type Answer = (received: Received, response: ServerResponse) => void;
+type Respond = (received: Received, response: ServerResponse) => void;
 
-export const accept: Answer = (_, response) => void response.writeHead(204).end();
-export const refuse: Answer = (_, response) => void response.writeHead(503).end();
+export const accept: Respond = (_, response) => void response.writeHead(204).end();
+export const refuse: Respond = (_, response) => void response.writeHead(503).end();
 
 export type Receiver = Listening & {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Answers the following events in another way. */
-  readonly answerWith: (next: Answer) => void;
+  /** Replaces the response to the following events. */
+  readonly answerWith: (next: Respond) => void;
 };
 
-export async function startReceiver(first: Answer = accept): Promise<Receiver> {
-  let answer = first;
+export async function startReceiver(first: Respond = accept): Promise<Receiver> {
+  let respond = first;
   const received: Received[] = [];
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     const { headers } = request;
-    const one: Received = {
+    const delivery: Received = {
       headers,
       text: body,
       event: JSON.parse(body) as LeadEventBody,
       id: String(headers['webhook-id']),
     };
-    received.push(one);
-    answer(one, response);
+    received.push(delivery);
+    respond(delivery, response);
   };
   const server = createServer((request, response) => {
-    take(request, response).catch(() => response.destroy());
+    receive(request, response).catch(() => response.destroy());
   });
   const http = await listening(server);
   // Anyone who knows the path can send events, so it is secret.
   const url = `http://127.0.0.1:${http.port}/a-secret-path`;
-  const answerWith = (next: Answer) => {
-    answer = next;
+  const answerWith = (next: Respond) => {
+    respond = next;
   };
   return { ...http, url, received, answerWith };
 }
 
 export async function withReceiver(
-  answer: Answer | undefined,
+  respond: Respond | undefined,
   test: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
-  await using receiver = await startReceiver(answer);
+  await using receiver = await startReceiver(respond);
   await test(receiver);
 }

@@ -69,7 +69,7 @@ it('stageReducer stores the code of a late resend response without changing the 
   assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, again), after(PRESSED, REQUESTED, VERIFIED));
 });
 
-it('stageReducer restores a challenge by ID, and shows the form if there is none', () => {
+it('stageReducer restores a challenge by ID, or shows the form without one', () => {
   const moved = stageReducer(INITIAL_STATE, {
     type: 'history moved',
     stage: 'verification',

@@ -35,7 +35,7 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
-/** Of elements that may have the role. */
+/** Selects the elements that may have the role. */
 export const SELECTORS: Readonly<Record<Role, string>> = {
   button: 'button',
   checkbox: 'input[type=checkbox]',

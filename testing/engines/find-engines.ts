@@ -28,8 +28,8 @@ const FIREFOX_PATHS = [
 export function findEngine(name: EngineName): (() => Promise<Engine>) | undefined {
   if (name === 'chromium') return () => startWithPlaywright(chromium, chromiumLaunchOptions());
   if (name === 'firefox') {
-    const found = firstThatIs([process.env['FIREFOX_PATH'], ...FIREFOX_PATHS]);
-    if (found !== undefined) return () => startFirefox(found);
+    const executable = firstExisting([process.env['FIREFOX_PATH'], ...FIREFOX_PATHS]);
+    if (executable !== undefined) return () => startFirefox(executable);
     return existsSync(firefox.executablePath()) ? () => startWithPlaywright(firefox, {}) : undefined;
   }
   const driver = onPath('WebKitWebDriver');
@@ -43,11 +43,11 @@ export function findEngine(name: EngineName): (() => Promise<Engine>) | undefine
 export const missingEngines = () =>
   (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
 
-function firstThatIs(paths: readonly (string | undefined)[]): string | undefined {
+function firstExisting(paths: readonly (string | undefined)[]): string | undefined {
   return paths.find((file) => file !== undefined && file !== '' && existsSync(file));
 }
 
 function onPath(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  return firstThatIs(folders.map((folder) => path.join(folder, program)));
+  return firstExisting(folders.map((folder) => path.join(folder, program)));
 }

@@ -48,10 +48,10 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       open: (url) => page.goto(url),
       reload: () => page.reload(),
       click: async (role, name) => {
-        const found = await find(role, name);
+        const element = await find(role, name);
         await until(async () => {
-          await found.evaluate(noteMiss);
-          await found.click();
+          await element.evaluate(noteMiss);
+          await element.click();
           // A link may have left the page.
           return page.evaluate(wasHit).catch(() => true);
         });
@@ -85,11 +85,11 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
 }
 
 async function findNow(page: Page, role: Role, name: string): Promise<ElementHandle | undefined> {
-  const meant = await page.evaluateHandle(candidates, SELECTORS[role], name);
-  for (const candidate of (await meant.getProperties()).values()) {
+  const candidateElements = await page.evaluateHandle(candidates, SELECTORS[role], name);
+  for (const candidate of (await candidateElements.getProperties()).values()) {
     const parent = await candidate.evaluateHandle((element) => (element as Element).parentElement!);
-    const found = await parent.$(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`);
-    if (found !== null) return found;
+    const element = await parent.$(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`);
+    if (element !== null) return element;
   }
   return undefined;
 }

@@ -29,7 +29,7 @@ const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 
 /** On a busy machine, the browser sometimes misses its driver, which then waits forever. */
 const BROWSER_START_MS = 15_000;
-const TRIES_MAX = 2;
+const MAX_ATTEMPTS = 2;
 
 export type WebkitPrograms = {
   readonly driver: string;
@@ -58,7 +58,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   let webdriver = await startDriver(programs.driver, env);
 
   const startBrowser = async (): Promise<WebDriver> => {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempts = 1; ; attempts += 1) {
       const starting = new Builder()
         .usingServer(webdriver.url)
         .withCapabilities(
@@ -70,7 +70,8 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
         .build();
       const driver = await Promise.race([starting, sleep(BROWSER_START_MS, null, { ref: false })]);
       if (driver !== null) return driver;
-      if (tries === TRIES_MAX) throw new Error(`WebKit did not start in ${tries} × ${BROWSER_START_MS} ms.`);
+      if (attempts === MAX_ATTEMPTS)
+        throw new Error(`WebKit did not start in ${attempts} × ${BROWSER_START_MS} ms.`);
       await endProcess(webdriver.process);
       webdriver = await startDriver(programs.driver, env);
     }
@@ -82,29 +83,29 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     version = `WebKitGTK ${(await driver.getCapabilities()).get('browserVersion') as string}`;
     const pageErrors: string[] = [];
     const keepErrors = async () => {
-      pageErrors.push(...(await driver.executeScript<string[]>(HEARD)));
+      pageErrors.push(...(await driver.executeScript<string[]>(TAKE_ERRORS)));
     };
     await resize(driver, VIEWPORT.width, VIEWPORT.height);
     return {
       open: async (url) => {
         await keepErrors();
         await driver.get(url);
-        await driver.executeScript(LISTEN);
+        await driver.executeScript(RECORD_ERRORS);
       },
       reload: async () => {
         await keepErrors();
         await driver.navigate().refresh();
-        await driver.executeScript(LISTEN);
+        await driver.executeScript(RECORD_ERRORS);
       },
       click: async (role, name) => {
-        const found = await find(driver, role, name);
+        const element = await find(driver, role, name);
         await driver.executeScript(
           'arguments[0].scrollIntoView({ block: "center", behavior: "instant" })',
-          found,
+          element,
         );
         const press = async () => {
-          await driver.executeScript(`(${noteMiss.toString()})(arguments[0])`, found);
-          await driver.actions().move({ origin: found }).click().perform();
+          await driver.executeScript(`(${noteMiss.toString()})(arguments[0])`, element);
+          await driver.actions().move({ origin: element }).click().perform();
           return driver.executeScript<boolean>(`return (${wasHit.toString()})()`);
         };
         const missIfFading = (error: unknown) => {
@@ -177,14 +178,14 @@ const NAMED_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** WebDriver cannot read the console, so the page records its own errors. */
-const LISTEN = `
-  window.heard = [];
-  addEventListener('error', (event) => heard.push(event.message));
-  addEventListener('unhandledrejection', (event) => heard.push(String(event.reason)));
-  addEventListener('securitypolicyviolation', (event) => heard.push(event.violatedDirective + ' ' + event.blockedURI));
+const RECORD_ERRORS = `
+  window.recordedErrors = [];
+  addEventListener('error', (event) => recordedErrors.push(event.message));
+  addEventListener('unhandledrejection', (event) => recordedErrors.push(String(event.reason)));
+  addEventListener('securitypolicyviolation', (event) => recordedErrors.push(event.violatedDirective + ' ' + event.blockedURI));
   const { error } = console;
-  console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
-const HEARD = 'return (window.heard ?? []).splice(0)';
+  console.error = (...values) => { recordedErrors.push(values.join(' ')); error.apply(console, values); };`;
+const TAKE_ERRORS = 'return (window.recordedErrors ?? []).splice(0)';
 
 const find = (driver: WebDriver, role: Role, name: string): Promise<WebElement> =>
   findSoon(role, name, () => findNow(driver, role, name));
@@ -192,12 +193,12 @@ const find = (driver: WebDriver, role: Role, name: string): Promise<WebElement> 
 /** The driver fails for unrendered elements. */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
-    const meant = await driver.executeScript<WebElement[]>(
+    const candidateElements = await driver.executeScript<WebElement[]>(
       `return (${candidates.toString()})(...arguments)`,
       SELECTORS[role],
       name,
     );
-    for (const candidate of meant) {
+    for (const candidate of candidateElements) {
       if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
     }
   } catch {}
