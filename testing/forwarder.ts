@@ -5,42 +5,42 @@ import { listening, type Listening } from '#testing/listening.ts';
 
 export type Forwarder = Listening & {
   /** New connections go to this server. */
-  readonly leadTo: (port: number) => void;
+  readonly forwardTo: (port: number) => void;
   /** No more bytes pass, on open connections and on new ones. */
-  readonly fallSilent: () => void;
+  readonly stall: () => void;
 };
 
 /** Each connection goes to the next port that accepts it. */
 export async function startForwarder(...ports: readonly number[]): Promise<Forwarder> {
-  let [targets, turn, isSilent] = [ports, 0, false];
-  const joined = new Set<Socket>();
-  const join = (client: Socket, attemptsLeft: number): void => {
+  let [targets, turn, isStalled] = [ports, 0, false];
+  const sockets = new Set<Socket>();
+  const connectToBackend = (client: Socket, attemptsLeft: number): void => {
     const backend = connect(targets[turn % targets.length] ?? 0, '127.0.0.1');
     turn += 1;
     let isConnected = false;
     backend.once('connect', () => {
       isConnected = true;
-      joined.add(client).add(backend);
-      if (!isSilent) client.pipe(backend).pipe(client);
+      sockets.add(client).add(backend);
+      if (!isStalled) client.pipe(backend).pipe(client);
     });
     backend.on('error', () => {
       if (isConnected || attemptsLeft === 0) client.destroy();
-      else join(client, attemptsLeft - 1);
+      else connectToBackend(client, attemptsLeft - 1);
     });
     backend.on('close', () => {
       if (isConnected) client.end();
     });
     client.on('close', () => backend.destroy());
   };
-  const server = createServer({ noDelay: true }, (client) => join(client, targets.length * 2));
+  const server = createServer({ noDelay: true }, (client) => connectToBackend(client, targets.length * 2));
   return {
     ...(await listening(server)),
-    leadTo: (port) => {
+    forwardTo: (port) => {
       targets = [port];
     },
-    fallSilent: () => {
-      isSilent = true;
-      for (const socket of joined) socket.unpipe().pause();
+    stall: () => {
+      isStalled = true;
+      for (const socket of sockets) socket.unpipe().pause();
     },
   };
 }

@@ -23,7 +23,7 @@ export const READY = /"msg":"Ready on ([^"]+)"/;
 export type SiteProcess = Program & { readonly url: string; readonly port: number };
 
 /**
- * @param env settings; those of this machine are removed, the rest of the environment stays. PORT undefined: use .env
+ * @param env settings; of this machine's environment, only PATH and HOME are passed on. PORT undefined: use .env
  * @param folder working folder, with data/
  * @param project another copy of the project (project-copy.ts)
  */

@@ -5,7 +5,7 @@ const PATIENCE_MS = 30_000;
 /** Polls less often over time, so that polling does not slow the awaited work. */
 const POLL_PAUSE_MS = { first: 10, most: 100, growth: 1.2 };
 
-/** False also while nothing is listening. */
+/** Also false while nothing is listening. */
 export const isServed = (url: string): Promise<boolean> =>
   fetch(url).then(
     ({ ok }) => ok,

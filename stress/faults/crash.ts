@@ -37,8 +37,8 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
     });
     let server = await site.start({ PORT: String(await freePort()) });
     const { url, port } = server;
-    const walkers = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
-    const ledger = await walkWhile(walkers, VISITORS, async ({ acknowledged }) => {
+    const options = { url, inbox: site.inbox, onVerified: (cookie: string) => readArticle(url, cookie) };
+    const ledger = await walkWhile(options, VISITORS, async ({ acknowledged }) => {
       for (let kill = 1; kill <= kills; kill += 1) {
         await setTimeout(Math.random() * LONGEST_LIFE_MS);
         await server.stop('SIGKILL');

@@ -40,7 +40,7 @@ export const failover = defineCase({ rounds: 5 }, async (trial, { rounds }) => {
   const promoteStandby = async (): Promise<void> => {
     await standby.promote();
     [primary, standby] = [standby, primary];
-    endpoint.leadTo(primary.port);
+    endpoint.forwardTo(primary.port);
   };
   const untilReplicated = async (): Promise<void> => {
     await primary.waitForStandby(true);

@@ -132,7 +132,7 @@ async function retryOnServerError(
   return null;
 }
 
-export type Walkers = {
+export type WalkOptions = {
   readonly url: string;
   readonly inbox: Pick<Inbox, 'waitForMail'>;
   readonly ledger: Ledger;
@@ -142,7 +142,7 @@ export type Walkers = {
 
 /** @param signal stops further requests; a visitor whose form was accepted still finishes */
 export async function walk(
-  { url, inbox, ledger, onAccepted, onVerified }: Walkers,
+  { url, inbox, ledger, onAccepted, onVerified }: WalkOptions,
   signal: AbortSignal = NEVER_ABORTED,
 ): Promise<void> {
   const email = newEmail();
@@ -189,14 +189,14 @@ export async function whileVisited(
 }
 
 export async function walkWhile(
-  walkers: Omit<Walkers, 'ledger'>,
+  options: Omit<WalkOptions, 'ledger'>,
   count: number,
   work: (ledger: Ledger) => Promise<unknown>,
 ): Promise<Ledger> {
   const ledger = newLedger();
   await whileVisited(
     count,
-    (signal) => walk({ ...walkers, ledger }, signal),
+    (signal) => walk({ ...options, ledger }, signal),
     () => work(ledger),
   );
   return ledger;

@@ -5,7 +5,7 @@ import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/guide/guide-cover.module.css';
 import { NoBreak } from '#web/ui/no-break.tsx';
 
-/** The browser reuses the markup that the build has rendered for one of them. */
+/** All covers have the same static part, so one that appears later reuses the markup of a prerendered one. */
 function Cover({ className }: { readonly className?: string | undefined }) {
   return (
     <div className={className} aria-hidden>

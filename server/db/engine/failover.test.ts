@@ -91,7 +91,7 @@ it('acknowledged writes survive the loss of the PostgreSQL primary', () =>
     await a.stop('SIGKILL');
     assert.equal(await store(hasty, 'lost'), false);
     await b.promote();
-    endpoint.leadTo(b.port);
+    endpoint.forwardTo(b.port);
     await until(() => store(db, 'afterwards'));
     assert.equal(await portOf(db), b.port);
     assert.deepEqual(await idsIn(db), ['afterwards', ...kept]);
@@ -102,7 +102,7 @@ it('connections leave a PostgreSQL server that becomes read-only', () =>
     const { db } = openThere(IMPATIENCE_MS);
     await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(db)));
     await b.promote();
-    endpoint.leadTo(b.port);
+    endpoint.forwardTo(b.port);
     await a.ask('alter system set default_transaction_read_only = on');
     await a.ask('select pg_reload_conf()');
     await until(() => store(db, 'last'));
@@ -115,7 +115,7 @@ it('a connection pool can be closed even if its server does not respond', async 
   url.host = `127.0.0.1:${endpoint.port}`;
   const { db, close } = open(url.href, 500);
   await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(db)));
-  endpoint.fallSilent();
+  endpoint.stall();
   await assert.rejects(sql`select 1`.execute(db), isOutage);
   const late = Promise.allSettled([sql`select 2`.execute(db), sql`select 3`.execute(db)]);
   await close();
