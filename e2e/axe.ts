@@ -9,7 +9,24 @@ import { expect, inEveryFont, overflow, resize } from './fixtures.ts';
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The package's default file is twice as long and takes 50 % longer to load. */
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Also fails if the page scrolls sideways in any font. The window keeps the size of a telephone. */
+export async function expectFitsTelephone(page: Page, state: string): Promise<void> {
+  await resize(page, { width: 375, height: 812 });
+  await inEveryFont(page, async (font) => expect(await overflow(page), `${state}, ${font}`).toBe(0));
+  await expectNoViolations(page, `${state} on a telephone`);
+}
+
+export async function expectNoViolations(page: Page, state: string): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await ensureAxe(page);
+  expect(await violations(page, { type: 'tag', values: TAGS }), state).toEqual([]);
+  await showTheme(page, 'dark');
+  const inDark = await violations(page, { type: 'rule', values: COLOUR_RULES });
+  expect(inDark, `${state}, in the dark theme`).toEqual([]);
+  await showTheme(page, 'light');
+}
 
 /** Also removes colour transitions, so that axe never sees a mixed colour. */
 async function ensureAxe(page: Page): Promise<void> {
@@ -21,17 +38,6 @@ async function ensureAxe(page: Page): Promise<void> {
     document.adoptedStyleSheets.push(sheet);
   });
 }
-
-/** Longer animations, such as a toast's, change no colour. */
-const LONGEST_MS = 1_000;
-
-const shortAnimationsEnd = (page: Page): Promise<unknown> =>
-  page.evaluate((longest) => {
-    const short = document
-      .getAnimations()
-      .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) <= longest);
-    return Promise.allSettled(short.map(({ finished }) => finished)).then(() => null);
-  }, LONGEST_MS);
 
 async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   await shortAnimationsEnd(page);
@@ -46,26 +52,20 @@ async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   }, runOnly);
 }
 
+/** Longer animations, such as a toast's, change no colour. */
+const LONGEST_MS = 1_000;
+
+const shortAnimationsEnd = (page: Page): Promise<unknown> =>
+  page.evaluate((longest) => {
+    const short = document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) <= longest);
+    return Promise.allSettled(short.map(({ finished }) => finished)).then(() => null);
+  }, LONGEST_MS);
+
 const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
   page.evaluate((name) => {
     const { classList } = document.documentElement;
     classList.toggle('dark', name === 'dark');
     classList.toggle('light', name === 'light');
   }, theme);
-
-export async function expectNoViolations(page: Page, state: string): Promise<void> {
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await ensureAxe(page);
-  expect(await violations(page, { type: 'tag', values: TAGS }), state).toEqual([]);
-  await showTheme(page, 'dark');
-  const inDark = await violations(page, { type: 'rule', values: RULES_OF_COLOURS });
-  expect(inDark, `${state}, in the dark theme`).toEqual([]);
-  await showTheme(page, 'light');
-}
-
-/** Also fails if the page scrolls sideways in any font. The window keeps the size of a telephone. */
-export async function expectFitsTelephone(page: Page, state: string): Promise<void> {
-  await resize(page, { width: 375, height: 812 });
-  await inEveryFont(page, async (font) => expect(await overflow(page), `${state}, ${font}`).toBe(0));
-  await expectNoViolations(page, `${state} on a telephone`);
-}

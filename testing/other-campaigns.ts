@@ -24,48 +24,6 @@ import { COUNTER_ORIGIN, UMAMI_SITE } from '#testing/visit-counter.ts';
 
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
 
-function digest(folder: string): string {
-  const hash = createHash('sha256');
-  for (const file of globSync('**/*', { cwd: folder, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .toSorted())
-    hash
-      .update(`${path.relative(folder, file)}\0`)
-      .update(readFileSync(file))
-      .update('\0');
-  return hash.digest('hex').slice(0, 12);
-}
-
-/**
- * A copy of the test campaign.
- * @param overlays folders to be copied into it after the changes
- */
-function changedCampaign(
-  name: string,
-  changes: Changes,
-  ...overlays: readonly (readonly [from: string, to: string])[]
-): string {
-  mkdirSync(FOLDER, { recursive: true });
-  const temporary = mkdtempSync(path.join(FOLDER, 'making-'));
-  try {
-    cpSync(TEST_CAMPAIGN, temporary, { recursive: true });
-    changeFiles(temporary, changes);
-    for (const [from, to] of overlays)
-      cpSync(path.join(import.meta.dirname, from), path.join(temporary, to), { recursive: true });
-    chmodSync(temporary, 0o755);
-    const folder = path.join(FOLDER, `${name}-${digest(temporary)}`);
-    try {
-      renameSync(temporary, folder);
-    } catch (error) {
-      if (!existsSync(folder)) throw error;
-    }
-    return folder;
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-}
-
 export const AFTER_CODE = 'https://shop.example.com/thank-you';
 export const DOWNLOAD = `%PDF-1.7\n${'The guide. '.repeat(20_000)}`;
 
@@ -106,17 +64,6 @@ export function reversedCampaign(): string {
   );
 }
 
-const countedBy = (tool: string, words: string) =>
-  adding(`analytics: { tool: ${tool}, script: ${COUNTER_ORIGIN}/${words} }`);
-
-const without =
-  (...entries: readonly string[]) =>
-  (text: string): string => {
-    const words = parseDocument(text);
-    for (const entry of entries) words.deleteIn(entry.split('.'));
-    return words.toString();
-  };
-
 /** Without anything that is optional. */
 export const bareCampaign = (): string =>
   changedCampaign('bare', {
@@ -146,3 +93,56 @@ export const plausibleCampaign = (): string =>
 /** Its site is built for the path /other. */
 export const matomoCampaign = (): string =>
   changedCampaign('counted-by-matomo', { 'site.yaml': countedBy('matomo', "matomo.js, site: '7'") });
+
+const countedBy = (tool: string, words: string) =>
+  adding(`analytics: { tool: ${tool}, script: ${COUNTER_ORIGIN}/${words} }`);
+
+const without =
+  (...entries: readonly string[]) =>
+  (text: string): string => {
+    const words = parseDocument(text);
+    for (const entry of entries) words.deleteIn(entry.split('.'));
+    return words.toString();
+  };
+
+/**
+ * A copy of the test campaign.
+ * @param overlays folders to be copied into it after the changes
+ */
+function changedCampaign(
+  name: string,
+  changes: Changes,
+  ...overlays: readonly (readonly [from: string, to: string])[]
+): string {
+  mkdirSync(FOLDER, { recursive: true });
+  const temporary = mkdtempSync(path.join(FOLDER, 'making-'));
+  try {
+    cpSync(TEST_CAMPAIGN, temporary, { recursive: true });
+    changeFiles(temporary, changes);
+    for (const [from, to] of overlays)
+      cpSync(path.join(import.meta.dirname, from), path.join(temporary, to), { recursive: true });
+    chmodSync(temporary, 0o755);
+    const folder = path.join(FOLDER, `${name}-${digest(temporary)}`);
+    try {
+      renameSync(temporary, folder);
+    } catch (error) {
+      if (!existsSync(folder)) throw error;
+    }
+    return folder;
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function digest(folder: string): string {
+  const hash = createHash('sha256');
+  for (const file of globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted())
+    hash
+      .update(`${path.relative(folder, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  return hash.digest('hex').slice(0, 12);
+}

@@ -10,23 +10,6 @@ import { goTo } from '#web/ui/go-to.ts';
 /** The build checks that links such as "#questions" lead to a section of the landing page. */
 const LINKS = [...site.footerLinks, site.readOn];
 
-const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
-
-type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
-
-function readEntry(state: unknown): HistoryEntry {
-  const { stage, challengeId } = (state ?? {}) as Readonly<Record<string, unknown>>;
-  if (!isStage(stage)) return { stage: 'landing', challengeId: null };
-  return { stage, challengeId: typeof challengeId === 'string' ? challengeId : null };
-}
-
-const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);
-
-const entryOf = (state: StageState): HistoryEntry => ({
-  stage: state.stage,
-  challengeId: state.waiting?.challenge.id ?? ('challengeId' in state ? state.challengeId : null),
-});
-
 /** Returns the landing page, or after a reload the previous stage. The server restores code screens (verification/restoring.tsx). */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
@@ -104,6 +87,23 @@ export function useStage(initial: StageState) {
   };
   return { state, send, hasMoved: () => moved.current };
 }
+
+type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
+
+const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
+
+function readEntry(state: unknown): HistoryEntry {
+  const { stage, challengeId } = (state ?? {}) as Readonly<Record<string, unknown>>;
+  if (!isStage(stage)) return { stage: 'landing', challengeId: null };
+  return { stage, challengeId: typeof challengeId === 'string' ? challengeId : null };
+}
+
+const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);
+
+const entryOf = (state: StageState): HistoryEntry => ({
+  stage: state.stage,
+  challengeId: state.waiting?.challenge.id ?? ('challengeId' in state ? state.challengeId : null),
+});
 
 /**
  * Changes the stage with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Use it only for presses:

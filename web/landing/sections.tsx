@@ -10,24 +10,6 @@ import shapes from '#web/landing/shapes.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import { NAMED_ICONS, LinesIcon } from '#web/ui/icons.tsx';
 
-// Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one, testimonials in
-// rows of two or one.
-
-const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
-
-function shapeOf(count: number): string | undefined {
-  if (!leavesOne(count, 3)) return undefined;
-  if (!leavesOne(count, 2)) return shapes.two;
-  return leavesOne(count, 4) ? shapes.one : shapes.four;
-}
-
-function shapeOfTestimonials(count: number): string | undefined {
-  if (!leavesOne(count, 2)) return undefined;
-  return leavesOne(count, 3) ? shapes.one : shapes.threeWide;
-}
-
-const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
-
 export type StaticSection = Exclude<SectionName, 'video'>;
 
 /** @param names only of sections that landing.yaml contains (sectionsOf), so their words exist */
@@ -328,3 +310,21 @@ const SECTION_COMPONENTS: Readonly<Record<StaticSection, typeof Benefits>> = {
   testimonials: Testimonials,
   questions: Questions,
 };
+
+// Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one, testimonials in
+// rows of two or one.
+
+const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
+
+function shapeOf(count: number): string | undefined {
+  if (!leavesOne(count, 3)) return undefined;
+  if (!leavesOne(count, 2)) return shapes.two;
+  return leavesOne(count, 4) ? shapes.one : shapes.four;
+}
+
+function shapeOfTestimonials(count: number): string | undefined {
+  if (!leavesOne(count, 2)) return undefined;
+  return leavesOne(count, 3) ? shapes.one : shapes.threeWide;
+}
+
+const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
