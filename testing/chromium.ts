@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from '@playwright/test';
 
 /** With the headless shell, the browser tests take 30 % less time. */
-const SHELL = '/usr/bin/chromium-headless-shell';
+const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell';
 const PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -15,12 +15,15 @@ const PATHS = [
 
 /** @param shell whether the headless shell is allowed; its pointer rests on every page and disturbs measurements */
 export function findChromium({ shell = true } = {}): string | undefined {
-  return [process.env['CHROME_PATH'], chromium.executablePath(), ...(shell ? [SHELL] : []), ...PATHS].find(
-    (path) => path !== undefined && path !== '' && existsSync(path),
-  );
+  return [
+    process.env['CHROME_PATH'],
+    chromium.executablePath(),
+    ...(shell ? [HEADLESS_SHELL] : []),
+    ...PATHS,
+  ].find((path) => path !== undefined && path !== '' && existsSync(path));
 }
 
-export const drawsWindows = (path: string): boolean => PATHS.includes(path);
+export const isFullBrowser = (path: string): boolean => PATHS.includes(path);
 
 const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',

@@ -35,14 +35,14 @@ export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>
     const [question] = query.questions ?? [];
     if (question === undefined) return;
     questions.push(`${question.type} ${question.name}`);
-    const known = zone[question.name.toLowerCase()];
-    if (known?.fault === 'silence') return;
-    const code = known === undefined ? NXDOMAIN : known.fault === 'SERVFAIL' ? SERVFAIL : 0;
-    const answers = code === 0 && known ? answersTo(question.type, question.name, known) : [];
+    const records = zone[question.name.toLowerCase()];
+    if (records?.fault === 'silence') return;
+    const responseCode = records === undefined ? NXDOMAIN : records.fault === 'SERVFAIL' ? SERVFAIL : 0;
+    const answers = responseCode === 0 && records ? answersTo(question.type, question.name, records) : [];
     const reply = encode({
       type: 'response',
       id: query.id ?? 0,
-      flags: AUTHORITATIVE | code,
+      flags: AUTHORITATIVE | responseCode,
       questions: [question],
       answers,
     });
@@ -57,13 +57,13 @@ export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>
   };
 }
 
-function answersTo(type: string, name: string, known: NameRecords): Answer[] {
+function answersTo(type: string, name: string, records: NameRecords): Answer[] {
   const ttl = 60;
   switch (type) {
     case 'TXT':
-      return (known.TXT ?? []).map((text) => ({ type, name, ttl, data: text.match(TEXT_PIECES) ?? [''] }));
+      return (records.TXT ?? []).map((text) => ({ type, name, ttl, data: text.match(TEXT_PIECES) ?? [''] }));
     case 'MX':
-      return (known.MX ?? []).map(([preference, exchange]) => ({
+      return (records.MX ?? []).map(([preference, exchange]) => ({
         type,
         name,
         ttl,
@@ -72,7 +72,7 @@ function answersTo(type: string, name: string, known: NameRecords): Answer[] {
     case 'A':
     case 'AAAA':
     case 'PTR':
-      return (known[type] ?? []).map((data) => ({ type, name, ttl, data }));
+      return (records[type] ?? []).map((data) => ({ type, name, ttl, data }));
     default:
       return [];
   }

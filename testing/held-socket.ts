@@ -67,20 +67,20 @@ export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
   /** @returns what went wrong */
   readonly stop: () => Promise<readonly string[]>;
 } {
-  let isOver = false;
+  let isStopped = false;
   const failed: string[] = [];
   const visitors = requests.map(async (request) => {
-    while (!isOver) {
-      const wrong = await request().catch((error: unknown) =>
+    while (!isStopped) {
+      const problem = await request().catch((error: unknown) =>
         String(error instanceof Error ? (error.cause ?? error) : error),
       );
-      if (wrong !== null) failed.push(wrong);
+      if (problem !== null) failed.push(problem);
       await setTimeout(PAUSE_MS);
     }
   });
   return {
     stop: async () => {
-      isOver = true;
+      isStopped = true;
       await Promise.all(visitors);
       return failed;
     },

@@ -41,10 +41,10 @@ type OpenConnection = { readonly session: { readonly id: string }; readonly _soc
 const PATIENCE_MS = 10_000;
 
 export async function startInbox(
-  { sevenBit = false, ...first }: InboxBehaviour = {},
-  wanted?: number,
+  { sevenBit = false, ...initialBehaviour }: InboxBehaviour = {},
+  fixedPort?: number,
 ): Promise<Inbox> {
-  let behaviour: Omit<InboxBehaviour, 'sevenBit'> = first;
+  let behaviour: Omit<InboxBehaviour, 'sevenBit'> = initialBehaviour;
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
   const byRecipient = new Map<string, ReceivedMail[]>();
@@ -75,15 +75,15 @@ export async function startInbox(
       if (connection.session.id === sessionId) connection._socket.destroy();
     }
   };
-  const quiet = () => {};
+  const noop = () => {};
   const server = new SMTPServer({
     authOptional: true,
     logger: {
-      trace: quiet,
-      info: quiet,
-      warn: quiet,
-      error: quiet,
-      fatal: quiet,
+      trace: noop,
+      info: noop,
+      warn: noop,
+      error: noop,
+      fatal: noop,
       debug: (_entry, _format, line) => {
         if (typeof line === 'string' && line.startsWith('RCPT TO:')) recipientCommands.push(line);
       },
@@ -106,7 +106,7 @@ export async function startInbox(
     },
   });
   server.on('error', () => {});
-  const port = wanted ?? (await freePort());
+  const port = fixedPort ?? (await freePort());
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
   const close = () =>

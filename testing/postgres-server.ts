@@ -94,12 +94,12 @@ export async function createNode(
   const data = path.join(folder.path, name);
   const port = await freePort();
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  const all = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
+  const allSettings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
   let stop: PostgresNode['stop'] = async () => {};
   const start = async (): Promise<void> => {
     const child = spawn(
       path.join(native, 'bin', 'postgres'),
-      ['-D', data, ...all.flatMap((setting) => ['-c', setting])],
+      ['-D', data, ...allSettings.flatMap((setting) => ['-c', setting])],
       { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     let log = '';

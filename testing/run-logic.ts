@@ -82,7 +82,7 @@ function linesOf(files: readonly string[]): number {
 }
 
 async function runGroup({ name, files }: Group, worker: number): Promise<boolean> {
-  const begin = Date.now();
+  const startedAt = Date.now();
   // A file, because --test-force-exit cuts off output that is still in a pipe.
   const report = path.join(mkdtempSync(path.join(tmpdir(), 'test-report-')), 'report');
   const child = spawn(
@@ -109,7 +109,7 @@ async function runGroup({ name, files }: Group, worker: number): Promise<boolean
   if (existsSync(report)) output += readFileSync(report, 'utf8');
   rmSync(path.dirname(report), { recursive: true });
   const counted = (word: string) => Number(new RegExp(`^ℹ ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
-  const seconds = Math.round((Date.now() - begin) / 1000);
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
   const passed = exitCode === 0 && counted('pass') > 0;
   if (!passed) process.stdout.write(`${output.slice(Math.max(0, output.indexOf('✖ failing tests:')))}\n`);
   process.stdout.write(
@@ -119,11 +119,12 @@ async function runGroup({ name, files }: Group, worker: number): Promise<boolean
 }
 
 function reportSqliteOnly(): void {
-  const alone = sentOnlyToSqlite(readRecorded(statements));
-  for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);
-  if (alone.size === 0) return;
+  const statementsOnlyInSqlite = sentOnlyToSqlite(readRecorded(statements));
+  for (const [sql, files] of statementsOnlyInSqlite)
+    process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);
+  if (statementsOnlyInSqlite.size === 0) return;
   process.stdout.write(
-    `${alone.size} statements of the product were sent to SQLite and never to PostgreSQL. Run a test that sends them on both (testing/on-each-engine.ts).\n`,
+    `${statementsOnlyInSqlite.size} statements of the product were sent to SQLite and never to PostgreSQL. Run a test that sends them on both (testing/on-each-engine.ts).\n`,
   );
   process.exitCode = 1;
 }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-import { drawsWindows, findChromium } from '#testing/chromium.ts';
+import { isFullBrowser, findChromium } from '#testing/chromium.ts';
 import { DEBIAN_PACKAGES, missingEngines } from '#testing/engines/find-engines.ts';
 import { describeUntested, missingPrograms, PROGRAMS } from '#testing/programs.ts';
 
@@ -37,7 +37,7 @@ function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
   const programs = existsSync('/run/systemd/system') ? [] : missingPrograms();
   return [
-    ...(chromium === undefined || drawsWindows(chromium) ? [['chromium-headless-shell']] : []),
+    ...(chromium === undefined || isFullBrowser(chromium) ? [['chromium-headless-shell']] : []),
     ...missingEngines().map((name) => DEBIAN_PACKAGES[name]),
     ...programs.map((name) => [PROGRAMS[name].debian]),
   ];

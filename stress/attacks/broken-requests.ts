@@ -7,11 +7,11 @@ import { words } from '#testing/words.ts';
 
 export type Fuzzer = {
   readonly random: () => number;
-  readonly wholeRequest: () => Buffer;
-  readonly brokenRequest: () => Buffer;
+  readonly wellFormedRequest: () => Buffer;
+  readonly malformedRequest: () => Buffer;
 };
 
-const NASTY: readonly unknown[] = [
+const ODD_VALUES: readonly unknown[] = [
   null,
   true,
   false,
@@ -82,7 +82,7 @@ export function createFuzzer(seed: number): Fuzzer {
       random() < 0.5 ? filledForm() : { email: 'ada@example.com', code: '000000' };
     for (let count = 1 + below(3); count > 0; count -= 1) {
       const key = pick([...Object.keys(LeadForm.shape), 'code', 'website', 'id', text(4)]);
-      body[key] = pick(NASTY);
+      body[key] = pick(ODD_VALUES);
     }
     return JSON.stringify(body);
   }
@@ -99,7 +99,7 @@ export function createFuzzer(seed: number): Fuzzer {
     () => Buffer.concat([Buffer.from('{"email":"'), bytes(20), Buffer.from('"}')]),
     () => text(below(3_000)),
     () => '',
-    () => JSON.stringify(pick(NASTY)),
+    () => JSON.stringify(pick(ODD_VALUES)),
     () => `{"name":"${'\\u0000'.repeat(below(400))}"}`,
     () => mutatedForm().slice(0, -1 - below(10)),
     () => `{"email":${'9'.repeat(below(5_000))}}`,
@@ -127,7 +127,7 @@ export function createFuzzer(seed: number): Fuzzer {
     () => `expect: 100-continue`,
   ];
 
-  function wholeRequest(): Buffer {
+  function wellFormedRequest(): Buffer {
     const method = pick(METHODS);
     const lines = [`${method} ${pick(PATHS)} HTTP/1.1`, 'host: 127.0.0.1'];
     for (let count = below(4); count > 0; count -= 1) lines.push(pick(HEADERS)());
@@ -153,7 +153,7 @@ export function createFuzzer(seed: number): Fuzzer {
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
   }
 
-  const BROKEN: readonly (() => string | Buffer)[] = [
+  const MALFORMED_REQUESTS: readonly (() => string | Buffer)[] = [
     () => bytes(1 + below(300)),
     () => `${text(10)} / HTTP/1.1\r\n\r\n`,
     () => `GET / HTTP/${below(10)}.${below(10)}\r\nhost: x\r\n\r\n`,
@@ -182,5 +182,5 @@ export function createFuzzer(seed: number): Fuzzer {
     () => `OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
   ];
 
-  return { random, wholeRequest, brokenRequest: () => Buffer.from(pick(BROKEN)()) };
+  return { random, wellFormedRequest, malformedRequest: () => Buffer.from(pick(MALFORMED_REQUESTS)()) };
 }

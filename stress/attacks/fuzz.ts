@@ -45,8 +45,8 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
       while (tally.responses < answers && child.exitCode === null) {
         const requests =
           fuzzer.random() < 0.4
-            ? [fuzzer.brokenRequest()]
-            : Array.from({ length: PIPELINED }, fuzzer.wholeRequest);
+            ? [fuzzer.malformedRequest()]
+            : Array.from({ length: PIPELINED }, fuzzer.wellFormedRequest);
         await exchange(port, requests, tally);
         if (tally.responses - reported < 100_000) continue;
         reported = tally.responses;

@@ -26,20 +26,20 @@ export const lighthouse = defineCase({ runs: 5 }, async (trial, { runs }) => {
   // The server only serves files that exist at its start.
   writeFileSync(blank, BLANK_PAGE);
   await using site = await startSite({ campaign: DEFAULT_CAMPAIGN }).finally(() => rmSync(blank));
-  for (const form of ['mobile', 'desktop'] as const) {
+  for (const device of ['mobile', 'desktop'] as const) {
     const [ours, floor]: [Report[], Report[]] = [[], []];
     for (let run = 1; run <= runs; run += 1) {
-      floor.push(await examine(`${site.url}/blank.html`, form));
-      ours.push(await examine(`${site.url}/`, form));
+      floor.push(await runLighthouse(`${site.url}/blank.html`, device));
+      ours.push(await runLighthouse(`${site.url}/`, device));
       const lcps = [ours, floor].map((reports) =>
         valueIn('largest-contentful-paint')(reports.at(-1)!).toFixed(0),
       );
-      process.stdout.write(`${form} ${run}/${runs}: LCP ${lcps.join(', of the blank page ')} ms\n`);
+      process.stdout.write(`${device} ${run}/${runs}: LCP ${lcps.join(', of the blank page ')} ms\n`);
     }
     const of = (what: (report: Report) => number, reports = ours) => median(reports.map(what));
     const lcp = of(valueIn('largest-contentful-paint'));
     const blankLcp = of(valueIn('largest-contentful-paint'), floor);
-    await trial.figure(`Lighthouse, ${form}`, [
+    await trial.figure(`Lighthouse, ${device}`, [
       CATEGORIES.map((category) => of(scoreIn(category))).join(', '),
       `${lcp.toFixed(0)} ms`,
       `${blankLcp.toFixed(0)} ms`,
@@ -67,7 +67,7 @@ type Report = {
 };
 
 /** Repeats a run that lost its trace, as happens on a busy machine. */
-async function examine(url: string, form: 'mobile' | 'desktop', attempts = 3): Promise<Report> {
+async function runLighthouse(url: string, device: 'mobile' | 'desktop', attempts = 3): Promise<Report> {
   const parameters = [
     '--yes',
     LIGHTHOUSE,
@@ -75,7 +75,7 @@ async function examine(url: string, form: 'mobile' | 'desktop', attempts = 3): P
     '--quiet',
     '--output=json',
     `--only-categories=${CATEGORIES.join()}`,
-    ...(form === 'desktop' ? ['--preset=desktop'] : []),
+    ...(device === 'desktop' ? ['--preset=desktop'] : []),
     `--chrome-flags=--headless ${chromiumLaunchOptions({ shell: false }).args.join(' ')}`,
   ];
   const env = { ...process.env, CHROME_PATH: findChromium({ shell: false }) };
@@ -86,7 +86,7 @@ async function examine(url: string, form: 'mobile' | 'desktop', attempts = 3): P
     return report;
   } catch (error) {
     if (attempts === 1) throw error;
-    return examine(url, form, attempts - 1);
+    return runLighthouse(url, device, attempts - 1);
   }
 }
 

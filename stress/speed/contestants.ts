@@ -85,7 +85,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const log = openSync(path.join(folder, LOG_FILE), 'a');
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, [...(name === 'ours' ? SERVING_FLAGS : []), script], {
     cwd: folder,
     env: { ...ownEnvironment(), ...env, PORT: String(port) },
@@ -100,7 +100,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
     process.stderr.write(readFileSync(path.join(folder, LOG_FILE), 'utf8'));
     throw error;
   }
-  const startMs = performance.now() - begun;
+  const startMs = performance.now() - startedAt;
   const client = createClient(url, sink);
   return {
     name,
