@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import {
-  answerNext,
+  fulfillNext,
   bodiesOf,
   expect,
   hold,
@@ -49,7 +49,7 @@ test('a form, code or article sent offline fails at once', async ({ page, visito
   await expect(visitor.codeScreen).toBeVisible();
 
   await withoutArticle(page);
-  await answerNext(page, '**/api/article', null);
+  await fulfillNext(page, '**/api/article', null);
   await tryAgain(page).click();
   const notLoaded = page.getByText('The guide could not be loaded.');
   await expect(notLoaded).toBeVisible();
@@ -117,7 +117,7 @@ const NOT_CHECKED = [
 
 /** Aborts the check of a code, so its digits stay in the boxes unchecked. */
 async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
-  await answerNext(visitor.page, '**/api/verify', null);
+  await fulfillNext(visitor.page, '**/api/verify', null);
   await visitor.enterCode(digits);
   await expect(tryAgain(visitor.page)).toBeVisible();
 }
@@ -127,7 +127,7 @@ test('an unchecked code stays, to be sent again, typed over or corrected', async
   const code = await visitor.mailedCode();
   for (const { what, says, ...answer } of NOT_CHECKED)
     await test.step(`code not checked because of ${what}`, async () => {
-      await answerNext(page, '**/api/verify', answer, 2);
+      await fulfillNext(page, '**/api/verify', answer, 2);
       await visitor.enterCode(code);
       await expect(visitor.toast).toContainText('Verification Failed');
       await expect(visitor.toast).toContainText(says);
@@ -161,7 +161,7 @@ test('an unchecked code stays, to be sent again, typed over or corrected', async
   await page.keyboard.type(code.slice(0, 3));
   expect(await visitor.boxValues()).toBe(`${code.slice(0, 3)}___`);
   await expect(tryAgain(page)).toHaveCount(0);
-  await answerNext(page, '**/api/verify', null);
+  await fulfillNext(page, '**/api/verify', null);
   const typo = code[3] === '5' ? '6' : '5';
   await page.keyboard.type(`${typo}${code.slice(4)}`);
   await expect(tryAgain(page)).toBeVisible();

@@ -13,11 +13,11 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await page.getByRole('button', { name: 'Send the code' }).click();
   await expect(address).toHaveAccessibleDescription('Enter your e-mail address, such as ada@example.com.');
   await expectNoViolations(page, 'sign in with an error');
-  await address.fill(PEOPLE.door);
+  await address.fill(PEOPLE.signsIn);
   await address.press('Enter');
   const code = page.getByLabel('Six-digit code');
   await expect(code).toBeFocused();
-  const digits = await desk.newestCode(PEOPLE.door);
+  const digits = await desk.newestCode(PEOPLE.signsIn);
   await code.fill(digits === '000000' ? '111111' : '000000');
   await expect(code).toHaveAccessibleDescription(/^This code is wrong or has expired\./);
   await expect(code).toHaveValue('');

@@ -16,7 +16,7 @@ export { expect };
 export const PEOPLE = {
   all: 'ada@example.com',
   read: 'bob@example.com',
-  door: 'eve@example.com',
+  signsIn: 'eve@example.com',
   passkey: 'kay@example.com',
 } as const;
 
@@ -109,7 +109,7 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
       VERIFY_PER_IP_PER_HOUR: '0',
       DESK_URL: url,
       DESK_PORT: String(port),
-      DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.door}, ${PEOPLE.passkey}`,
+      DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.signsIn}, ${PEOPLE.passkey}`,
       ...env,
     },
     inbox: { onRecipient },

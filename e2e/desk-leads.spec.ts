@@ -1,6 +1,6 @@
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, LEADS, test } from './desk-fixtures.ts';
-import { answerNext, download, resize } from './fixtures.ts';
+import { fulfillNext, download, resize } from './fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
@@ -77,7 +77,7 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   await expect(dialogue).toBeHidden();
 
   const refusal = { status: 503, contentType: 'text/plain', body: 'The desk is busy. Try again later.' };
-  await answerNext(page, '**/api/export?*', refusal);
+  await fulfillNext(page, '**/api/export?*', refusal);
   await opener.click();
   await send.click();
   await expect(dialogue.getByRole('alert')).toHaveText(refusal.body);

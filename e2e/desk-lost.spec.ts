@@ -1,6 +1,6 @@
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, LOST } from './desk-fixtures.ts';
-import { answerNext } from './fixtures.ts';
+import { fulfillNext } from './fixtures.ts';
 
 const rows = 'rowheader';
 
@@ -39,7 +39,7 @@ test('lost leads are grouped by reason, and the URL contains the choice', async 
   await expect(page).toHaveURL('/lost?days=last-week');
   await expect(page.getByText('Nobody was lost')).toBeVisible();
   await expectNoViolations(page, 'no one was lost');
-  await answerNext(page, '**/api/lost?*', null);
+  await fulfillNext(page, '**/api/lost?*', null);
   await page.getByRole('button', { name: 'Last 30 days' }).click();
   await expect(page).toHaveURL('/lost?days=30');
   await expect(page.getByRole('alert')).toBeVisible();

@@ -210,7 +210,7 @@ type MockResponse = NonNullable<Parameters<Route['fulfill']>[0]>;
  * Replaces the server's next responses; null makes the requests fail. The route stays afterwards: while the last route of a page is
  * replaced by another one, Chromium lets requests through.
  */
-export async function answerNext(
+export async function fulfillNext(
   page: Page,
   url: string,
   response: MockResponse | null,

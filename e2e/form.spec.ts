@@ -1,6 +1,6 @@
 import { HONEYPOT_FIELD, LeadForm } from '#shared/lead.ts';
 
-import { answerNext, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
+import { fulfillNext, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -132,7 +132,7 @@ test('a refused form shows a toast, keeps the text and names the field', async (
   await visitor.startAtFilledForm();
   for (const { what, says, ...answer } of FAILURES)
     await test.step(`form answered with ${what}`, async () => {
-      await answerNext(page, '**/api/leads', answer);
+      await fulfillNext(page, '**/api/leads', answer);
       await visitor.sendForm();
       await expect(visitor.toast).toHaveText(`Error ${says}`);
       await expect(visitor.toast).toHaveAttribute('data-variant', 'destructive');
@@ -145,7 +145,7 @@ test('a refused form shows a toast, keeps the text and names the field', async (
     await test.step(field, async () => {
       const body = `Not this ${field}.`;
       await visitor.fillForm();
-      await answerNext(page, '**/api/leads', { status: 400, headers: { 'x-error-field': field }, body });
+      await fulfillNext(page, '**/api/leads', { status: 400, headers: { 'x-error-field': field }, body });
       await visitor.sendForm();
       const refused = page.getByLabel(label);
       await expect(visitor.toast).toHaveText(`Error 400: ${body}`);

@@ -1,5 +1,5 @@
 import { GERMAN_CAMPAIGN } from '#testing/built-site.ts';
-import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
+import { startOnHeldSocket, repeatRequests } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import type { Site } from '#testing/start-site.ts';
@@ -132,7 +132,7 @@ for (const name of ['nginx', 'caddy'] as const) {
         const answer = await postForm(site.url, 'grace@example.com');
         expect(answer.status, answer.body).toBe(202);
         await test.step('a restart with a systemd socket does not refuse any page view or form', async () => {
-          const stream = streamOf([get, get, get, get, post, post]);
+          const stream = repeatRequests([get, get, get, get, post, post]);
           try {
             await until(() => forms > 1);
             await page.restart();

@@ -2,7 +2,7 @@ import type { Locator } from '@playwright/test';
 
 import type { Box } from '#testing/engines/engine.ts';
 import {
-  answerNext,
+  fulfillNext,
   boxAtRest,
   boxOf,
   expect,
@@ -69,7 +69,7 @@ test('the error about a refused code covers nothing and disappears with typing',
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 
-  await answerNext(page, '**/api/verify', { status: 500, body: '' });
+  await fulfillNext(page, '**/api/verify', { status: 500, body: '' });
   await visitor.enterCode('123456');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
   const failure = page.getByRole('main').getByText('Your code could not be checked.');
@@ -162,7 +162,7 @@ test("no toast covers the form's fields or the focused element at any size", asy
   const sentence = 'The mail server does not answer just now. Please try again in a minute.';
   for (const [width, height, body = 'x'.repeat(500)] of [[...SIZES[0], sentence], ...SIZES] as const) {
     await resize(page, { width, height });
-    await answerNext(page, '**/api/leads', { status: 503, body });
+    await fulfillNext(page, '**/api/leads', { status: 503, body });
     await send.focus();
     await page.keyboard.press('Enter');
     await expect(visitor.toast).toContainText(body);
@@ -186,7 +186,7 @@ test('no toast covers the code boxes or the focused element at any size', async 
   await visitor.startAtCode();
   for (const [width, height, body = 'x'.repeat(500)] of [[...SIZES[0], REFUSAL], ...SIZES] as const) {
     await resize(page, { width, height });
-    await answerNext(page, '**/api/verify', { status: 400, body });
+    await fulfillNext(page, '**/api/verify', { status: 400, body });
     await visitor.enterCode('123456');
     await expect(visitor.toast).toContainText(`400: ${body}`);
     await expectNothingCovered(visitor, visitor.box(1), `code at ${width} x ${height}`);

@@ -1,7 +1,7 @@
 // Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind visitor, then
 // store it with npm run test:screen-reader:renew.
 import {
-  answerNext,
+  fulfillNext,
   expect,
   listen,
   stopClock,
@@ -51,7 +51,7 @@ test('the accessibility tree of each stage is as recorded', async ({ page, visit
 
   await page.clock.resume();
   await withoutArticle(page);
-  await answerNext(page, '**/api/article', { status: 500, body: '' });
+  await fulfillNext(page, '**/api/article', { status: 500, body: '' });
   await visitor.enterCode(code);
   await expect(page.getByRole('alert')).toBeVisible();
   await page.clock.runFor(10_000);

@@ -1,9 +1,9 @@
-import { answerNext, boxOf, expect, stopClock, test, type Visitor } from './fixtures.ts';
+import { fulfillNext, boxOf, expect, stopClock, test, type Visitor } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
 async function sendInVain(visitor: Visitor, body: string): Promise<void> {
-  await answerNext(visitor.page, '**/api/leads', { status: 503, body });
+  await fulfillNext(visitor.page, '**/api/leads', { status: 503, body });
   await visitor.sendForm();
 }
 

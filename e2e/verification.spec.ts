@@ -1,4 +1,4 @@
-import { answerNext, bodiesOf, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
+import { fulfillNext, bodiesOf, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
 
 const codeOf = (request: { postDataJSON: () => unknown }) =>
   (request.postDataJSON() as { code: string }).code;
@@ -130,7 +130,7 @@ test('a code that could not be checked can be pasted again after a resend', asyn
   await page.clock.install();
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  await answerNext(page, '**/api/verify', null);
+  await fulfillNext(page, '**/api/verify', null);
   await visitor.enterCode(code);
   const tryAgain = page.getByRole('button', { name: 'Try again' });
   await expect(tryAgain).toBeVisible();
@@ -184,7 +184,7 @@ test('a failed resend restores the button, a successful one focuses the boxes', 
   await expect(visitor.box(1)).toBeFocused();
 
   await page.clock.fastForward(60_000);
-  await answerNext(page, '**/api/leads', {
+  await fulfillNext(page, '**/api/leads', {
     status: 202,
     json: { challengeId: 'another', reference: 'ABC', resendSeconds: 60 },
   });
@@ -194,7 +194,7 @@ test('a failed resend restores the button, a successful one focuses the boxes', 
   await expect(visitor.box(1)).toBeFocused();
 
   await page.clock.fastForward(60_000);
-  await answerNext(page, '**/api/leads', { status: 503, body: 'Not now.' });
+  await fulfillNext(page, '**/api/leads', { status: 503, body: 'Not now.' });
   await resend.press('Enter');
   await expect(visitor.toast).toContainText('503: Not now.');
   await expect(visitor.box(1)).toBeFocused();

@@ -63,7 +63,7 @@ export async function startOnHeldSocket(
   };
 }
 
-export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
+export function repeatRequests(requests: readonly (() => Promise<string | null>)[]): {
   /** @returns what went wrong */
   readonly stop: () => Promise<readonly string[]>;
 } {

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
-import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
+import { startOnHeldSocket, repeatRequests } from '#testing/held-socket.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { becomeLeadAt, postJson } from '#testing/post-json.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
@@ -34,7 +34,7 @@ it('a restart on a systemd socket does not refuse any page view or form', () =>
     };
     const kept = () => get({});
     const fresh = () => get({ connection: 'close' });
-    const stream = streamOf([kept, kept, kept, kept, fresh, fresh, fresh, fresh, post, post]);
+    const stream = repeatRequests([kept, kept, kept, kept, fresh, fresh, fresh, fresh, post, post]);
     try {
       await eventually(() => forms > 1);
       await page.restart();
