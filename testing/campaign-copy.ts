@@ -43,7 +43,7 @@ export function withChangedCampaign<Result>(changes: Changes, test: (folder: str
 export const withCampaignCopy = (test: (folder: string) => void): void => withChangedCampaign({}, test);
 
 export const mistakesWith = (changes: Changes): string[] =>
-  withChangedCampaign(changes, (folder) => called(folder, campaignMistakes(folder)));
+  withChangedCampaign(changes, (folder) => withFolderName(folder, campaignMistakes(folder)));
 
-export const called = (folder: string, sentences: readonly string[]): string[] =>
+export const withFolderName = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

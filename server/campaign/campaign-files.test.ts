@@ -14,7 +14,7 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
-  called,
+  withFolderName,
   changeFiles,
   mistakesWith,
   withCampaignCopy,
@@ -42,7 +42,7 @@ it('a link to a missing file is reported, unless it is hidden', () =>
     symlinkSync('nowhere', path.join(folder, '.#landing.yaml'));
     assert.deepEqual(campaignMistakes(folder), []);
     symlinkSync('nowhere', path.join(folder, 'media/extra.webp'));
-    assert.deepEqual(called(folder, campaignMistakes(folder)), [
+    assert.deepEqual(withFolderName(folder, campaignMistakes(folder)), [
       'campaign/media/extra.webp: is a symbolic link to a missing file. Correct the link, or delete it.',
     ]);
     // The doctor and the desk's first page also look at such a campaign.
@@ -108,7 +108,7 @@ it('npm run picture refuses an unknown place on the page, and a picture that is 
     assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
     const unknown = makePicture(folder, 'heros', picture);
     assert.deepEqual([unknown.status, unknown.stdout], [1, '']);
-    assert.match(unknown.stderr, /^There is no place called heros\.\nUsage: /);
+    assert.match(unknown.stderr, /^There is no place withFolderName heros\.\nUsage: /);
     const drawing = path.join(folder, 'sign.svg');
     writeFileSync(
       drawing,
@@ -130,7 +130,9 @@ it('unused files, large files and long words only cause warnings', () => {
   withChangedCampaign(changes, (folder) => {
     assert.deepEqual(campaignMistakes(folder), []);
     assert.deepEqual(
-      called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
+      withFolderName(folder, campaignWarnings(folder)).map((sentence) =>
+        sentence.replace(/yaml:\d+/, 'yaml'),
+      ),
       [
         'campaign/site.yaml: title: has 64 characters. Use at most 34, so that it fits on phones, in inboxes and in search results.',
         'campaign/emails/code.yaml: subject: has 88 characters. Use at most 60, so that it fits on phones, in inboxes and in search results.',
@@ -152,7 +154,7 @@ it('a file in media/ counts as used if a link leads to it, whatever its name', (
       'site.yaml': (text) => text.replace("href: '#'", 'href: /media/Preise%20f%C3%BCr%202027.pdf'),
       'article/article.md': (text) => `${text}\n[Overview](/media/übersicht.pdf) [All](/media/100%25.pdf)\n`,
     },
-    (folder) => assert.deepEqual(called(folder, campaignWarnings(folder)), []),
+    (folder) => assert.deepEqual(withFolderName(folder, campaignWarnings(folder)), []),
   ));
 
 for (const [file, width, height, needed, place] of [
@@ -163,7 +165,7 @@ for (const [file, width, height, needed, place] of [
   it(`${file} with ${width} × ${height} pixels is reported`, () =>
     withLastingCampaignCopy(async (folder) => {
       await drawPicture(path.join(folder, 'media', file), width, height);
-      assert.deepEqual(called(folder, campaignWarnings(folder)), [
+      assert.deepEqual(withFolderName(folder, campaignWarnings(folder)), [
         `campaign/media/${file}: has ${width} × ${height} pixels, but its place needs ${needed} pixels. Run "npm run picture -- ${place} FILE" with a larger picture.`,
       ]);
     }));
@@ -268,7 +270,7 @@ for (const [title, file, text, ...warnings] of FREIGHT)
   it(`${warnings.length > 0 ? 'reports' : 'does not report'} ${title}`, () =>
     inFolder((folder) => {
       changeFiles(folder, { [file]: text });
-      assert.deepEqual(called(folder, sampleOnPage(folder)), warnings);
+      assert.deepEqual(withFolderName(folder, sampleOnPage(folder)), warnings);
     }));
 
 it('a picture is recognised by its content or by the name of an invented person', () =>
@@ -277,7 +279,7 @@ it('a picture is recognised by its content or by the name of an invented person'
     assert.deepEqual(sampleOnPage(folder), []);
     cpSync(path.join(TEST_CAMPAIGN, 'media/hero-640.avif'), path.join(folder, 'media/lorry-640.avif'));
     changeFiles(folder, { 'media/avatar-sarah-lindqvist.webp': 'our own' });
-    assert.deepEqual(called(folder, sampleOnPage(folder)), [
+    assert.deepEqual(withFolderName(folder, sampleOnPage(folder)), [
       'campaign/media/avatar-sarah-lindqvist.webp: the sample’s pictures are still here: avatar-sarah-lindqvist, lorry. Replace them with your own (docs/customising.md, Pictures).',
     ]);
   }));

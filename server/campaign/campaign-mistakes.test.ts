@@ -14,7 +14,7 @@ import { after, it } from 'node:test';
 
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { called, changeFiles, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { withFolderName, changeFiles, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 /** In the expected mistakes, `@` is the number of the changed line. */
 type Case = readonly [written: string | Buffer, ...mistakes: string[]];
@@ -408,7 +408,7 @@ function make(folder: string, file: string, at: string, written: string | Buffer
 }
 
 function mistakesOnce(folder: string, file: string): string[] {
-  const mistakes = called(folder, campaignMistakes(folder));
+  const mistakes = withFolderName(folder, campaignMistakes(folder));
   copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));
   return mistakes;
 }
@@ -440,7 +440,7 @@ it("a download that is too large for the server's memory is reported with file a
     truncateSync(guide, 50e6);
     assert.deepEqual(campaignMistakes(copy), []);
     truncateSync(guide, 50e6 + 1);
-    assert.deepEqual(called(copy, campaignMistakes(copy)), [
+    assert.deepEqual(withFolderName(copy, campaignMistakes(copy)), [
       `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: names a file of 51 MB, but the limit is 50 MB, because the server keeps the file in memory. Use a smaller file.`,
     ]);
   }));

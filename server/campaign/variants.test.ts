@@ -6,7 +6,7 @@ import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { landingSchemaOf } from '#server/campaign/words-and-files.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
-import { called, mistakesWith, withChangedCampaign } from '#testing/campaign-copy.ts';
+import { withFolderName, mistakesWith, withChangedCampaign } from '#testing/campaign-copy.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
 const landing = (folder: string, variant: string | null) => {
@@ -114,7 +114,7 @@ it('a variant with a long headline or separate consent causes warnings', () => {
       'variants/b/consent.yaml': 'text: Send me mail.\n',
     },
     (folder) => {
-      const [long = '', consent = '', ...others] = called(folder, campaignWarnings(folder));
+      const [long = '', consent = '', ...others] = withFolderName(folder, campaignWarnings(folder));
       assert.match(long, /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
       assert.match(
         consent,
