@@ -7,7 +7,7 @@ import type { Service } from '#server/startup/service.ts';
 
 type Noted = { readonly deed: DeskAction; readonly about: string | null; readonly details: string };
 
-export type AskedDesk = {
+export type DeskClient = {
   readonly ask: <Name extends keyof Handlers>(
     name: Name,
     asked?: object,
@@ -20,7 +20,10 @@ export type AskedDesk = {
   readonly noted: () => Promise<readonly Noted[]>;
 };
 
-export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
+export function deskClient(
+  service: Service,
+  { dnsServers }: Pick<DeskContext, 'dnsServers'> = {},
+): DeskClient {
   const { handlers, calls, files, warmUp } = createHandlers(service);
   const actor = { who: AT_THE_MACHINE, from: '' };
   const note: DeskContext['note'] = (deed, about, details) =>

@@ -9,7 +9,7 @@ import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
-import { askedDesk } from '#testing/desk-handlers.ts';
+import { deskClient } from '#testing/desk-handlers.ts';
 import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import {
@@ -265,7 +265,7 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
         const [twice, ...others] = (await lostOf(server, '--since', '2026-11-29')).rows;
         assert.deepEqual([twice?.email, twice?.codes, others], ['twice@example.com', 1, []]);
 
-        const { ask: askDesk } = askedDesk(server.service);
+        const { ask: askDesk } = deskClient(server.service);
         const { lost, open, next } = (await askDesk('lost', { from: '2026-11-28', to: '2026-11-29' }))!;
         assert.deepEqual(
           lost.toReversed().map(({ email, reply }) => [email, reply]),
@@ -345,7 +345,7 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
         assert.equal((JSON.parse(out) as unknown[]).length, people, options.join(' '));
       }
       assert.match((await desk(service, ['leads'])).out, /^2026-10-25 23:59 +late@example\.com/m);
-      const { ask: askDesk } = askedDesk(service);
+      const { ask: askDesk } = deskClient(service);
       const overview = (await askDesk('today'))!;
       assert.deepEqual(overview.byDay.at(-1), { day: '2026-11-21', leads: 1 });
       const sunday = (await askDesk('people', { from: '2026-10-25', to: '2026-10-25' }))!;

@@ -19,7 +19,7 @@ import { createClient } from '#stress/speed/client.ts';
 import { closedLoop, forMs } from '#stress/speed/loops.ts';
 import { startSink, type Sink } from '#stress/speed/sink.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import { askedDesk } from '#testing/desk-handlers.ts';
+import { deskClient } from '#testing/desk-handlers.ts';
 import { signInOverHttp, untilDeskAnswers } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -190,7 +190,7 @@ function memoryOf(pid: number): number {
 
 async function measureScreens({ trial, rows, engine, site }: Measuring): Promise<void> {
   const service = await openTestService(site.folder, site.env);
-  const { ask, warmUp } = askedDesk(service);
+  const { ask, warmUp } = deskClient(service);
   const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [Result, number]> => {
     await setImmediate();
     const startedAt = performance.now();

@@ -6,7 +6,7 @@ import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { inTurn } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { askedDesk } from '#testing/desk-handlers.ts';
+import { deskClient } from '#testing/desk-handlers.ts';
 import { type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -27,7 +27,7 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
 
 onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ test, both }) => {
   both('the audit log records each correction and each opened proof of consent', async (server) => {
-    const { ask, file, noted } = askedDesk(server.service);
+    const { ask, file, noted } = deskClient(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     const answers = { phone: '+44 20 7946 0018', topics: 'Personas' };
     assert.deepEqual(await ask('correct', { id, company: 'Engines <&> Co', answers }), {});
@@ -43,7 +43,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
   });
 
   both('a desk user erases a person everywhere by retyping the e-mail address', async (server) => {
-    const { ask, noted } = askedDesk(server.service);
+    const { ask, noted } = deskClient(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     const { leadId: other } = await becomeLead(server, 'eve@example.com');
     await server.advance(60);
@@ -77,7 +77,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
   });
 
   both('a change saved during an erasure does not restore the e-mail address', async (server) => {
-    const { ask, noted } = askedDesk(server.service);
+    const { ask, noted } = deskClient(server.service);
     for (const [round, [name, asked]] of [
       ['suppress', { reason: 'by-hand' }],
       ['suppress', { reason: 'bounced', note: ADA }],
@@ -98,7 +98,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
   });
 
   both('the desk changes nothing if the audit log cannot be written', async (server) => {
-    const { ask } = askedDesk(server.service);
+    const { ask } = deskClient(server.service);
     const { leadId: id } = await becomeLead(server, ADA);
     await server.advance(60);
     const { schema } = server.database.db;
@@ -118,7 +118,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     const { leadId: id } = await becomeLead(server, ADA);
     await server.advance(60);
     const mail = { ...server.service.mail, filesAbout: () => Promise.reject(new Error('no')) };
-    const { ask, noted } = askedDesk({ ...server.service, mail });
+    const { ask, noted } = deskClient({ ...server.service, mail });
     const { erased } = (await ask('erase', { id, email: ADA }))!;
     assert.match(
       erased,
@@ -132,7 +132,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     "a desk user can send the guide, suppress mail and undo a mistake, but not the person's decision",
     { env: WITH_GUIDE },
     async (server) => {
-      const { ask, noted } = askedDesk(server.service);
+      const { ask, noted } = deskClient(server.service);
       const { leadId: id } = await becomeLead(server, ADA);
       await server.inbox.waitForMail(ADA, 2);
       await server.advance(60);
@@ -177,7 +177,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
   both(
     'undoing a suppression keeps one that another desk user has added since the page was opened',
     async (server) => {
-      const { ask } = askedDesk(server.service);
+      const { ask } = deskClient(server.service);
       const { leadId: id } = await becomeLead(server, ADA);
       await server.advance(61);
       await ask('suppress', { id, reason: 'by-hand' });

@@ -7,7 +7,7 @@ import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { askedDesk } from '#testing/desk-handlers.ts';
+import { deskClient } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
 import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -31,7 +31,7 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
 
 onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) => {
   test('the overview compares today with yesterday up to the same time', { inbox }, async (server) => {
-    const { ask, warmUp } = askedDesk(server.service);
+    const { ask, warmUp } = deskClient(server.service);
     const empty = (await ask('today'))!;
     assert.deepEqual(
       empty.toDo.map(({ page, sentence }) => [page, sentence.replace(/\d+/, 'N')]),
@@ -92,7 +92,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
   });
 
   test('the report in the desk equals the report file and is cached for a minute', async (server) => {
-    const { ask, file, noted } = askedDesk(server.service);
+    const { ask, file, noted } = deskClient(server.service);
     await becomeLead(server, 'ada@example.com', 1, {
       headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
     });
@@ -118,7 +118,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
   });
 
   test('the report of yesterday changes at midnight, even if it is cached', async (server) => {
-    const { ask } = askedDesk(server.service);
+    const { ask } = deskClient(server.service);
     const titleOf = async () => (await ask('report', { period: 'yesterday' }))!.title;
     await server.advance(12 * 3_600 - 10);
     assert.equal(await titleOf(), 'Leads, 19 November 2026');
@@ -130,7 +130,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     withServer(
       { engine, env: { DESK_URL: 'http://desk.localhost:3001', DESK_PEOPLE: 'bob@example.com' } },
       async (server) => {
-        const { ask, noted } = askedDesk(server.service);
+        const { ask, noted } = deskClient(server.service);
         assert.deepEqual(await ask('reportReaders'), { emails: ['bob@example.com'] });
         await becomeLead(server, 'ada@example.com');
         await ask('sendReport', { period: '7d', to: 'bob@example.com' });
@@ -152,7 +152,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
   it('the list of webhook events shows only the host and can retry dead events', () =>
     withReceiver(refuse, (receiver) =>
       withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-        const { ask, noted } = askedDesk(server.service);
+        const { ask, noted } = deskClient(server.service);
         await becomeLeadOfWebhooks(server);
         await until(async () => server.webhookOutcomes.length >= 1 && (await ask('webhooks'))!.queued === 2);
         const waiting = (await ask('webhooks'))!;
@@ -182,7 +182,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     ));
 
   test('suppressions are listed page by page, without the e-mail addresses of erased people', async (server) => {
-    const { ask } = askedDesk(server.service);
+    const { ask } = deskClient(server.service);
     const listed = Array.from({ length: 150 }, (_, at) => ({
       address_key: `key-${at}`,
       ...(at % 2 === 0
@@ -211,7 +211,7 @@ it('parallel requests share one doctor run, whose problems appear on the overvie
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const service = { ...server.service, warnings: ['campaign/site.yaml:15: publisher: this is odd.'] };
-      const { ask } = askedDesk(service, { dnsServers: [address] });
+      const { ask } = deskClient(service, { dnsServers: [address] });
       const [, warned] = (await ask('today'))!.toDo;
       const place = 'campaign/site.yaml:15';
       assert.deepEqual(warned, {
@@ -249,7 +249,7 @@ it('the overview groups refused mail by the first words of the reply', () =>
       reply: `550 <ada@${at}.example>: ${'x'.repeat(10_000)}`,
     }));
     await server.database.db.insertInto('outbox').values(rows).execute();
-    const { ask } = askedDesk(server.service);
+    const { ask } = deskClient(server.service);
     const before = process.cpuUsage();
     const { refused } = (await ask('mail'))!;
     // An earlier regular expression with backtracking took more than ten seconds.
@@ -259,7 +259,7 @@ it('the overview groups refused mail by the first words of the reply', () =>
 
 it('the desk warns that visitors get no code until a mail account is connected', () =>
   withServer({ engine: 'sqlite', env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
-    const { toDo } = (await askedDesk(server.service).ask('today'))!;
+    const { toDo } = (await deskClient(server.service).ask('today'))!;
     assert.equal(toDo[0]?.state, 'problem');
     assert.deepEqual(
       toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
@@ -271,7 +271,7 @@ it('the desk warns that visitors get no code until a mail account is connected',
 
 it("the desk warns about queued mail before its code expires, however short the code's lifetime", () =>
   withServer({ engine: 'sqlite', inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
-    const { ask } = askedDesk(server.service);
+    const { ask } = deskClient(server.service);
     await asks(server, 'deferred@example.com');
     await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
     await server.advance(4 * 60);

@@ -6,7 +6,7 @@ import { EXPORT_PATH, PROOF_PATH, type Person } from '#desk/endpoints/people.ts'
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
+import { deskClient, type DeskClient } from '#testing/desk-handlers.ts';
 import { desk as command } from '#testing/desk.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -55,7 +55,7 @@ async function importOld(server: ServerUnderTest, answers: string | null): Promi
   return old.id;
 }
 
-async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
+async function everyone({ ask }: DeskClient, filter: object): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ;) {
     const page = (await ask('people', { ...filter, ...(after && { after }) }))!;
@@ -83,7 +83,7 @@ const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
 onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   test('the desk lists exactly the contacts who match every filter, newest first', async (server) => {
-    const asked = askedDesk(server.service);
+    const asked = deskClient(server.service);
     const formula = '=HYPERLINK("http://evil.example")';
     await visit(
       server,
@@ -202,7 +202,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   });
 
   test('each contact appears exactly once in the complete list, whatever the filter', async (server) => {
-    const asked = askedDesk(server.service);
+    const asked = deskClient(server.service);
     await fillLeads(server, 1_303);
     const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
     assert.deepEqual(await everyone(asked, {}), all);
@@ -238,7 +238,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   });
 
   test('a timeline is found by the ID of lead, form or import until the person is erased', async (server) => {
-    const asked = askedDesk(server.service);
+    const asked = deskClient(server.service);
     const { db } = server.database;
     await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
     await asksOnly(server, { email: 'asks@example.com' });
