@@ -15,7 +15,7 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
-import { desk, type DeskAnswer, deskIn, refused, succeeded } from '#testing/desk.ts';
+import { desk, type CommandResult, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { becomeLeadAt } from '#testing/post-json.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
@@ -110,7 +110,7 @@ it('desk commands work while a server is running', async () => {
 describe('moving all data', () => {
   const fill = async (
     { engine, file }: { engine: Engine; file?: string },
-    test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
+    test: (url: string, run: (...args: string[]) => Promise<CommandResult>) => Promise<void>,
   ): Promise<{ url: string; anchor: string }> => {
     let filled = { url: '', anchor: '' };
     await withServer(
@@ -131,7 +131,7 @@ describe('moving all data', () => {
     return filled;
   };
 
-  const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
+  const assertMoved = async (folder: string, moved: CommandResult, to: string, anchor: string) => {
     assert.equal(moved.exitCode, 0, moved.notes);
     const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
     assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');

@@ -11,7 +11,7 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
-export type DeskAnswer = {
+export type CommandResult = {
   readonly exitCode: number;
   readonly out: string;
   /** Text on standard error. */
@@ -22,7 +22,7 @@ export const desk = (
   service: Service,
   args: readonly string[],
   replacements: Partial<Desk> = {},
-): Promise<DeskAnswer> =>
+): Promise<CommandResult> =>
   runDeskWith(
     () => ({
       service: async () => service,
@@ -33,7 +33,7 @@ export const desk = (
     args,
   );
 
-export async function succeeded(command: Promise<DeskAnswer>, title = ''): Promise<DeskAnswer> {
+export async function succeeded(command: Promise<CommandResult>, title = ''): Promise<CommandResult> {
   const answer = await command;
   assert.equal(answer.exitCode, 0, `${title}: ${answer.notes}`);
   return answer;
@@ -47,7 +47,7 @@ export const importNamed = (
   name: string,
   content: string | Buffer,
   ...args: readonly string[]
-): Promise<DeskAnswer> =>
+): Promise<CommandResult> =>
   inFolder((folder) => {
     const file = path.join(folder, name);
     writeFileSync(file, content);
@@ -58,11 +58,11 @@ export const importFile = (
   server: { readonly service: Service },
   content: string | Buffer,
   ...args: readonly string[]
-): Promise<DeskAnswer> => importNamed(server, 'list.csv', content, ...args);
+): Promise<CommandResult> => importNamed(server, 'list.csv', content, ...args);
 
 /** Asserts that the command printed only this explanation, and returns it. */
 export async function refused(
-  command: Promise<DeskAnswer>,
+  command: Promise<CommandResult>,
   sentence: string | RegExp,
   exitCode = 1,
 ): Promise<string> {
@@ -79,7 +79,7 @@ export async function deskIn(
   env: Readonly<Record<string, string | undefined>>,
   args: readonly string[],
   replacements: Partial<Desk> = {},
-): Promise<DeskAnswer> {
+): Promise<CommandResult> {
   using _environment = environment({ INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env });
   const before = process.cwd();
   process.chdir(folder);
@@ -105,7 +105,7 @@ export async function deskIn(
 export async function runDeskWith(
   partsOf: (note: (line: string) => void) => Pick<Desk, 'service'> & Partial<Desk>,
   args: readonly string[],
-): Promise<DeskAnswer> {
+): Promise<CommandResult> {
   const out: string[] = [];
   const notes: string[] = [];
   const note = (line: string) => void notes.push(line);

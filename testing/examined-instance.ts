@@ -11,7 +11,7 @@ import { lookAtDatabase } from '#server/db/health.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
-import { runDeskWith, type DeskAnswer } from '#testing/desk.ts';
+import { runDeskWith, type CommandResult } from '#testing/desk.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { inFolder } from '#testing/folder.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
@@ -58,7 +58,7 @@ export const doctor = (
   patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
   args: readonly string[] = [],
   now = NOW,
-): Promise<DeskAnswer> =>
+): Promise<CommandResult> =>
   runDeskWith(
     () => ({
       service: () => assert.fail('the doctor does without the service'),

@@ -32,21 +32,21 @@ export type ProviderEvent = {
 export type Call = { readonly payload: string; readonly headers: Record<string, string> };
 
 type Amazon = {
-  readonly asked: string[];
-  readonly answers: Map<string, string | number>;
+  readonly requests: string[];
+  readonly responses: Map<string, string | number>;
 };
 
 export async function withAmazon(
   options: ServerOptions,
   test: (server: ServerUnderTest, amazon: Amazon) => Promise<void>,
 ): Promise<void> {
-  const amazon: Amazon = { asked: [], answers: new Map([[CERTIFICATE_PATH, TEST_SNS_CERTIFICATE]]) };
+  const amazon: Amazon = { requests: [], responses: new Map([[CERTIFICATE_PATH, TEST_SNS_CERTIFICATE]]) };
   await using http = await listening(
     createServer((request, response) => {
       const path = (request.url ?? '').split('?', 1)[0] ?? '';
-      const answer = amazon.answers.get(path) ?? 403;
-      response.writeHead(typeof answer === 'number' ? answer : 200);
-      response.end(typeof answer === 'number' ? '' : answer);
+      const fixture = amazon.responses.get(path) ?? 403;
+      response.writeHead(typeof fixture === 'number' ? fixture : 200);
+      response.end(typeof fixture === 'number' ? '' : fixture);
     }),
   );
   await withServer(
@@ -54,7 +54,7 @@ export async function withAmazon(
       ...options,
       env: { ...ENV, ...options.env },
       fetch: (url, init) => {
-        amazon.asked.push(url);
+        amazon.requests.push(url);
         const { pathname, search } = new URL(url);
         return fetch(`http://127.0.0.1:${http.port}${pathname}${search}`, init);
       },

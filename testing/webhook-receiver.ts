@@ -21,7 +21,7 @@ export type Receiver = Listening & {
   readonly url: string;
   readonly received: readonly Received[];
   /** Replaces the response to the following events. */
-  readonly answerWith: (next: Respond) => void;
+  readonly respondWith: (next: Respond) => void;
 };
 
 export async function startReceiver(first: Respond = accept): Promise<Receiver> {
@@ -45,10 +45,10 @@ export async function startReceiver(first: Respond = accept): Promise<Receiver> 
   const http = await listening(server);
   // Anyone who knows the path can send events, so it is secret.
   const url = `http://127.0.0.1:${http.port}/a-secret-path`;
-  const answerWith = (next: Respond) => {
+  const respondWith = (next: Respond) => {
     respond = next;
   };
-  return { ...http, url, received, answerWith };
+  return { ...http, url, received, respondWith };
 }
 
 export async function withReceiver(

@@ -22,7 +22,7 @@ import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { adding, copyCampaign } from '#testing/campaign-copy.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
-import { type DeskAnswer, deskIn, refused, succeeded } from '#testing/desk.ts';
+import { type CommandResult, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -32,7 +32,7 @@ const HEADLINE = '\n## Our own words\n\nThese are ours.\n';
 type Machine = {
   readonly folder: string;
   readonly databaseUrl: string;
-  readonly run: (...args: string[]) => Promise<DeskAnswer>;
+  readonly run: (...args: string[]) => Promise<CommandResult>;
 };
 
 async function machineIn(folder: string, engine: Engine): Promise<Machine> {

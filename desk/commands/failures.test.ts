@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MATRIX_ENGINES } from '#testing/databases.ts';
-import { desk, type DeskAnswer, deskIn, succeeded } from '#testing/desk.ts';
+import { desk, type CommandResult, deskIn, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -18,7 +18,7 @@ import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 const settings = { APP_SECRET: TEST_SECRET };
 
 /** At most two of our sentences, without Node's own text. */
-function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegExp, code = 1): void {
+function assertSentence({ exitCode, notes }: CommandResult, sentence: string | RegExp, code = 1): void {
   if (typeof sentence === 'string') assert.equal(notes, sentence);
   else assert.match(notes, sentence);
   assert.doesNotMatch(notes, /^ +at |Error|fault/m);

@@ -141,7 +141,7 @@ it('an Amazon SES event is accepted only if SNS signed it for our topic', () =>
       elsewhere('nonsense'),
     ];
     for (const wrong of untouched) await expectRefusal(server, 'ses', wrong, UNSIGNED);
-    assert.deepEqual(amazon.asked, [], 'nothing is fetched for any of them');
+    assert.deepEqual(amazon.requests, [], 'nothing is fetched for any of them');
 
     for (const name of ['Message', 'MessageId', 'Timestamp', 'Signature'] as const) {
       const changed = {
@@ -156,21 +156,25 @@ it('an Amazon SES event is accepted only if SNS signed it for our topic', () =>
     const published = { ...fields, Message: sesNotification({ ...event, kind: 'complaint' }, 'eventType') };
     assert.equal((await post(server, 'ses', asSns(snsMessage(published)))).statusCode, 200);
     assert.deepEqual(await reasons(server), ['bounced', 'complained']);
-    assert.deepEqual(amazon.asked, [`${SNS}${CERTIFICATE_PATH}`], 'the certificate is fetched once and kept');
+    assert.deepEqual(
+      amazon.requests,
+      [`${SNS}${CERTIFICATE_PATH}`],
+      'the certificate is fetched once and kept',
+    );
   }));
 
 it('an Amazon SES event is postponed while the certificate cannot be fetched', () =>
-  withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
+  withAmazon({ engine: 'sqlite' }, async (server, { responses, requests }) => {
     await askAndReceive(server, EMAIL);
     const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
-    answers.set(CERTIFICATE_PATH, 500);
+    responses.set(CERTIFICATE_PATH, 500);
     await expectRefusal(server, 'ses', call, LATER);
     for (const answer of [404, 'no certificate', `${TEST_SNS_CERTIFICATE}${'x'.repeat(20_000)}`]) {
-      answers.set(CERTIFICATE_PATH, answer);
+      responses.set(CERTIFICATE_PATH, answer);
       await expectRefusal(server, 'ses', call, UNSIGNED);
     }
-    assert.equal(asked.length, 4, 'what failed is not kept');
-    answers.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
+    assert.equal(requests.length, 4, 'what failed is not kept');
+    responses.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
     assert.equal((await post(server, 'ses', call)).statusCode, 200);
 
     server.setClock(Date.UTC(2121, 0, 1));
@@ -179,7 +183,7 @@ it('an Amazon SES event is postponed while the certificate cannot be fetched', (
   }));
 
 it("an Amazon SES subscription is confirmed only for our topic and at Amazon's own host", () =>
-  withAmazon({ engine: 'sqlite' }, async (server, { asked, answers }) => {
+  withAmazon({ engine: 'sqlite' }, async (server, { requests, responses }) => {
     const token = '2336412f37fb687f5d51e6e2425ba1f3';
     const url = (topic: string, host = SNS) =>
       `${host}/?Action=ConfirmSubscription&TopicArn=${topic}&Token=${token}`;
@@ -194,10 +198,10 @@ it("an Amazon SES subscription is confirmed only for our topic and at Amazon's o
           ...fields,
         }),
       );
-    answers.set('/', 500);
+    responses.set('/', 500);
     await expectRefusal(server, 'ses', ask({}), LATER);
-    answers.set('/', '<ConfirmSubscriptionResponse/>');
-    asked.splice(0);
+    responses.set('/', '<ConfirmSubscriptionResponse/>');
+    requests.splice(0);
     for (const SubscribeURL of [
       url(`${TOPIC}-2`),
       url(TOPIC, 'https://evil.example'),
@@ -213,11 +217,11 @@ it("an Amazon SES subscription is confirmed only for our topic and at Amazon's o
       ask({ TopicArn: `${TOPIC}-2`, SubscribeURL: url(`${TOPIC}-2`) }),
       UNSIGNED,
     );
-    assert.deepEqual(asked, []);
+    assert.deepEqual(requests, []);
     assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
-    assert.deepEqual(asked, [url(TOPIC)]);
+    assert.deepEqual(requests, [url(TOPIC)]);
     assert.equal((await post(server, 'ses', ask({ Type: 'UnsubscribeConfirmation' }))).statusCode, 200);
-    assert.equal(asked.length, 1, 'an ended subscription is not confirmed again');
+    assert.equal(requests.length, 1, 'an ended subscription is not confirmed again');
   }));
 
 it('an Amazon SES bounce is ignored if it is temporary or about the message', () =>

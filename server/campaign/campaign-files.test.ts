@@ -108,7 +108,7 @@ it('npm run picture refuses an unknown place on the page, and a picture that is 
     assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
     const unknown = makePicture(folder, 'heros', picture);
     assert.deepEqual([unknown.status, unknown.stdout], [1, '']);
-    assert.match(unknown.stderr, /^There is no place withFolderName heros\.\nUsage: /);
+    assert.match(unknown.stderr, /^There is no place called heros\.\nUsage: /);
     const drawing = path.join(folder, 'sign.svg');
     writeFileSync(
       drawing,

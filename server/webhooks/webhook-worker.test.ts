@@ -29,7 +29,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
           await server.advance(10);
           server.service.webhooks.wake();
           await outcomes(server, 8);
-          away.answerWith(accept);
+          away.respondWith(accept);
           await server.advance(60);
           server.service.webhooks.wake();
           await outcomes(server, 12);
@@ -54,7 +54,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
 
   both('a webhook endpoint is retried for 24 hours at growing intervals', () =>
     withWebhook({ engine }, async (server, receiver) => {
-      receiver.answerWith(refuse);
+      receiver.respondWith(refuse);
       const begun = server.now();
       await becomeLead(server);
       const waits: number[] = [];
@@ -87,7 +87,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
       );
       assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
 
-      receiver.answerWith(accept);
+      receiver.respondWith(accept);
       const before = receiver.received.length;
       assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
       const none = await desk(server.service, ['webhooks', 'retry', 'nothing', 'nothing']);
@@ -106,7 +106,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
 
   test('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
     withWebhook({ engine }, async (server, receiver) => {
-      receiver.answerWith(
+      receiver.respondWith(
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
       );
       await becomeLead(server);
@@ -124,7 +124,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
     const database = await freshDatabase(engine);
     const { db } = database;
     await withWebhook({ engine, database }, async (server, receiver) => {
-      receiver.answerWith(() => {});
+      receiver.respondWith(() => {});
       await becomeLead(server);
       await until(() => receiver.received.length === 1);
       await server.service.close();

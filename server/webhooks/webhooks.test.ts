@@ -144,7 +144,7 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
   both('a webhook receives no event of an erased lead except the erasure', () =>
     withWebhook({ engine }, async (server, receiver) => {
       const open: (() => void)[] = [];
-      receiver.answerWith((received, response) => {
+      receiver.respondWith((received, response) => {
         if (received.event.type === 'lead.verified') open.push(() => accept(received, response));
         else accept(received, response);
       });
@@ -168,7 +168,7 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
   both('a webhook receives the erasure of a lead after an event in transit, even if a process starts', () =>
     withWebhook({ engine }, async (server, receiver) => {
       const open: (() => void)[] = [];
-      receiver.answerWith((...request) => void open.push(() => accept(...request)));
+      receiver.respondWith((...request) => void open.push(() => accept(...request)));
       await becomeLead(server);
       await until(() => open.length === 1);
       await desk(server.service, ['erase', EMAIL, '--yes']);
