@@ -314,12 +314,12 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
 }
 
 const MAKERS = { walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
-const wanted = process.argv.slice(2);
+const selected = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch(chromiumLaunchOptions());
 try {
   for (const [name, make] of Object.entries(MAKERS)) {
-    if (wanted.length === 0 || wanted.includes(name)) await make(browser);
+    if (selected.length === 0 || selected.includes(name)) await make(browser);
   }
 } finally {
   await browser.close();

@@ -19,9 +19,9 @@ type Outcome = {
   readonly ranTests: number;
 };
 
-const [wanted = ''] = process.argv.slice(2);
-const faults = FAULTS.filter(({ promise, file }) => promise.includes(wanted) || file.includes(wanted));
-if (faults.length === 0) throw new Error(`No planted fault contains "${wanted}".`);
+const [filter = ''] = process.argv.slice(2);
+const faults = FAULTS.filter(({ promise, file }) => promise.includes(filter) || file.includes(filter));
+if (faults.length === 0) throw new Error(`No planted fault contains "${filter}".`);
 for (const fault of faults) plantedSource(PROJECT_FOLDER, fault);
 
 await globalSetup();
@@ -67,22 +67,22 @@ async function proveOne(copy: string, fault: PlantedFault): Promise<Outcome> {
   try {
     const logic = fault.tests.filter((test) => test.endsWith('.test.ts'));
     const browser = fault.tests.filter((test) => test.endsWith('.spec.ts'));
-    const ran = [
+    const results = [
       ...(logic.length > 0 ? await runLogic(copy, logic) : []),
       ...(browser.length > 0 ? runBrowser(copy, browser) : []),
     ];
-    const caughtBy = ran.filter(({ passed }) => !passed).map(({ title }) => title);
-    return { fault, caughtBy, ranTests: ran.length };
+    const caughtBy = results.filter(({ passed }) => !passed).map(({ title }) => title);
+    return { fault, caughtBy, ranTests: results.length };
   } finally {
     writeFileSync(file, original);
   }
 }
 
-type Ran = { readonly title: string; readonly passed: boolean };
+type TestResult = { readonly title: string; readonly passed: boolean };
 
 /** Stops after the first failing test. A file that does not load does not count as a caught fault; only its tests do. */
-async function runLogic(copy: string, tests: readonly string[]): Promise<readonly Ran[]> {
-  const ran: Ran[] = [];
+async function runLogic(copy: string, tests: readonly string[]): Promise<readonly TestResult[]> {
+  const results: TestResult[] = [];
   const files = tests.map((test) => path.join(copy, test));
   const caught = new AbortController();
   const events = run({
@@ -95,14 +95,14 @@ async function runLogic(copy: string, tests: readonly string[]): Promise<readonl
   events.on('test:complete', ({ name, details }) => {
     const { passed, type } = details as { passed?: boolean; type?: string };
     if (type === 'suite' || files.includes(name) || tests.includes(name)) return;
-    ran.push({ title: name, passed: passed === true });
+    results.push({ title: name, passed: passed === true });
     if (passed !== true) caught.abort();
   });
   for await (const _event of events);
-  return ran;
+  return results;
 }
 
-function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
+function runBrowser(copy: string, specs: readonly string[]): readonly TestResult[] {
   const { stdout } = spawnSync(
     'npx',
     ['playwright', 'test', '--config=e2e', '--workers=1', '-x', '--reporter=list', ...specs],

@@ -213,7 +213,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'two codes in every challenge': patientChallenges,
   'no challenge': withoutChallenge,
   'all of it, the shared budget first': everything,
-  'tries used up, asked again': exhaustAndAskAgain,
-  'answers lost, asked again': lostResponses,
+  'attempts used up, asked again': exhaustAndAskAgain,
+  'responses lost, asked again': lostResponses,
   "codes across a day's edge": acrossMidnight,
 };

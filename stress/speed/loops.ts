@@ -53,8 +53,8 @@ export async function openLoop(
   const start = performance.now();
   const running: Promise<boolean>[] = [];
   const total = Math.round((perSecond * ms) / 1000);
-  for (let begun = 0; begun < total; begun += 1) {
-    const dueMs = (begun * 1000) / perSecond;
+  for (let started = 0; started < total; started += 1) {
+    const dueMs = (started * 1000) / perSecond;
     const nowMs = performance.now() - start;
     if (nowMs < dueMs) await setTimeout(dueMs - nowMs);
     running.push(tally.add(visitors.flow(), performance.now() - start - dueMs));

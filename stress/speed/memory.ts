@@ -92,9 +92,9 @@ async function measureMemory(entrant: Entrant, sink: Sink, flows: number): Promi
   const sample = () => residentBytes(pid) / MIB;
   const restMib = sample();
   const inTime = forMs(FLOWS_WITHIN_MS(flows));
-  let begun = 0;
+  let started = 0;
   const { samples, result } = await sampleWhile(sample, SAMPLE_EVERY_MS, () =>
-    closedLoop(client, { at: VISITORS, shouldContinue: () => inTime() && (begun += 1) <= flows }),
+    closedLoop(client, { at: VISITORS, shouldContinue: () => inTime() && (started += 1) <= flows }),
   );
   await stop();
   const [, , middle = Number.NaN, , last = Number.NaN] = fifthsOf(samples);

@@ -61,13 +61,13 @@ export function candidates(selector: string, name: string): HTMLElement[] {
 export const VIEWPORT = { width: 1280, height: 800 };
 
 /** Runs in the page before a press, which misses an element that moves or is covered for a moment. */
-export function noteMiss(wanted: Element): void {
-  const isWanted = (node: EventTarget) =>
-    node === wanted || (node instanceof HTMLLabelElement && node.control === wanted);
+export function noteMiss(target: Element): void {
+  const isTarget = (node: EventTarget) =>
+    node === target || (node instanceof HTMLLabelElement && node.control === target);
   Object.assign(window, { wasMissed: false });
   addEventListener(
     'pointerdown',
-    (event) => Object.assign(window, { wasMissed: !event.composedPath().some(isWanted) }),
+    (event) => Object.assign(window, { wasMissed: !event.composedPath().some(isTarget) }),
     { capture: true, once: true },
   );
 }
@@ -104,6 +104,6 @@ export const sees = (page: EnginePage, words: string): Promise<void> =>
   waitFor(
     page,
     `the page says "${words}"`,
-    (wanted) => document.body.innerText.replaceAll(/\s+/g, ' ').includes(wanted),
+    (text) => document.body.innerText.replaceAll(/\s+/g, ' ').includes(text),
     words,
   );

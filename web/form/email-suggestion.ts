@@ -21,22 +21,24 @@ export function suggestEmail(address: string): string | null {
   if (name === undefined || typed === undefined) return null;
   const domain = typed.toLowerCase();
   if (COMMON_DOMAINS.includes(domain) || LOOKALIKES.has(domain)) return null;
-  const meant =
+  const intended =
     COMMON_DOMAINS.find((common) => isOneTypoAway(domain, common)) ??
     (MISTYPED_COM.test(domain) ? domain.replace(MISTYPED_COM, '.com') : undefined);
-  return meant === undefined ? null : `${name}@${meant}`;
+  return intended === undefined ? null : `${name}@${intended}`;
 }
 
 /** Damerau-Levenshtein distance of 1. */
-function isOneTypoAway(typed: string, meant: string): boolean {
+function isOneTypoAway(typed: string, intended: string): boolean {
   let start = 0;
-  while (start < typed.length && typed[start] === meant[start]) start += 1;
-  const rest = typed.slice(start);
-  const wanted = meant.slice(start);
+  while (start < typed.length && typed[start] === intended[start]) start += 1;
+  const typedRest = typed.slice(start);
+  const intendedRest = intended.slice(start);
   return (
-    rest.slice(1) === wanted ||
-    rest === wanted.slice(1) ||
-    rest.slice(1) === wanted.slice(1) ||
-    (rest[0] === wanted[1] && rest[1] === wanted[0] && rest.slice(2) === wanted.slice(2))
+    typedRest.slice(1) === intendedRest ||
+    typedRest === intendedRest.slice(1) ||
+    typedRest.slice(1) === intendedRest.slice(1) ||
+    (typedRest[0] === intendedRest[1] &&
+      typedRest[1] === intendedRest[0] &&
+      typedRest.slice(2) === intendedRest.slice(2))
   );
 }

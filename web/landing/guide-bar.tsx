@@ -28,12 +28,12 @@ export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToA
   useEffect(() => {
     const [top, bottom] = [after.current, before.current?.closest('section')];
     if (!top || !bottom) return undefined;
-    const seen = { top: true, bottom: true };
-    const watch = (element: Element, place: keyof typeof seen, rootMargin: string) => {
+    const isVisible = { top: true, bottom: true };
+    const watch = (element: Element, place: keyof typeof isVisible, rootMargin: string) => {
       const observer = new IntersectionObserver(
         (entries) => {
-          seen[place] = entries.at(-1)?.isIntersecting ?? true;
-          setBetween(!seen.top && !seen.bottom);
+          isVisible[place] = entries.at(-1)?.isIntersecting ?? true;
+          setBetween(!isVisible.top && !isVisible.bottom);
         },
         { rootMargin },
       );
