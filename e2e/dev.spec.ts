@@ -105,15 +105,18 @@ test.describe('development server', () => {
     const said = output().length;
     await test.step('saved words are shown, and a form sent meanwhile is accepted', async () => {
       const meanwhile = await beginForm(url, 'on-its-way@example.com');
+      const reloads = page.waitForEvent('framenavigated');
       replaceIn(email, /^subject: .*$/m, "subject: '{code} for you'");
       writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
       replaceIn(path.join(campaign, 'landing.yaml'), /^ {2}badge: .*$/m, '  badge: Only today');
       replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n');
       replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter');
+      await reloads;
+      // At once, because the API waits only a few seconds for open requests.
+      expect(await meanwhile.end()).toBe(202);
       await expect(page.getByText('Only today')).toBeVisible();
       await expect(page.getByRole('alert')).toHaveCount(0);
       await expect(inbox.getByRole('heading', { name: '482913 for you' })).toBeVisible();
-      expect(await meanwhile.end()).toBe(202);
       await inbox.goto(`${url}/inbox`);
       await expect(inbox.getByRole('definition').filter({ hasText: 'on-its-way@' })).toBeVisible();
     });
