@@ -83,10 +83,7 @@ function testPath(name: ProxyName, campaigns: typeof GUIDES, testMore: (guides: 
 }
 
 testPath('nginx', GUIDES, (guides) => {
-  test('a visitor to a page under a path never leaves it, nor do links in mail', async ({
-    page,
-    context,
-  }) => {
+  test('neither a page under a path nor its mails lead out of it', async ({ page, context }) => {
     const strays = watchForStrays(context);
     await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
     const [site] = guides().sites as [Site, Site];
