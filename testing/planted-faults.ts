@@ -208,7 +208,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: "one network or one slow domain cannot hold up others' mail",
     fault: 'strict first-in, first-out',
     file: 'server/jobs/mail-jobs.ts',
-    find: 'turnAt: Math.min(turnAt, now + mostWaitMs)',
+    find: 'turnAt: Math.min(turnAt, now + maxWaitMs)',
     replace: 'turnAt: now',
     tests: ['server/jobs/mail-jobs.test.ts'],
   },

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { type WriteFault, writeFaultOf } from '#server/db/engine/outages.ts';
 import { createWriteCheck, pingDatabase } from '#server/db/health.ts';
-import { mailStandsStill, refusesEverybody } from '#server/db/tables/outbox.ts';
+import { isMailStuck, refusesEverybody } from '#server/db/tables/outbox.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { stateOfMail } from '#server/jobs/mail-jobs.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -55,11 +55,11 @@ export function addHealthRoute(
         return sick(
           'The mail server refuses all our mail. Read its replies with "desk lost", and check SMTP_URL, MAIL_FROM and your account with the provider.',
         );
-      if (await mailStandsStill(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
+      if (await isMailStuck(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
         return sick('No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.');
       const { codeTtlSeconds } = config;
       const mail = await stateOfMail(database.db, { now: clock(), codeTtlSeconds });
-      if (mail === 'still')
+      if (mail === 'stuck')
         return sick('Mail is not being sent, so forms are refused. Check SMTP_URL and your mail account.');
       if (mail === 'behind')
         return sick(

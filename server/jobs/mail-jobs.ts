@@ -1,4 +1,4 @@
-// The queue of mail. Each mail is in two lanes: that of the network that requested it, and that of its recipient's domain.
+// The mail queue. Each mail is in two lanes: that of the network that requested it, and that of its recipient's domain.
 // Its turn is a time, a step after the last turn in either lane, and mail is sent in the order of turns. Therefore the mail of
 // others overtakes a burst from one network or to one domain (docs/reliability.md). Due mail is sent even before its turn, so
 // no connection stays idle.
@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { isQueued } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
-import { mailStandsStill, sendingTimes, STALLED } from '#server/db/tables/outbox.ts';
+import { isMailStuck, sendingTimes, STALLED } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
@@ -48,8 +48,8 @@ export async function addMail(tx: Db, mail: NewMail): Promise<void> {
 }
 
 /**
- * Adds one mail per recipient instead of one with several in To, so that a server that refuses one address, or answers for
- * it slowly, cannot keep the mail from the others. Each is retried on its own.
+ * Adds one mail per recipient instead of one with several in To, so that a server that refuses one address, or responds
+ * slowly for it, does not keep the mail from the others. Each is retried on its own.
  */
 export async function addMails(
   tx: Db,
@@ -93,7 +93,7 @@ export function takeMail(
     : sql`select value from json_each(${json})`;
   return takeJobs(db, 'outbox', {
     ...lease,
-    which: sql<boolean>`(network is null or network not in (${full}))
+    condition: sql<boolean>`(network is null or network not in (${full}))
       and (recipient_domain is null or recipient_domain not in (${full}))`,
     order: sql`turn_at, id`,
   });
@@ -111,8 +111,8 @@ export type Turn =
 
 /**
  * Finds the turn of a new mail. It never precedes earlier mail in its lanes, except guides, and is never later than a code may
- * wait, so every mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5 mails a second
- * and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
+ * wait, so every mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5
+ * mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
  */
 export async function findTurn(
   tx: Db,
@@ -120,7 +120,7 @@ export async function findTurn(
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
 ): Promise<Turn> {
   const { network, domain } = lanes;
-  const mostWaitMs = mostWaitOf(codeTtlSeconds);
+  const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
   const queue = await tx
     .selectFrom('outbox')
     .select([
@@ -137,36 +137,36 @@ export async function findTurn(
     ])
     .where(isQueued)
     .executeTakeFirstOrThrow();
-  // Both comparisons with the number of waiting mails only save a query.
-  if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
+  // Both comparisons with `waiting` only save a query.
+  if (queue.waiting > 0 && (await isMailStuck(tx, { now, forMs: maxWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
-    queue.waiting <= BACKLOG_WITHOUT_WAITING ? 0 : (await expectedWaitMs(tx, lanes, now)) - mostWaitMs;
+    queue.waiting <= BACKLOG_WITHOUT_WAITING ? 0 : (await expectedWaitMs(tx, lanes, now)) - maxWaitMs;
   if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
   const turnAt = Math.max(
     now,
     (queue.last_of_network ?? 0) + NETWORK_STEP_MS,
     (queue.last_of_domain ?? 0) + DOMAIN_STEP_MS,
   );
-  return { type: 'found', turnAt: Math.min(turnAt, now + mostWaitMs) };
+  return { type: 'found', turnAt: Math.min(turnAt, now + maxWaitMs) };
 }
 
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** `behind` means that mail is too slow; `still` means that none is sent. */
+/** `behind` means that mail is too slow; `stuck` means that none is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
-): Promise<'in time' | 'behind' | 'still'> {
-  const mostWaitMs = mostWaitOf(codeTtlSeconds);
-  if (await mailStandsStill(db, { now, forMs: mostWaitMs })) return 'still';
-  return (await expectedWaitMs(db, NEWCOMER, now)) > mostWaitMs ? 'behind' : 'in time';
+): Promise<'in time' | 'behind' | 'stuck'> {
+  const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
+  if (await isMailStuck(db, { now, forMs: maxWaitMs })) return 'stuck';
+  return (await expectedWaitMs(db, NEWCOMER, now)) > maxWaitMs ? 'behind' : 'in time';
 }
 
 const NEWCOMER: Lanes = { network: 'newcomer', domain: 'newcomer' };
 
-const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
+const maxWaitMsOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
 /** Estimates how long a new mail would wait. */
 async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): Promise<number> {
@@ -243,7 +243,7 @@ async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<n
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
-  // A few deliveries in a longer time show a slow pace. None shows nothing: mailStandsStill decides whether there is an outage.
+  // A few deliveries in a longer time show a slow pace. None shows nothing: isMailStuck decides whether there is an outage.
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
   // Excludes an earlier outage, which says nothing about the current pace.
   const from = isEnough ? Math.min(...sentAt) : since;

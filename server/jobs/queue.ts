@@ -23,13 +23,13 @@ export type NewLease = {
   readonly now: number;
 };
 
-/** @param lease which: the caller's condition for a job; order: which are taken first, but not the order of the result */
+/** @param lease condition: further requirement; order: which jobs are leased first, not the order of the result */
 export async function takeJobs<Table extends JobTable>(
   db: Db,
   table: Table,
-  lease: NewLease & { readonly which: RawBuilder<boolean>; readonly order: RawBuilder<unknown> },
+  lease: NewLease & { readonly condition: RawBuilder<boolean>; readonly order: RawBuilder<unknown> },
 ): Promise<Job<Table>[]> {
-  const { leaseId, limit, now, which, order } = lease;
+  const { leaseId, limit, now, condition, order } = lease;
   const jobTable: JobTable = table;
   const jobs = await jobsOf(db)
     .with('due', (cte) =>
@@ -39,7 +39,7 @@ export async function takeJobs<Table extends JobTable>(
         .where(isQueued)
         .where('due_at', '<=', now)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
-        .where(which)
+        .where(condition)
         .orderBy(order)
         .limit(limit)
         .$if(isOnPostgres(db), (query) => query.forUpdate().skipLocked()),
@@ -76,10 +76,10 @@ export async function endLease<Table extends JobTable>(
 const LONGEST_LEASE_MS = MINUTE_MS;
 
 /**
- * Makes queued jobs due now. Call this at a start and after the clock was set back: otherwise jobs would wait, and leases
+ * Makes queued jobs due now. Call this at start and after the clock was set back. Otherwise jobs would wait, and leases
  * of dead processes would last, as long as the clock was wrong.
  */
-export async function endWaits(
+export async function makeQueuedJobsDue(
   db: Db,
   table: JobTable,
   { leaseId, now }: { readonly leaseId: string; readonly now: number },

@@ -53,7 +53,7 @@ export const takeEvents = (
 ): Promise<WebhookJob[]> =>
   takeJobs(db, 'webhook_events', {
     ...lease,
-    which: sql<boolean>`endpoint = ${endpoint} and not exists (
+    condition: sql<boolean>`endpoint = ${endpoint} and not exists (
       select 1 from webhook_events as earlier
       where earlier.state = 'queued'
         and earlier.lead_id = webhook_events.lead_id

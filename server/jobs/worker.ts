@@ -1,12 +1,12 @@
-// Looks for due jobs when woken and at intervals, and stops without losing one.
+// Runs due jobs when woken and at intervals, and stops without losing one.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { endWaits, type Job, type JobTable } from '#server/jobs/queue.ts';
+import { makeQueuedJobsDue, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 
-const POLL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Spreads retries by 30 % either way, so they don't all reach a recovered server at once. */
 const JITTER = 0.3;
 
@@ -24,52 +24,52 @@ export type JobWorkerParts<Table extends JobTable> = {
   readonly table: Table;
   readonly clock: () => number;
   /** Running jobs are aborted this long after stop is called. */
-  readonly stopPatienceMs: number;
+  readonly stopTimeoutMs: number;
   readonly take: (lease: Lease) => Promise<readonly Job<Table>[]>;
-  /** Runs a job and must end its lease. `cutOff` aborts stopPatienceMs after stop is called. */
-  readonly run: (job: Job<Table>, worker: { leaseId: string; cutOff: AbortSignal }) => Promise<void>;
+  /** Runs a job and must end its lease. `stopSignal` aborts `stopTimeoutMs` after stop is called. */
+  readonly run: (job: Job<Table>, worker: { leaseId: string; stopSignal: AbortSignal }) => Promise<void>;
   readonly onError: (error: unknown) => void;
 };
 
 export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Table>): JobWorker {
-  const { database, table, clock, stopPatienceMs, take, run, onError } = parts;
+  const { database, table, clock, stopTimeoutMs, take, run, onError } = parts;
   const leaseId = randomUUIDv7();
-  const cutOff = new AbortController();
-  const inHand = new Set<Promise<void>>();
-  let lastLookAt = Number.POSITIVE_INFINITY;
+  const stopController = new AbortController();
+  const runningJobs = new Set<Promise<void>>();
+  let lastPolledAt = Number.POSITIVE_INFINITY;
   let stopping = false;
 
-  const look = async (): Promise<void> => {
+  const startDueJobs = async (): Promise<void> => {
     const now = clock();
-    if (now < lastLookAt - CLOCKS_DIFFER_MS) await endWaits(database.db, table, { leaseId, now });
-    lastLookAt = now;
+    if (now < lastPolledAt - CLOCKS_DIFFER_MS) await makeQueuedJobsDue(database.db, table, { leaseId, now });
+    lastPolledAt = now;
     while (!stopping) {
       const jobs = await take({ leaseId, now: clock() });
       if (jobs.length === 0) return;
-      for (const job of jobs) begin(job);
+      for (const job of jobs) startJob(job);
     }
   };
 
-  const begin = (job: Job<Table>): void => {
-    const running = run(job, { leaseId, cutOff: cutOff.signal })
+  const startJob = (job: Job<Table>): void => {
+    const running = run(job, { leaseId, stopSignal: stopController.signal })
       .catch(onError)
       .finally(() => {
-        inHand.delete(running);
+        runningJobs.delete(running);
         loop.wake();
       });
-    inHand.add(running);
+    runningJobs.add(running);
   };
 
-  const loop = startWakeLoop({ pollMs: POLL_MS, work: look, onError });
+  const loop = startWakeLoop({ pollMs: POLL_INTERVAL_MS, work: startDueJobs, onError });
 
   return {
     wake: loop.wake,
     stop: async () => {
       stopping = true;
-      const patience = setTimeout(() => cutOff.abort(), stopPatienceMs);
+      const abortTimer = setTimeout(() => stopController.abort(), stopTimeoutMs);
       await loop.stop();
-      await Promise.all(inHand);
-      clearTimeout(patience);
+      await Promise.all(runningJobs);
+      clearTimeout(abortTimer);
     },
   };
 }

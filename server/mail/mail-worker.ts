@@ -21,7 +21,7 @@ import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-const STOP_PATIENCE_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 export function startMailWorker(
   parts: DeliveryParts & { readonly onError: (error: unknown) => void },
@@ -32,7 +32,7 @@ export function startMailWorker(
     database,
     table: 'outbox',
     clock,
-    stopPatienceMs: STOP_PATIENCE_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
     take: async (lease) =>
       shares.free() < 1
         ? []
@@ -85,7 +85,7 @@ export type DeliveryParts = LetterParts & {
 async function deliverMail(
   parts: DeliveryParts,
   mail: MailJob,
-  { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
+  { leaseId, stopSignal }: { leaseId: string; stopSignal: AbortSignal },
 ): Promise<void> {
   const { database, mailer, clock, onEvent } = parts;
   const { db } = database;
@@ -108,7 +108,7 @@ async function deliverMail(
     onEvent(isRefused ? { type: 'refused', errorClass: REFUSES_US } : { type: 'dropped' });
     return;
   }
-  const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
+  const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
   const sent = await mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal);
   const now = clock();
   // If all mail is refused, the operator may correct the account before this mail expires.
@@ -130,7 +130,7 @@ async function deliverMail(
       onEvent({ type: 'refused', errorClass: outcome.errorClass });
       return;
     case 'failed for now': {
-      const dueAt = cutOff.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
+      const dueAt = stopSignal.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
       const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
       const why = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
       await endLease(db, 'outbox', { id, leaseId }, { ...times, ...why });

@@ -9,7 +9,7 @@ import type { SendWebhook, WebhookSendOutcome } from '#server/webhooks/webhook-s
 
 /** Concurrent deliveries per endpoint. */
 const DELIVERIES_PER_ENDPOINT = 4;
-const STOP_PATIENCE_MS = 1_000;
+const STOP_TIMEOUT_MS = 1_000;
 
 /** Contains only the endpoint's host, because its path may be secret. */
 export type WebhookOutcome = {
@@ -37,15 +37,15 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
   const deliver = async (
     endpoint: Endpoint,
     event: WebhookJob,
-    { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
+    { leaseId, stopSignal }: { leaseId: string; stopSignal: AbortSignal },
   ): Promise<void> => {
     const delivery = { id: event.id, body: event.payload, now: clock() };
-    const outcome = await send(endpoint, delivery, cutOff);
+    const outcome = await send(endpoint, delivery, stopSignal);
     const now = clock();
     const reply = outcome.answer;
     const lease = { id: event.id, leaseId };
     // An attempt cut off by a stop doesn't mean that the receiver failed.
-    if (cutOff.aborted && outcome.type === 'failed for now') {
+    if (stopSignal.aborted && outcome.type === 'failed for now') {
       await endLease(database.db, 'webhook_events', lease, { reply, due_at: now });
       return;
     }
@@ -63,7 +63,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     database,
     table: 'webhook_events',
     clock,
-    stopPatienceMs: STOP_PATIENCE_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
     take: async (lease) => {
       for (const { id: endpoint } of endpoints) {
         const limit = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);

@@ -3,7 +3,7 @@ import { createCache } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { counted } from '#desk/printable.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
-import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
+import { countRefusals, isMailStuck, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { createWriteCheck } from '#server/db/health.ts';
 import { describeWriteFault } from '#server/http/health.ts';
@@ -85,7 +85,7 @@ async function mailToDo(
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
   const waits = `${counted(depth, 'e-mail')} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
-  if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
+  if (await isMailStuck(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
         `No e-mail has been sent for more than two minutes. ${waits}. Run the doctor to check the mail account.`,

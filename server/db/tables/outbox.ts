@@ -109,10 +109,7 @@ const NETWORKS_THAT_MATTER = 3;
  * Returns true if no mail was sent for `forMs` although some is older. Notices and guides, which a single mailbox or filter can
  * block, count only if our mail server is away.
  */
-export async function mailStandsStill(
-  db: Db,
-  { now, forMs }: { now: number; forMs: number },
-): Promise<boolean> {
+export async function isMailStuck(db: Db, { now, forMs }: { now: number; forMs: number }): Promise<boolean> {
   const old = await db
     .selectFrom('outbox')
     .select([
