@@ -1,6 +1,6 @@
 import type { Lost } from '#desk/endpoints/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { lookForLost, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
+import { searchLostLeads, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
@@ -34,9 +34,9 @@ export async function lookForLostLeads(
   {
     platformsOf,
     ...options
-  }: Parameters<typeof lookForLost>[2] & { readonly platformsOf: PlatformLookup['platformsOf'] },
+  }: Parameters<typeof searchLostLeads>[2] & { readonly platformsOf: PlatformLookup['platformsOf'] },
 ): Promise<{ readonly lost: readonly Lost[]; readonly open: number; readonly next: string | null }> {
-  const { found, next } = await lookForLost(db, span, options);
+  const { found, next } = await searchLostLeads(db, span, options);
   return { ...(await withPlatforms(found, platformsOf)), next };
 }
 

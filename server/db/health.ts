@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 
 import { openDatabase, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { createLastWrites, type WriteFault } from '#server/db/engine/outages.ts';
+import { createWriteMonitor, type WriteFault } from '#server/db/engine/outages.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
@@ -71,7 +71,7 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
         patienceMs: PATIENCE_MS,
         isFileOurs: () => true,
         flush: async () => {},
-        writes: createLastWrites(Date.now),
+        writes: createWriteMonitor(Date.now),
       }),
     });
     try {

@@ -139,7 +139,7 @@ export function createExpiredRowDeleter({
   const emptyWal = async (): Promise<void> => {
     for (let attempts = 0; walHoldsDeletedRows && attempts < WAL_ATTEMPTS && !shouldStop(); attempts += 1) {
       if (attempts > 0) await setTimeout(WAL_RETRY_MS);
-      if (!shouldStop()) walHoldsDeletedRows = !database.emptyLog();
+      if (!shouldStop()) walHoldsDeletedRows = !database.truncateWal();
     }
   };
 

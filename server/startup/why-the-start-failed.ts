@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import type { Config } from '#server/settings/settings.ts';
-import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
+import { isFromNewerVersion } from '#server/db/migrations/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/platform/system-errors.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { API } from '#shared/api.ts';
@@ -105,7 +105,7 @@ export function explainDatabaseFailure(
 ): string | null {
   const failure: Failure | null = firstOf(error);
   if (failure === null) return null;
-  if (isOfNewerVersion(failure)) {
+  if (isFromNewerVersion(failure)) {
     return `The database was used by another version of this software. Start that version, or name another database in ${setting}.`;
   }
   const code = typeof failure.code === 'string' ? failure.code : '';

@@ -6,7 +6,7 @@ import { toDoOf, type ToDoParts } from '#desk/server/handlers/to-do.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { readPeriod } from '#desk/report/period.ts';
-import { lookForContacts } from '#server/db/contacts/people.ts';
+import { searchContacts } from '#server/db/contacts/people.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { knownSince } from '#server/stats/stats.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -22,7 +22,7 @@ export const createToday =
   (parts: ToDoParts & { readonly countEach: CountEach }): Handler<typeof todayCall> =>
   async ({ service, note }) => {
     const { db } = service.database;
-    const { found } = await lookForContacts(
+    const { found } = await searchContacts(
       db,
       'verified',
       {},

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isWriteFailure } from '#server/db/backup/backup.ts';
-import { emptyLogOf, openDatabase, type Db } from '#server/db/engine/connect.ts';
+import { truncateWal, openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { isBusy } from '#server/db/engine/outages.ts';
 
@@ -70,7 +70,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
     if (isWriteFailure(error)) return { type: 'no room', neededBytes };
     throw error;
   } finally {
-    isLogEmpty = await until(() => emptyLogOf(sqlite));
+    isLogEmpty = await until(() => truncateWal(sqlite));
   }
   if (!isTooLarge && !hasRoom) return { type: 'no room', neededBytes };
   if (!isLogEmpty) return { type: 'in use' };

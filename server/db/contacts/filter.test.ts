@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { contactPages, lookForContacts } from '#server/db/contacts/people.ts';
+import { contactPages, searchContacts } from '#server/db/contacts/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
@@ -52,7 +52,7 @@ for (const engine of ENGINES)
         const filter = { search: search.trim() };
         const pages = await Array.fromAsync(contactPages(database.db, 'verified', filter));
         const limits = { from: null, most: 10, forMs: 10_000 };
-        const { found: people } = await lookForContacts(database.db, 'verified', filter, limits);
+        const { found: people } = await searchContacts(database.db, 'verified', filter, limits);
         for (const found of [pages.flat(), people.toReversed()])
           assert.deepEqual(
             found.map(({ email }) => email.split('@')[0]),

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { lookForContacts, contactPages } from '#server/db/contacts/people.ts';
+import { searchContacts, contactPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { leadRow } from '#testing/lead-row.ts';
@@ -26,7 +26,7 @@ for (const engine of ENGINES)
       assert.deepEqual(await listed(span), ids);
       assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
-      const { found: people } = await lookForContacts(db, 'verified', span, {
+      const { found: people } = await searchContacts(db, 'verified', span, {
         from: null,
         most: 120,
         forMs: 10_000,

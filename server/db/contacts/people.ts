@@ -13,11 +13,11 @@ import type { ConsentPurpose } from '#server/db/all-tables.ts';
 import { isOnPostgres, type Db } from '#server/db/engine/connect.ts';
 import { idsBetween } from '#server/db/engine/ids.ts';
 import {
-  lookBack,
+  searchBackwards,
   SLICE_SIZE,
   slicesBackwards,
   slicesOf,
-  type LookBack,
+  type SearchPage,
   type Slice,
 } from '#server/db/engine/page-through-table.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
@@ -55,7 +55,7 @@ export async function* contactPages(
  * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the time of
  * `next` was checked.
  */
-export async function lookForContacts(
+export async function searchContacts(
   db: Db,
   state: ContactState,
   asked: ContactFilter,
@@ -65,7 +65,7 @@ export async function lookForContacts(
     readonly most: number;
     readonly forMs: number;
   },
-): Promise<LookBack<ContactRecord>> {
+): Promise<SearchPage<ContactRecord>> {
   const { from, isWanted = () => true, ...limits } = options;
   const filter = asStored(asked);
   const read = async (where: RawBuilder<unknown>) =>
@@ -73,7 +73,7 @@ export async function lookForContacts(
   const address = wholeAddress(filter.search);
   // Found by the index, even if the search runs out of time before it reaches the owner's row.
   const owners = address === null || from !== null ? [] : await read(hasAddress(address));
-  const { found, next } = await lookBack(
+  const { found, next } = await searchBackwards(
     db,
     STATES[state].table,
     idsBetween(filter.since, filter.until),

@@ -6,7 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type LogEvent } from 'kysely';
 
 import type { Schema } from '#server/db/all-tables.ts';
-import { createLastWrites, type LastWrites, SQLITE_IOERR, sqliteError } from '#server/db/engine/outages.ts';
+import {
+  createWriteMonitor,
+  type WriteMonitor,
+  SQLITE_IOERR,
+  sqliteError,
+} from '#server/db/engine/outages.ts';
 import { openPostgresPool } from '#server/db/engine/postgres.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
@@ -20,12 +25,12 @@ export type OpenDatabase = {
   readonly engine: DatabaseAddress['engine'];
   /** False after the file was deleted or replaced, because writes would be lost. */
   readonly isFileOurs: () => boolean;
-  readonly writes: Pick<LastWrites, 'fault'>;
+  readonly writes: Pick<WriteMonitor, 'fault'>;
   /**
-   * Empties SQLite's write-ahead log without waiting.
+   * Truncates SQLite's write-ahead log (WAL) without waiting.
    * @returns false if another process prevented it; always true for PostgreSQL
    */
-  readonly emptyLog: () => boolean;
+  readonly truncateWal: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -56,7 +61,7 @@ export function openDatabase(
 ): OpenDatabase {
   if (config.engine === 'sqlite') return openSqlite(config.file, options);
 
-  const writes = createLastWrites(options.clock ?? Date.now);
+  const writes = createWriteMonitor(options.clock ?? Date.now);
   const pool = openPostgresPool({
     url: config.url,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
@@ -71,30 +76,30 @@ export function openDatabase(
         releaseMigrationLock: async () => {},
       }),
   });
-  const db: Db = new Kysely<Schema>({ dialect, ...logTo(options) });
+  const db: Db = new Kysely<Schema>({ dialect, ...logOption(options) });
   return {
     db,
     engine: 'postgres',
     isFileOurs: () => true,
     writes,
-    emptyLog: () => true,
+    truncateWal: () => true,
     close: () => db.destroy(),
   };
 }
 
-const logTo = ({ onStatement }: DatabaseOptions) =>
+const logOption = ({ onStatement }: DatabaseOptions) =>
   onStatement ? { log: ({ query }: LogEvent) => onStatement(query.sql) } : {};
 
 function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   if (file !== ':memory:') makeFilesPrivate(path.resolve(file));
   const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
   // Some file systems and :memory: allow no write-ahead log.
-  let hasLog: boolean;
+  let hasWal: boolean;
   try {
-    hasLog = sqlite.prepare('pragma journal_mode = wal').get()?.['journal_mode'] === 'wal';
+    hasWal = sqlite.prepare('pragma journal_mode = wal').get()?.['journal_mode'] === 'wal';
     // A power cut must not lose commits that a 202 has promised. "full" would block the event loop until each is on the disk, so
-    // with a log, each commit waits for `flush` instead.
-    sqlite.exec(`pragma synchronous = ${hasLog ? 'normal' : 'full'}`);
+    // with a WAL, each commit waits for `flush` instead.
+    sqlite.exec(`pragma synchronous = ${hasWal ? 'normal' : 'full'}`);
     // Otherwise savepoints write twice as much to a temporary file as to the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
@@ -105,31 +110,31 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.close();
     throw error;
   }
-  const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
-  const log = hasLog ? createLogFlush(logOf(file)) : null;
-  const flush = log?.flush ?? (async () => {});
-  const writes = createLastWrites(options.clock ?? Date.now);
+  const isFileOurs = file === ':memory:' ? () => true : createFileIdentityCheck(path.resolve(file));
+  const wal = hasWal ? createWalFlush(walFileOf(file)) : null;
+  const flush = wal?.flush ?? (async () => {});
+  const writes = createWriteMonitor(options.clock ?? Date.now);
   const patienceMs = options.patienceMs ?? PATIENCE_MS;
   const dialect = createSqliteDialect({ sqlite, patienceMs, isFileOurs, flush, writes });
-  const db: Db = new Kysely<Schema>({ dialect, ...logTo(options) });
+  const db: Db = new Kysely<Schema>({ dialect, ...logOption(options) });
   return {
     db,
     engine: 'sqlite',
     isFileOurs,
     writes,
-    emptyLog: () => emptyLogOf(sqlite),
+    truncateWal: () => truncateWal(sqlite),
     close: async () => {
       await db.destroy();
-      await log?.close();
+      await wal?.close();
     },
   };
 }
 
 /** SQLite keeps it next to the file that a symbolic link leads to. */
-const logOf = (file: string): string => `${realpathSync(file)}-wal`;
+const walFileOf = (file: string): string => `${realpathSync(file)}-wal`;
 
 /** Many commits share a flush, because each flush takes as long as several transactions. */
-function createLogFlush(file: string): {
+function createWalFlush(file: string): {
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 } {
@@ -146,7 +151,7 @@ function createLogFlush(file: string): {
   return { flush, close: async () => handle?.close() };
 }
 
-export function emptyLogOf(sqlite: DatabaseSync): boolean {
+export function truncateWal(sqlite: DatabaseSync): boolean {
   if (sqlite.isTransaction) return false;
   return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;
 }
@@ -159,17 +164,17 @@ function makeFilesPrivate(file: string): void {
 }
 
 /** A deleted file stays open, so later writes would vanish with the process. */
-function watchFiles(database: string): () => boolean {
+function createFileIdentityCheck(database: string): () => boolean {
   const identityOf = (file: string): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev}:${stats.ino}`;
   };
-  const log = logOf(database);
-  const ours = identityOf(database);
-  let oursToo: string | undefined;
+  const wal = walFileOf(database);
+  const databaseIdentity = identityOf(database);
+  let walIdentity: string | undefined;
   return () => {
-    oursToo ??= identityOf(log);
-    return identityOf(database) === ours && identityOf(log) === oursToo;
+    walIdentity ??= identityOf(wal);
+    return identityOf(database) === databaseIdentity && identityOf(wal) === walIdentity;
   };
 }
 

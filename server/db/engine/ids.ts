@@ -4,12 +4,12 @@ import { v7 as uuid } from 'uuid';
 
 import type { Db } from '#server/db/engine/connect.ts';
 
-let made = 0;
+let sequence = 0;
 
 /** Returns an ID that sorts by time and, within a millisecond, by call. @param ms the row's time */
 export function newIdAt(ms: number): string {
-  made = (made + 1) % 2 ** 31;
-  return uuid({ msecs: ms, seq: made });
+  sequence = (sequence + 1) % 2 ** 31;
+  return uuid({ msecs: ms, seq: sequence });
 }
 
 /** Returns the lowest ID of a time. RFC 9562, section 5.7: the first 48 bits are milliseconds. */
@@ -30,7 +30,7 @@ export const idsBetween = (since?: number, until?: number): IdRange => ({
   end: until === undefined ? null : lowestIdAt(until),
 });
 
-const AT_ONCE = 10;
+const COUNTS_PER_QUERY = 10;
 
 /** @param spans from: included; to: excluded; milliseconds since 1970 */
 export async function countsBetween(
@@ -39,14 +39,14 @@ export async function countsBetween(
   spans: readonly { readonly from: number; readonly to: number }[],
 ): Promise<readonly number[]> {
   const counts: number[] = [];
-  for (let first = 0; first < spans.length; first += AT_ONCE) {
-    const columns = spans.slice(first, first + AT_ONCE).map(
-      ({ from, to }, at) => sql`(
+  for (let first = 0; first < spans.length; first += COUNTS_PER_QUERY) {
+    const columns = spans.slice(first, first + COUNTS_PER_QUERY).map(
+      ({ from, to }, index) => sql`(
         select count(*) from ${sql.table(table)} where id >= ${lowestIdAt(from)} and id < ${lowestIdAt(to)}
-      ) as ${sql.ref(`v${at}`)}`,
+      ) as ${sql.ref(`v${index}`)}`,
     );
     const { rows } = await sql<Record<string, number>>`select ${sql.join(columns)}`.execute(db);
-    counts.push(...columns.map((_, at) => rows[0]![`v${at}`]!));
+    counts.push(...columns.map((_, index) => rows[0]![`v${index}`]!));
   }
   return counts;
 }

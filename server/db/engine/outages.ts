@@ -6,6 +6,7 @@ const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
   /connection (terminated|timeout)|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i;
+// SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN.
 const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
 
 export function isOutage(error: unknown): boolean {
@@ -17,7 +18,7 @@ export function isOutage(error: unknown): boolean {
   return SQLITE_OUTAGE.has(sqliteCode(error) ?? 0);
 }
 
-/** The primary result code: the low byte of SQLite's extended one. */
+/** The primary result code, which is the low byte of the extended one. */
 export const sqliteCode = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode & 0xff
@@ -65,14 +66,14 @@ export const sqliteError = (errcode: number, message: string): Error =>
 /** On a full disk, a small write may still succeed, so one success doesn't clear the fault. */
 const FULL_FOR_MS = 60_000;
 
-export type LastWrites = {
+export type WriteMonitor = {
   /** Call this after each commit with a write. */
   readonly succeeded: () => void;
   readonly failed: (error: unknown) => void;
   readonly fault: () => WriteFault | null;
 };
 
-export function createLastWrites(clock: () => number): LastWrites {
+export function createWriteMonitor(clock: () => number): WriteMonitor {
   let last: { readonly fault: WriteFault; readonly at: number; isOver: boolean } | null = null;
   return {
     succeeded: () => {

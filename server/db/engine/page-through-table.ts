@@ -29,7 +29,7 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 const ALL: IdRange = { begin: '', end: null };
 
-/** Slices of IDs, so a statement reads few rows even if it finds none. */
+/** Yields slices of IDs, so a statement reads few rows even if it finds none. */
 export async function* slicesOf(
   db: Db,
   table: SlicedTable,
@@ -56,7 +56,7 @@ export async function* slicesBackwards(
   upTo: string | null = null,
   size = SLICE_SIZE,
 ): AsyncGenerator<Slice, void, void> {
-  const readSlice = async (from: string | null) => await sliceBelow(db, table, range, from, size);
+  const readSlice = (from: string | null) => sliceBelow(db, table, range, from, size);
   for await (const [slice] of pagesAfter(upTo, readSlice, ({ after }) => after)) yield slice!;
 }
 
@@ -83,7 +83,7 @@ const idsIn = (db: Db, table: SlicedTable, { begin, end }: IdRange) =>
     .$if(end !== null, (query) => query.where('id', '<', end!))
     .limit(1);
 
-export type LookBack<Row> = {
+export type SearchPage<Row> = {
   readonly found: readonly Row[];
   readonly next: string | null;
 };
@@ -93,17 +93,17 @@ const FIRST_SIZE = 100;
 const GROWTH = 5;
 
 /**
- * From the newest ID down until enough is found or time is up, plus one slice.
+ * Searches from the newest ID down. Stops after the slice in which enough is found or time runs out.
  * @param read reads the wanted rows of a slice, newest first
  */
-export async function lookBack<Row extends { readonly id: string }>(
+export async function searchBackwards<Row extends { readonly id: string }>(
   db: Db,
   table: SlicedTable,
   range: IdRange,
   upTo: string | null,
   read: (slice: Slice) => Promise<readonly Row[]>,
   { most, forMs }: { readonly most: number; readonly forMs: number },
-): Promise<LookBack<Row>> {
+): Promise<SearchPage<Row>> {
   const until = performance.now() + forMs;
   const found: Row[] = [];
   let from = upTo;

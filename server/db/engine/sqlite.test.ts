@@ -11,9 +11,9 @@ import type { Db, DatabaseOptions, OpenDatabase } from '#server/db/engine/connec
 import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import {
-  createLastWrites,
+  createWriteMonitor,
   isOutage,
-  type LastWrites,
+  type WriteMonitor,
   sqliteError,
   SQLITE_IOERR,
 } from '#server/db/engine/outages.ts';
@@ -75,7 +75,7 @@ const sendForm = (server: ServerUnderTest, email: string) => ask(createVisitor(s
 type Flushed = {
   readonly sqlite: DatabaseSync;
   readonly db: Kysely<{ rows: { id: number } }>;
-  readonly writes: LastWrites;
+  readonly writes: WriteMonitor;
   /** The flushes so far; each ends when the test resolves or rejects it. */
   readonly flushes: readonly PromiseWithResolvers<void>[];
   readonly write: (id: number) => Promise<void>;
@@ -90,7 +90,7 @@ async function withFlushes(test: (flushed: Flushed) => Promise<void>): Promise<v
     flushes.push(running);
     return running.promise;
   });
-  const writes = createLastWrites(Date.now);
+  const writes = createWriteMonitor(Date.now);
   const isFileOurs = () => true;
   const dialect = createSqliteDialect({ sqlite, patienceMs: FOREVER_MS, isFileOurs, flush, writes });
   const db = new Kysely<{ rows: { id: number } }>({ dialect });

@@ -1,4 +1,4 @@
-// SQLite's own waiting for a lock would block the event loop, so a transaction that finds the file locked is tried again by a
+// SQLite's own waiting for a lock would block the event loop, so a transaction that finds the file locked is retried by a
 // timer. Transactions and other statements run one after the other.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
@@ -17,7 +17,7 @@ import {
   SQLITE_BUSY,
   SQLITE_CANTOPEN,
   sqliteError,
-  type LastWrites,
+  type WriteMonitor,
 } from '#server/db/engine/outages.ts';
 
 type SqliteParts = {
@@ -26,7 +26,7 @@ type SqliteParts = {
   readonly isFileOurs: () => boolean;
   /** Resolves once all commits so far are on the disk. */
   readonly flush: () => Promise<void>;
-  readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
+  readonly writes: Pick<WriteMonitor, 'succeeded' | 'failed'>;
 };
 
 export function createSqliteDialect(parts: SqliteParts): Dialect {
@@ -45,7 +45,7 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
 
 type Query = { readonly sql: string; readonly parameters: readonly unknown[] };
 
-type Request = {
+type PendingQuery = {
   readonly connection: DatabaseConnection;
   readonly purpose: 'begin' | 'write' | 'read';
   readonly query: Query;
@@ -54,54 +54,54 @@ type Request = {
   timer?: NodeJS.Timeout;
 };
 
-const untilNextTry = (): number => 5 + Math.random() * 10;
+const retryDelayMs = (): number => 5 + Math.random() * 10;
 
 function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
   /** The connection whose transaction is running. */
   let owner: DatabaseConnection | null = null;
-  /** Of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
+  /** First error of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
   let failure: { readonly cause: unknown } | null = null;
-  let waiting: Request[] = [];
-  /** Set while another process has locked the file: by startRequests, and cleared by the timer itself. */
+  let queue: PendingQuery[] = [];
+  /** Set while another process has locked the file. The timer clears it itself. */
   let retry: NodeJS.Timeout | null = null;
   let onIdle: (() => void) | null = null;
 
   const enqueue = (
     connection: DatabaseConnection,
-    purpose: Request['purpose'],
+    purpose: PendingQuery['purpose'],
     query: Query,
   ): Promise<QueryResult<unknown>> =>
     new Promise((resolve, reject) => {
-      const request: Request = { connection, purpose, query, resolve, reject };
-      waiting.push(request);
-      startRequests();
-      if (waiting.includes(request)) request.timer = setTimeout(timeOut, patienceMs, request);
+      const pending: PendingQuery = { connection, purpose, query, resolve, reject };
+      queue.push(pending);
+      startPendingQueries();
+      if (queue.includes(pending)) pending.timer = setTimeout(timeOut, patienceMs, pending);
     });
 
-  function startRequests(): void {
+  function startPendingQueries(): void {
     while (owner === null) {
       // While another process has locked the file, only reads run.
-      const request = retry === null ? waiting[0] : waiting.find(({ purpose }) => purpose === 'read');
-      if (request === undefined) break;
-      waiting = waiting.filter((other) => other !== request);
-      if (tryToStart(request)) clearTimeout(request.timer);
+      const pending = retry === null ? queue[0] : queue.find(({ purpose }) => purpose === 'read');
+      if (pending === undefined) break;
+      queue = queue.filter((other) => other !== pending);
+      if (tryToStart(pending)) clearTimeout(pending.timer);
       else {
-        waiting.unshift(request);
+        queue.unshift(pending);
         retry ??= setTimeout(() => {
           retry = null;
-          startRequests();
-        }, untilNextTry());
+          startPendingQueries();
+        }, retryDelayMs());
         // Otherwise the same read would be tried again at once.
-        if (request.purpose === 'read') break;
+        if (pending.purpose === 'read') break;
       }
     }
-    if (owner === null && waiting.length === 0) onIdle?.();
+    if (owner === null && queue.length === 0) onIdle?.();
   }
 
   /** @returns false if another process has locked the file */
-  function tryToStart({ connection, purpose, query, resolve, reject }: Request): boolean {
+  function tryToStart({ connection, purpose, query, resolve, reject }: PendingQuery): boolean {
     try {
       if (purpose !== 'read' && !isFileOurs())
         throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
@@ -130,19 +130,19 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     writes.succeeded();
   }
 
-  function timeOut(request: Request): void {
+  function timeOut(pending: PendingQuery): void {
     const error = sqliteError(SQLITE_BUSY, 'The database was locked for too long.');
-    // Unless another process has locked the file, the request has waited for a slow transaction, so no write has failed.
-    if (request.purpose !== 'read' && retry !== null) writes.failed(error);
-    waiting = waiting.filter((other) => other !== request);
-    request.reject(error);
-    startRequests();
+    // Unless another process has locked the file, the query has waited for a slow transaction, so no write has failed.
+    if (pending.purpose !== 'read' && retry !== null) writes.failed(error);
+    queue = queue.filter((other) => other !== pending);
+    pending.reject(error);
+    startPendingQueries();
   }
 
   function endTransaction(): void {
     owner = null;
     failure = null;
-    startRequests();
+    startPendingQueries();
   }
 
   const rollBack = async (connection: DatabaseConnection): Promise<void> => {
@@ -207,9 +207,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
     destroy: async () => {
       await new Promise<void>((resolve) => {
         onIdle = resolve;
-        startRequests();
+        startPendingQueries();
       });
-      // A failure was told to those who wrote.
+      // The writers have already received any error.
       await Promise.allSettled([flush()]);
       sqlite.close();
     },
@@ -217,19 +217,20 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
 }
 
 /**
- * Several times the number of the server's different statements. Prepared statements use memory outside the JavaScript heap.
+ * Several times the number of different statements that the server uses. Prepared statements use memory outside the JavaScript
+ * heap.
  */
-const MOST_PREPARED = 200;
+const MAX_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly returnsRows: boolean }>();
   const prepare = (sql: string) => {
     // SQLite would plan a bare `limit ?` for each value. The plus makes it an expression, whose value the planner ignores.
     const statement = sqlite.prepare(sql.replaceAll('limit ?', 'limit +?'));
-    const made = { statement, returnsRows: statement.columns().length > 0 };
-    if (prepared.size >= MOST_PREPARED) prepared.clear();
-    prepared.set(sql, made);
-    return made;
+    const entry = { statement, returnsRows: statement.columns().length > 0 };
+    if (prepared.size >= MAX_PREPARED) prepared.clear();
+    prepared.set(sql, entry);
+    return entry;
   };
   return ({ sql, parameters }) => {
     const { statement, returnsRows } = prepared.get(sql) ?? prepare(sql);

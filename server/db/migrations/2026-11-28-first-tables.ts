@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
 }
 
-const OF_A_JOB = `id text primary key,
+const JOB_COLUMNS = `id text primary key,
   state text default 'queued' not null,
   attempts integer default 0 not null,
   due_at bigint not null,
@@ -22,7 +22,7 @@ const OF_A_JOB = `id text primary key,
   finished_at bigint,
   reply text,`;
 
-const OF_A_CORRECTION = `name_before text not null,
+const CORRECTION_COLUMNS = `name_before text not null,
   company_before text not null,
   name text not null,
   company text not null,
@@ -81,7 +81,7 @@ create index codes_by_email on codes (email, created_at, id);
 create index codes_by_submission on codes (submission_id, created_at, id);
 
 create table outbox (
-  ${OF_A_JOB}
+  ${JOB_COLUMNS}
   kind text not null,
   payload text not null,
   code_id text references codes (id),
@@ -132,7 +132,7 @@ create table leads (
 create table corrections (
   id text primary key,
   lead_id text not null references leads (id) on delete cascade,
-  ${OF_A_CORRECTION}
+  ${CORRECTION_COLUMNS}
 );
 create index corrections_by_lead on corrections (lead_id);
 
@@ -216,13 +216,13 @@ create table imported_leads (
 create table imported_corrections (
   id text primary key,
   imported_id text not null references imported_leads (id) on delete cascade,
-  ${OF_A_CORRECTION}
+  ${CORRECTION_COLUMNS}
 );
 create index imported_corrections_by_imported on imported_corrections (imported_id);
 
 -- Its lead_id is no reference, because the erasure's event outlives the lead.
 create table webhook_events (
-  ${OF_A_JOB}
+  ${JOB_COLUMNS}
   type text not null,
   lead_id text not null,
   endpoint text not null,

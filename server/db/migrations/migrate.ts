@@ -19,16 +19,16 @@ export async function compareMigrations<Tables>(
 ): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   const table = sql.table<{ name: string }>(DEFAULT_MIGRATION_TABLE);
-  const ran = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
+  const executed = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
     ? (await sql<{ name: string }>`select name from ${table}`.execute(db)).rows.map(({ name }) => name)
     : [];
   return {
-    pending: Object.keys(MIGRATIONS).filter((name) => !ran.includes(name)),
-    unknown: ran.filter((name) => !(name in MIGRATIONS)),
+    pending: Object.keys(MIGRATIONS).filter((name) => !executed.includes(name)),
+    unknown: executed.filter((name) => !(name in MIGRATIONS)),
   };
 }
 
-const PATIENCE_MS = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 
 export const NO_WAY_BACK = '-no-way-back';
 
@@ -43,13 +43,13 @@ export async function migrate(
   { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
 ): Promise<readonly string[]> {
   const run = engine === 'postgres' ? migratePostgres : runMigrations;
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     try {
       await run(db, []);
       return [];
     } catch (error) {
-      if (mayBeNewer && isOfNewerVersion(error)) {
+      if (mayBeNewer && isFromNewerVersion(error)) {
         const { pending, unknown } = await compareMigrations(db);
         // Otherwise the database is older than the first release.
         if (pending.length > 0 || unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
@@ -64,28 +64,34 @@ export async function migrate(
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
 /** Locks within the transaction, because a pooler could lose a session lock. */
-async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
+async function migratePostgres<Tables>(db: Kysely<Tables>, unknown: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
-    await sql`select set_config('lock_timeout', ${String(PATIENCE_MS)}, true)`.execute(tx);
+    await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`.execute(tx);
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(tx);
-    await runMigrations(tx, others);
+    await runMigrations(tx, unknown);
   });
 }
 
-export const isOfNewerVersion = (error: unknown): boolean =>
+export const isFromNewerVersion = (error: unknown): boolean =>
   error instanceof Error && /previously executed migration .+ is missing/.test(error.message);
 
-async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
-  const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
-  const { error } = await migratorOf(db, { ...MIGRATIONS, ...Object.fromEntries(ran) }).migrateToLatest();
+/** @param unknown migrations of a newer release, which Kysely would otherwise report as missing */
+async function runMigrations<Tables>(db: Kysely<Tables>, unknown: readonly string[]): Promise<void> {
+  const noOps = unknown.map((name): [string, Migration] => [name, { up: async () => {} }]);
+  const { error } = await createMigrator(db, {
+    ...MIGRATIONS,
+    ...Object.fromEntries(noOps),
+  }).migrateToLatest();
   if (error !== undefined) throw error;
 }
 
 export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
-  const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);
+  const { error } = await createMigrator(db, MIGRATIONS).migrateTo(newest);
   if (error !== undefined) throw error;
 }
 
-const migratorOf = <Tables>(db: Kysely<Tables>, migrations: Readonly<Record<string, Migration>>): Migrator =>
-  new Migrator({ db, provider: { getMigrations: async () => migrations } });
+const createMigrator = <Tables>(
+  db: Kysely<Tables>,
+  migrations: Readonly<Record<string, Migration>>,
+): Migrator => new Migrator({ db, provider: { getMigrations: async () => migrations } });

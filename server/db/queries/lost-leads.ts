@@ -9,7 +9,12 @@ import {
 } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { idsBetween } from '#server/db/engine/ids.ts';
-import { lookBack, slicesOf, type LookBack, type Slice } from '#server/db/engine/page-through-table.ts';
+import {
+  searchBackwards,
+  slicesOf,
+  type SearchPage,
+  type Slice,
+} from '#server/db/engine/page-through-table.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
@@ -39,12 +44,12 @@ export async function* lostLeadPages(
 }
 
 /** Lists the newest requests first. */
-export const lookForLost = (
+export const searchLostLeads = (
   db: Db,
   span: Span,
   { now, from, ...limits }: { now: number; from: string | null; most: number; forMs: number },
-): Promise<LookBack<LostLead>> =>
-  lookBack(
+): Promise<SearchPage<LostLead>> =>
+  searchBackwards(
     db,
     'codes',
     idsBetween(span.from, span.to),
