@@ -7,7 +7,7 @@ import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { examinePage } from '#desk/doctor/page.ts';
-import { lookAtDatabase } from '#server/db/health.ts';
+import { readDatabaseState } from '#server/db/health.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
@@ -105,9 +105,9 @@ const OFFLINE_CHECKS: Readonly<Record<string, OfflineCheck>> = {
     const damage = look !== null && database.engine === 'sqlite' ? await examineDamage(database.file) : [];
     return [...findings, ...[damage].flat()];
   },
-  clock: async ({ config }, now) => examineClock(await lookAtDatabase(config.database), now),
+  clock: async ({ config }, now) => examineClock(await readDatabaseState(config.database), now),
   secret: async ({ config, folder }) =>
-    examineSecret(config, { folder, look: await lookAtDatabase(config.database) }),
+    examineSecret(config, { folder, look: await readDatabaseState(config.database) }),
   files: async ({ config, folder }) => examineFiles(config, folder),
   backup: ({ config, folder }, now) => examineBackup(config.database, { folder, now }),
 };

@@ -10,7 +10,7 @@ import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
 import { temporaryNameFor, cannotWrite, filePlace, orExplain } from '#desk/commands/output-file.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
 import { printable, counted } from '#desk/printable.ts';
-import { addFiles } from '#server/db/backup/backup-files.ts';
+import { addBackupFiles } from '#server/db/backup/backup-files.ts';
 import {
   copyDatabase,
   databaseFiles,
@@ -19,7 +19,7 @@ import {
   type Contents,
   type Inspection,
 } from '#server/db/backup/backup.ts';
-import { moveRows, type Moved } from '#server/db/backup/move.ts';
+import { moveRows, type MovedTable } from '#server/db/backup/move.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { describeHost } from '#server/platform/database-url.ts';
@@ -65,7 +65,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
           throw new CommandFailure(
             `${source} is damaged, so ${file} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
           );
-        await orExplainFullDisk(file, async () => addFiles(temporary, files));
+        await orExplainFullDisk(file, async () => addBackupFiles(temporary, files));
         await orExplain(file, () => handle.sync());
         await orExplain(file, () => rename(temporary, place));
         if (found.type !== 'fit')
@@ -128,7 +128,7 @@ async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promi
 export const copyRows = (
   desk: Desk,
   { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
-): Promise<readonly Moved[]> =>
+): Promise<readonly MovedTable[]> =>
   moveRows(
     source,
     target,
@@ -152,7 +152,7 @@ export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): stri
     case 'damaged':
       return 'is damaged';
     case 'unfit':
-      return `is not a complete database of this software: ${printable(found.what)}`;
+      return `is not a complete database of this software: ${printable(found.reason)}`;
   }
 }
 

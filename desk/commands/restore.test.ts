@@ -27,7 +27,7 @@ import { after, before, describe, it, mock } from 'node:test';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
-import { inspectDatabase, takePlaces } from '#server/db/backup/backup.ts';
+import { inspectDatabase, moveIntoPlace } from '#server/db/backup/backup.ts';
 import { deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -314,7 +314,10 @@ describe('failed restores', () => {
       for (const name of ['.env', 'new.part']) writeFileSync(inside(name), name);
       const { 'new.part': _staged, ...content } = contentOf(folder);
       await assert.rejects(
-        takePlaces([replacement(folder, 'new.part', '.env'), replacement(folder, 'absent.part', 'leads.db')]),
+        moveIntoPlace([
+          replacement(folder, 'new.part', '.env'),
+          replacement(folder, 'absent.part', 'leads.db'),
+        ]),
         { code: 'ENOENT' },
       );
       assert.deepEqual(contentOf(folder), content);
@@ -337,7 +340,7 @@ describe('failed restores', () => {
       }
       syncBuiltinESMExports();
       try {
-        await takePlaces([
+        await moveIntoPlace([
           replacement(folder, 'leads.part', 'leads.db'),
           replacement(folder, 'env.part', '.env'),
         ]);

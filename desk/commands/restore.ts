@@ -41,11 +41,11 @@ import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { dropStoredFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
+import { dropBackupFiles, type BackupFile } from '#server/db/backup/backup-files.ts';
 import {
   databaseFiles,
   inspectDatabase,
-  takePlaces,
+  moveIntoPlace,
   type Inspection,
   type Replacement,
 } from '#server/db/backup/backup.ts';
@@ -191,7 +191,7 @@ async function carryOut(
       : fileReplacements;
   const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
   await orExplain(settings.folder, () =>
-    takePlaces(replacements, async () => {
+    moveIntoPlace(replacements, async () => {
       if (databaseReplacement !== null && database.engine === 'postgres')
         await fillPostgres(desk, database, databaseReplacement);
     }),
@@ -341,7 +341,7 @@ async function tryCopy(
   );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
-  await orExplainFullDisk(place, async () => dropStoredFiles(staged));
+  await orExplainFullDisk(place, async () => dropBackupFiles(staged));
   const upToDate = await bringUpToDate(desk, staged, instance);
   await orExplain(place, async () => {
     await using handle = await open(staged, 'r+');

@@ -8,7 +8,7 @@ import { counted } from '#desk/printable.ts';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { Look } from '#server/db/health.ts';
+import type { DatabaseState } from '#server/db/health.ts';
 import { describeOpenToOthers } from '#server/platform/files.ts';
 import { dataFolderOf, filesOpenToOthers, secretFileOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
@@ -47,7 +47,7 @@ export function judgeRoom(folder: string, freeBytes: number): Finding {
 
 export function examineSecret(
   config: Config,
-  { folder, look }: { folder: string; look: Look | null },
+  { folder, look }: { folder: string; look: DatabaseState | null },
 ): Findings {
   const file = secretFileOf(config.database, folder);
   const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);

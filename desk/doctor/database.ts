@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { findDamage, lookAtDatabase, type Look } from '#server/db/health.ts';
+import { findDamage, readDatabaseState, type DatabaseState } from '#server/db/health.ts';
 import { about, reasonOf, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
@@ -19,7 +19,7 @@ const CHECKED_BYTES = 500_000_000;
 export type DatabaseView = {
   readonly findings: readonly Finding[];
   /** Null if the database is missing or unreadable. */
-  readonly look: Look | null;
+  readonly look: DatabaseState | null;
 };
 
 export async function viewDatabase(database: Config['database']): Promise<DatabaseView> {
@@ -40,9 +40,9 @@ export async function viewDatabase(database: Config['database']): Promise<Databa
       );
   }
   const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
-  let look: Look;
+  let look: DatabaseState;
   try {
-    look = await lookAtDatabase(database);
+    look = await readDatabaseState(database);
   } catch (error) {
     return alone(
       problem(explainDatabaseFailure(error, database) ?? `The database cannot be read: ${reasonOf(error)}`),
@@ -84,7 +84,7 @@ export async function examineDamage(file: string): Promise<Findings> {
       );
 }
 
-export function examineClock(look: Look | null, now: number): Finding {
+export function examineClock(look: DatabaseState | null, now: number): Finding {
   const { newestAt = null, clockAheadMs = null } = look ?? {};
   const says = `The clock of this machine says ${isoTime(now)}`;
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
@@ -100,7 +100,7 @@ export function examineClock(look: Look | null, now: number): Finding {
     : clock.ok(`${says}, which agrees with the database.`);
 }
 
-export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look | null): Findings {
+export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: DatabaseState | null): Findings {
   const dead = look?.deadEvents ?? 0;
   if (dead > 0)
     return about('webhooks').warning(
@@ -111,7 +111,7 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
     : [about('webhooks').ok('No webhook event was given up.')];
 }
 
-export const judgeRefusals = (look: Look | null): Findings =>
+export const judgeRefusals = (look: DatabaseState | null): Findings =>
   look?.refusesEverybody
     ? about('mail account').problem(
         'The mail server refused all mail in the last hour. Read its replies (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and your account with the provider.',

@@ -4,7 +4,7 @@ import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { counted } from '#desk/printable.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
-import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/backup/compact.ts';
+import { PLANNER_SAMPLES, rewriteDatabase, type RewriteResult } from '#server/db/backup/compact.ts';
 import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/queries/personal-data.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -138,7 +138,7 @@ async function removeRemains(database: Config['database']): Promise<Remains | nu
   return { isFailure, sentence: describeRemains(rewriting) };
 }
 
-export function describeRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
+export function describeRemains(rewriting: Exclude<RewriteResult, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
       return `The database is larger than ${describeBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;

@@ -19,37 +19,37 @@ import { HOUR_MS } from '#server/platform/time.ts';
 /** @throws the database's error */
 export const pingDatabase = (db: Db): Promise<unknown> => sql`select 1`.execute(db);
 
-const TRY_EVERY_MS = 5_000;
-const TRY_WITHIN_MS = 1_000;
+const RETRY_INTERVAL_MS = 5_000;
+const RETRY_TIMEOUT_MS = 1_000;
 
-/** Judges by the latest writes. While these fail, tries a write at intervals. */
+/** Reports the result of the latest writes. While they fail, retries a write at intervals. */
 export function createWriteCheck(
   { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
 ): () => Promise<WriteFault | null> {
-  let triedAt = -Infinity;
-  let trying: Promise<void> | null = null;
+  let retriedAt = -Infinity;
+  let retry: Promise<void> | null = null;
 
-  const tryOnce = async (): Promise<void> => {
+  const retryOnce = async (): Promise<void> => {
     await countInWindow(db, 'tries to write', HOUR_MS, clock()).catch(() => {});
-    trying = null;
+    retry = null;
   };
 
   return async () => {
     if (writes.fault() === null) return null;
-    if (trying === null && Math.abs(clock() - triedAt) >= TRY_EVERY_MS) {
-      triedAt = clock();
-      trying = tryOnce();
+    if (retry === null && Math.abs(clock() - retriedAt) >= RETRY_INTERVAL_MS) {
+      retriedAt = clock();
+      retry = retryOnce();
     }
-    if (trying !== null) await Promise.race([trying, setTimeout(TRY_WITHIN_MS, undefined, { ref: false })]);
+    if (retry !== null) await Promise.race([retry, setTimeout(RETRY_TIMEOUT_MS, undefined, { ref: false })]);
     return writes.fault();
   };
 }
 
-const PATIENCE_MS = 5_000;
-const MOST_DAMAGE = 3;
+const LOCK_TIMEOUT_MS = 5_000;
+const MAX_DAMAGE_LINES = 3;
 
-export type Look = {
+export type DatabaseState = {
   readonly pending: readonly string[];
   /** Migrations from a newer release. */
   readonly unknown: readonly string[];
@@ -57,41 +57,41 @@ export type Look = {
   readonly newestAt: number | null;
   readonly deadEvents: number;
   readonly refusesEverybody: boolean;
-  /** Checked without writing. */
+  /** Determined without writing. */
   readonly isReadOnly: boolean;
   readonly clockAheadMs: number | null;
 };
 
-export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
+export async function readDatabaseState(config: DatabaseAddress): Promise<DatabaseState> {
   if (config.engine === 'sqlite') {
-    const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
+    const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: LOCK_TIMEOUT_MS });
     const db: Db = new Kysely({
       dialect: createSqliteDialect({
         sqlite,
-        patienceMs: PATIENCE_MS,
+        patienceMs: LOCK_TIMEOUT_MS,
         isFileOurs: () => true,
         flush: async () => {},
         writes: createWriteMonitor(Date.now),
       }),
     });
     try {
-      return { ...(await lookAtRows(db)), isReadOnly: isFileReadOnly(config.file), clockAheadMs: null };
+      return { ...(await readRowState(db)), isReadOnly: isFileReadOnly(config.file), clockAheadMs: null };
     } finally {
       await db.destroy();
     }
   }
   const { db, close } = openDatabase(config, () => {});
   try {
-    const rowsSeen = await lookAtRows(db);
-    const asked = Date.now();
+    const rowState = await readRowState(db);
+    const askedAt = Date.now();
     const { rows } = await sql<{ now: number; read_only: string }>`
       select extract(epoch from clock_timestamp()) * 1000 as now, current_setting('transaction_read_only') as read_only
     `.execute(db);
-    const ours = (asked + Date.now()) / 2;
+    const ourTime = (askedAt + Date.now()) / 2;
     return {
-      ...rowsSeen,
+      ...rowState,
       isReadOnly: rows[0]?.read_only !== 'off',
-      clockAheadMs: Math.round(Number(rows[0]?.now) - ours),
+      clockAheadMs: Math.round(Number(rows[0]?.now) - ourTime),
     };
   } finally {
     await close();
@@ -100,14 +100,14 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
 
 function isFileReadOnly(file: string): boolean {
   try {
-    for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
+    for (const name of [file, path.dirname(file)]) accessSync(name, constants.W_OK);
     return false;
   } catch {
     return true;
   }
 }
 
-async function lookAtRows(db: Db): Promise<Omit<Look, 'isReadOnly' | 'clockAheadMs'>> {
+async function readRowState(db: Db): Promise<Omit<DatabaseState, 'isReadOnly' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
   if (migrations.pending.length > 0)
     return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
@@ -128,7 +128,7 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'isReadOnly' | 'clockAhead
 }
 
 export function findDamage(file: string): readonly string[] {
-  using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
-  const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();
+  using sqlite = new DatabaseSync(file, { readOnly: true, timeout: LOCK_TIMEOUT_MS });
+  const rows = sqlite.prepare(`pragma quick_check(${MAX_DAMAGE_LINES})`).all();
   return rows.map((row) => String(row['quick_check'])).filter((line) => line !== 'ok');
 }

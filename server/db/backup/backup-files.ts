@@ -11,7 +11,7 @@ export const CREATE_BACKUP_FILES = `CREATE TABLE ${BACKUP_FILES} (name text prim
 const digestOf = ({ name, content }: BackupFile): string =>
   hash('sha256', Buffer.concat([Buffer.from(`${name}\0`), content]));
 
-export function addFiles(backup: string, files: readonly BackupFile[]): void {
+export function addBackupFiles(backup: string, files: readonly BackupFile[]): void {
   using database = new DatabaseSync(backup);
   database.exec(`pragma journal_mode = delete; begin; ${CREATE_BACKUP_FILES}`);
   const insert = database.prepare(`insert into ${BACKUP_FILES} values (?, ?, ?)`);
@@ -20,7 +20,7 @@ export function addFiles(backup: string, files: readonly BackupFile[]): void {
 }
 
 /** Returns null if a file has changed since the backup, because SQLite has no checksums. */
-export function filesIn(database: DatabaseSync): readonly BackupFile[] | null {
+export function readBackupFiles(database: DatabaseSync): readonly BackupFile[] | null {
   const rows = database.prepare(`select name, sha256, content from ${BACKUP_FILES}`).all();
   const files: BackupFile[] = [];
   for (const { name, sha256, content } of rows) {
@@ -32,7 +32,7 @@ export function filesIn(database: DatabaseSync): readonly BackupFile[] | null {
 }
 
 /** Overwrites the files, so that no secret remains in the live database. */
-export function dropStoredFiles(backup: string): void {
+export function dropBackupFiles(backup: string): void {
   using database = new DatabaseSync(backup);
   database.exec(`pragma secure_delete = on; drop table if exists ${BACKUP_FILES}`);
 }

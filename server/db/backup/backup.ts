@@ -10,7 +10,7 @@ import {
   BACKUP_FILES,
   type BackupFile,
   CREATE_BACKUP_FILES,
-  filesIn,
+  readBackupFiles,
 } from '#server/db/backup/backup-files.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { sqliteCode } from '#server/db/engine/outages.ts';
@@ -18,12 +18,12 @@ import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { flushToDisk, makePrivate } from '#server/platform/files.ts';
 
 /** Copies all pages in one step, because SQLite restarts a copy when another process writes between two steps. */
-const WHOLE = 2 ** 31 - 1;
+const ALL_PAGES = 2 ** 31 - 1;
 
 /** Makes a consistent copy without blocking writers (SQLite's online backup). Does not check the copy. */
 export async function copyDatabase(file: string, copy: string): Promise<void> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-  await backup(source, copy, { rate: WHOLE });
+  await backup(source, copy, { rate: ALL_PAGES });
   using copied = new DatabaseSync(copy);
   copied.exec('pragma journal_mode = delete');
 }
@@ -39,7 +39,7 @@ const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);
 /** SQLITE_CORRUPT. */
 const CORRUPT = 11;
 /** SQLITE_NOTADB. */
-const NO_DATABASE = 26;
+const NOT_A_DATABASE = 26;
 
 /** SQLite would replay them into another database. */
 const COMPANIONS = ['-wal', '-shm', '-journal'];
@@ -51,16 +51,16 @@ export const databaseFiles = (file: string): readonly string[] =>
 export type Inspection =
   | ({ readonly type: 'fit'; readonly files: readonly BackupFile[] } & Contents)
   | { readonly type: 'no database' | 'newer' | 'damaged' }
-  | { readonly type: 'unfit'; readonly what: string };
+  | { readonly type: 'unfit'; readonly reason: string };
 
-const unfit = (what: string) => ({ type: 'unfit', what }) as const;
+const unfit = (reason: string) => ({ type: 'unfit', reason }) as const;
 
 /** No process may have the file open. */
 export async function inspectDatabase(file: string): Promise<Inspection> {
-  const address = pathToFileURL(file);
-  address.searchParams.set('immutable', '1');
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
   try {
-    using database = new DatabaseSync(address, { readOnly: true });
+    using database = new DatabaseSync(url, { readOnly: true });
     const objects = schemaOf(database.prepare(SCHEMA).all());
     const filesTable = `table ${BACKUP_FILES}`;
     const hasFiles = objects.get(filesTable) === CREATE_BACKUP_FILES;
@@ -70,16 +70,17 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     // quick_check doesn't find rows that an index lacks.
     const [sound] = database.prepare('pragma integrity_check(1)').all();
     if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };
-    const what = firstDifference(objects, await schemaAfter(ran.newest));
-    if (what !== null) return unfit(what);
-    const loose = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
-    if (loose !== undefined) return unfit(`rows in its table ${String(loose['name'])} refer to missing rows`);
-    const files = hasFiles ? filesIn(database) : [];
+    const difference = firstDifference(objects, await schemaAfter(ran.newest));
+    if (difference !== null) return unfit(difference);
+    const dangling = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
+    if (dangling !== undefined)
+      return unfit(`rows in its table ${String(dangling['name'])} refer to missing rows`);
+    const files = hasFiles ? readBackupFiles(database) : [];
     return files === null ? { type: 'damaged' } : { type: 'fit', ...contentsOf(database), files };
   } catch (error) {
     const code = sqliteCode(error);
     if (code === null) throw error;
-    return { type: code === NO_DATABASE ? 'no database' : 'damaged' };
+    return { type: code === NOT_A_DATABASE ? 'no database' : 'damaged' };
   }
 }
 
@@ -113,7 +114,9 @@ const SCHEMA = `select type, name, sql from sqlite_schema where name not glob 's
 type Schema = Map<string, string>;
 
 const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
-  new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, String(made)]));
+  new Map(
+    rows.map(({ type, name, sql: definition }) => [`${String(type)} ${String(name)}`, String(definition)]),
+  );
 
 async function schemaAfter(migration: string): Promise<Schema> {
   const { db, close } = openDatabase({ engine: 'sqlite', file: ':memory:' }, () => {});
@@ -126,12 +129,12 @@ async function schemaAfter(migration: string): Promise<Schema> {
 }
 
 function firstDifference(found: Schema, wanted: Schema): string | null {
-  for (const [name, made] of wanted) {
+  for (const [name, definition] of wanted) {
     if (!found.has(name)) return `the ${name} is missing`;
-    if (found.get(name) !== made) return `the ${name} differs from the expected one`;
+    if (found.get(name) !== definition) return `the ${name} differs from the expected one`;
   }
-  const strange = [...found.keys()].find((name) => !wanted.has(name));
-  return strange === undefined ? null : `the ${strange} does not belong in it`;
+  const unexpected = [...found.keys()].find((name) => !wanted.has(name));
+  return unexpected === undefined ? null : `the ${unexpected} does not belong in it`;
 }
 
 /**
@@ -148,7 +151,7 @@ export function isDatabaseOpen(file: string): boolean {
     return row?.['journal_mode'] !== 'delete';
   } catch (error) {
     const code = sqliteCode(error);
-    if (code === CORRUPT || code === NO_DATABASE) return false;
+    if (code === CORRUPT || code === NOT_A_DATABASE) return false;
     if (IN_USE.has(code)) return true;
     throw error;
   }
@@ -157,11 +160,11 @@ export function isDatabaseOpen(file: string): boolean {
 export type Replacement = { readonly staged: string; readonly place: string; readonly kept: string };
 
 /**
- * Moves each staged file or folder into its place and keeps the previous one. A file's place is never empty, even if the process is
- * killed. If a step fails, everything is moved back.
+ * Moves each staged file or folder into its place and keeps the previous one. A file's place is never empty, even if the process
+ * is killed. If a step fails, everything is moved back.
  * @param replacements staged in the folder of their place
  */
-export async function takePlaces(
+export async function moveIntoPlace(
   replacements: readonly Replacement[],
   lastStep: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { truncateWal, openDatabase, type Db } from '#server/db/engine/connect.ts
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { isBusy } from '#server/db/engine/outages.ts';
 
-export type Rewriting =
+export type RewriteResult =
   | { readonly type: 'rewritten' }
   /** SQLite's log was emptied, or PostgreSQL's tables vacuumed; older traces remain. */
   | { readonly type: 'too large' }
@@ -22,7 +22,7 @@ export type Rewriting =
   | { readonly type: 'remaining'; readonly tables: readonly string[] }
   | { readonly type: 'no room'; readonly neededBytes: number };
 
-const TRY_EVERY_MS = 100;
+const RETRY_INTERVAL_MS = 100;
 const ATTEMPTS = 50;
 const HEADROOM = 1.1;
 /** Up to this size, SQLite's temporary copy is kept in memory. */
@@ -37,7 +37,7 @@ const IN_MEMORY_BYTES = 100_000_000;
 export async function rewriteDatabase(
   config: DatabaseAddress,
   { largestBytes = Infinity }: { readonly largestBytes?: number } = {},
-): Promise<Rewriting> {
+): Promise<RewriteResult> {
   if (config.engine === 'sqlite')
     return config.file === ':memory:' ? { type: 'rewritten' } : rewriteFile(config.file, largestBytes);
   const { db, close } = openDatabase(config, () => {}, { statementTimeoutMs: 0 });
@@ -48,7 +48,7 @@ export async function rewriteDatabase(
   }
 }
 
-async function rewriteFile(file: string, largestBytes: number): Promise<Rewriting> {
+async function rewriteFile(file: string, largestBytes: number): Promise<RewriteResult> {
   const { size } = statSync(file);
   const isTooLarge = size > largestBytes;
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
@@ -64,22 +64,23 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
         sqlite.exec(
           `pragma temp_store_directory = '${path.dirname(path.resolve(file)).replaceAll("'", "''")}'`,
         );
-      if (!(await until(() => isDone(() => sqlite.exec('vacuum'))))) return { type: 'in use' };
+      if (!(await retryUntil(() => unlessBusy(() => sqlite.exec('vacuum'))))) return { type: 'in use' };
     }
   } catch (error) {
     if (isWriteFailure(error)) return { type: 'no room', neededBytes };
     throw error;
   } finally {
-    isLogEmpty = await until(() => truncateWal(sqlite));
+    isLogEmpty = await retryUntil(() => truncateWal(sqlite));
   }
   if (!isTooLarge && !hasRoom) return { type: 'no room', neededBytes };
   if (!isLogEmpty) return { type: 'in use' };
   return { type: isTooLarge ? 'too large' : 'rewritten' };
 }
 
-function isDone(act: () => void): boolean {
+/** @returns false if another process has locked the file */
+function unlessBusy(run: () => void): boolean {
   try {
-    act();
+    run();
     return true;
   } catch (error) {
     if (isBusy(error)) return false;
@@ -87,17 +88,17 @@ function isDone(act: () => void): boolean {
   }
 }
 
-async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean> {
+async function retryUntil(isDone: () => boolean | Promise<boolean>): Promise<boolean> {
   for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
-    if (await isThere()) return true;
-    await setTimeout(TRY_EVERY_MS);
+    if (await isDone()) return true;
+    await setTimeout(RETRY_INTERVAL_MS);
   }
   return false;
 }
 
 export const PLANNER_SAMPLES = 'pg_statistic';
 
-async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
+async function rewriteTables(db: Db, largestBytes: number): Promise<RewriteResult> {
   const { rows } = await sql<{ bytes: string }>`
     select sum(pg_total_relation_size(name::regclass)) as bytes from unnest(${TABLE_NAMES}::text[]) as name
   `.execute(db);
@@ -108,7 +109,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
   const remaining: string[] = [];
   for (const table of TABLE_NAMES) {
-    if (!(await until(() => rewriteTable(db, table)))) remaining.push(table);
+    if (!(await retryUntil(() => rewriteTable(db, table)))) remaining.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
   if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
@@ -125,7 +126,7 @@ async function earlierTransactionsEnded(db: Db): Promise<boolean> {
     select clock_timestamp()::text as now, pg_snapshot_xmax(pg_current_snapshot())::text as next
   `.execute(db);
   const { now, next } = rows[0]!;
-  return until(async () => {
+  return retryUntil(async () => {
     const earlier = await sql`
       select 1 where pg_snapshot_xmin(pg_current_snapshot()) < ${next}::xid8
       union all
@@ -136,13 +137,16 @@ async function earlierTransactionsEnded(db: Db): Promise<boolean> {
   });
 }
 
-/** Skips a locked table, because waiting for it would make other statements queue up. */
+/**
+ * Skips a locked table, because waiting for it would make other statements queue up.
+ * @returns false if it was skipped
+ */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
-  const file = async () => {
+  const fileNode = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
     return JSON.stringify(rows);
   };
-  const before = await file();
+  const before = await fileNode();
   await sql`vacuum (full, skip_locked) ${sql.table(table)}`.execute(db);
-  return (await file()) !== before;
+  return (await fileNode()) !== before;
 }

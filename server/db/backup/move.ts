@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const PAGE_SIZE = 1_000;
 
-export type Moved = {
+export type MovedTable = {
   readonly table: string;
   readonly rows: number;
   readonly source: string;
@@ -61,32 +61,32 @@ export class RowsDiffer extends Error {}
 export async function moveRows(
   source: OpenDatabase,
   target: OpenDatabase,
-  onTable: (moved: Moved) => void,
+  onTable: (moved: MovedTable) => void,
   onRows: (table: string, rows: number) => void = () => {},
-): Promise<readonly Moved[]> {
-  const all: Moved[] = [];
+): Promise<readonly MovedTable[]> {
+  const movedTables: MovedTable[] = [];
   await target.db.transaction().execute(async (tx) => {
     for (const table of TABLE_NAMES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
     for (const table of TABLE_NAMES) {
-      const written = createChecksum(table);
+      const sourceChecksum = createChecksum(table);
       let rows = 0;
       for await (const page of pagesOf(source.db, table)) {
         await anyTable(tx).insertInto(table).values(page).execute();
         rows += page.length;
-        for (const row of page) written.add(row);
+        for (const row of page) sourceChecksum.add(row);
         onRows(table, rows);
       }
-      const read = createChecksum(table);
-      for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
-      const moved = { table, rows, source: written.text(), target: read.text() };
+      const targetChecksum = createChecksum(table);
+      for await (const page of pagesOf(tx, table)) for (const row of page) targetChecksum.add(row);
+      const moved = { table, rows, source: sourceChecksum.hex(), target: targetChecksum.hex() };
       // If a collation changed after the index was built, PostgreSQL may not find all rows.
       if (moved.source !== moved.target || rows !== (await countRows(anyTable(source.db).selectFrom(table))))
         throw new RowsDiffer(table);
-      all.push(moved);
+      movedTables.push(moved);
       onTable(moved);
     }
   });
-  return all;
+  return movedTables;
 }
 
 type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
@@ -95,19 +95,22 @@ const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const key = keyOf(table);
   // Index order depends on PostgreSQL's collation. In any other order, all rows would have to be sorted.
-  const inOrder = key.map((column) => sql.ref(column));
+  const keyColumns = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);
-    for (const column of inOrder) query = query.orderBy(column);
+    for (const column of keyColumns) query = query.orderBy(column);
     if (last !== null) {
       const values = key.map((column) => sql`${last[column]}`);
-      query = query.where(sql<boolean>`(${sql.join(inOrder)}) > (${sql.join(values)})`);
+      query = query.where(sql<boolean>`(${sql.join(keyColumns)}) > (${sql.join(values)})`);
     }
     return query.execute();
   };
   return pagesAfter<Row, Row | null>(null, readAfter, (row) => row);
 }
 
+const HASH_BITS = 256;
+
+/** Adds up the hashes of all rows, because the two databases return them in different orders. */
 function createChecksum(table: Table) {
   const columns: readonly string[] = columnsOf(table);
   let sum = 0n;
@@ -116,8 +119,6 @@ function createChecksum(table: Table) {
       const text = JSON.stringify(columns.map((column) => row[column] ?? null));
       sum = BigInt.asUintN(HASH_BITS, sum + BigInt(`0x${hash('sha256', text)}`));
     },
-    text: (): string => sum.toString(16).padStart(HASH_BITS / 4, '0'),
+    hex: (): string => sum.toString(16).padStart(HASH_BITS / 4, '0'),
   };
 }
-
-const HASH_BITS = 256;
