@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
-import { addressOfPerson } from '#server/db/contacts/people.ts';
+import { emailOfPerson } from '#server/db/contacts/people.ts';
 import { addToDeskLog, wasNotedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -79,7 +79,7 @@ export const changePerson = <Done>(
   change: (tx: Db, email: string, note: Note) => Promise<Done>,
 ): Promise<Done | null> =>
   changeAndNote(service, actor, async (tx, note) => {
-    const find = async () => ('email' in person ? person.email : addressOfPerson(tx, person.id));
+    const find = async () => ('email' in person ? person.email : emailOfPerson(tx, person.id));
     const seen = await find();
     if (seen === undefined) return null;
     await lockNames(tx, seen);

@@ -24,8 +24,8 @@ export async function* selectLeads(
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
 ): AsyncGenerator<readonly ContactRecord[], void, void> {
   let remaining = limit;
-  const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
-  for await (const page of contactPages(db, state, { ...filter, attributionHolds })) {
+  const { attributionContains, isFromThere } = originFilter({ state, source, campaign });
+  for await (const page of contactPages(db, state, { ...filter, attributionContains })) {
     const chosen = page.values().filter(isFromThere).take(remaining).toArray();
     remaining -= chosen.length;
     yield chosen;
@@ -33,14 +33,14 @@ export async function* selectLeads(
   }
 }
 
-/** `attributionHolds` is a cheap first filter for SQL, which `isFromThere` completes. */
+/** `attributionContains` is a cheap first filter for SQL, which `isFromThere` completes. */
 export function originFilter({ state, source, campaign }: LeadSelection): {
-  readonly attributionHolds: ContactFilter['attributionHolds'];
+  readonly attributionContains: ContactFilter['attributionContains'];
   readonly isFromThere: (person: Pick<ContactRecord, 'attribution'>) => boolean;
 } {
   const isNamed = source !== undefined && state !== 'imported';
   return {
-    attributionHolds:
+    attributionContains:
       campaign === undefined
         ? isNamed
           ? hintsOf(source)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
+import { expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
@@ -116,7 +116,7 @@ onEachEngine('housekeeping', ({ test, both }) => {
       const cutoff = server.now() - 30 * DAY_MS;
       const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
       for (const step of expirySteps(cutoffs)) {
-        const outcome = await takeStep(server.database.db, step, 2);
+        const outcome = await runStep(server.database.db, step, 2);
         if (outcome?.deleted.outbox === undefined) continue;
         assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
         break;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { type Expired, type ExpiringTable, expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { type Expired, type ExpiringTable, expirySteps, runStep } from '#server/db/queries/expiry.ts';
 import { deleteUnusedDomains } from '#server/db/tables/mail-domains.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import type { Metrics } from '#server/log/metrics.ts';
@@ -121,8 +121,7 @@ export function createExpiredRowDeleter({
     for (const step of expirySteps(cutoffs)) {
       for (;;) {
         if (shouldStop()) return;
-        const outcome = await takeStep(database.db, step, BATCH_SIZE);
-        // Another process is deleting.
+        const outcome = await runStep(database.db, step, BATCH_SIZE);
         if (outcome === null) return;
         for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
           if (count > 0) expired[table] = (expired[table] ?? 0) + count;

@@ -25,8 +25,8 @@ export type LeadChange = { readonly leadId: string; readonly now: number } & (
   | { readonly type: Exclude<LeadEventType, 'lead.erased'> }
   | {
       readonly type: 'lead.erased';
-      /** Until then, an older event about the lead may be in transit, and must not be overtaken. */
-      readonly inHandUntil: number | null;
+      /** Until this time, an older event about the lead may be in transit, and must not be overtaken. */
+      readonly inTransitUntil: number | null;
     }
 );
 
@@ -47,7 +47,7 @@ export async function queueLeadEvent(
     leadId,
     payload: JSON.stringify(body),
     endpoints: endpoints.map(({ id }) => id),
-    notBefore: change.type === 'lead.erased' ? Math.max(now, change.inHandUntil ?? now) : now,
+    notBefore: change.type === 'lead.erased' ? Math.max(now, change.inTransitUntil ?? now) : now,
     now,
   });
 }

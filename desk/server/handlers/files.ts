@@ -10,7 +10,7 @@ import { writeLeads } from '#desk/export/write-leads.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
 import { describeFilter, selectionOf } from '#desk/people/selection.ts';
 import type { FileHandler, FileResponse } from '#desk/server/handler.ts';
-import { addressOfPerson } from '#server/db/contacts/people.ts';
+import { emailOfPerson } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export type FileCall = {
@@ -98,7 +98,7 @@ export function createProof(): FileCall {
     needs: 'read',
     handle: async ({ service, note, signal: gone }, query) => {
       const { id } = readQuery(ProofAsked, query);
-      const email = await addressOfPerson(service.database.db, id);
+      const email = await emailOfPerson(service.database.db, id);
       if (email === undefined) return null;
       const tooLong = AbortSignal.timeout(LONGEST_MS);
       const signal = AbortSignal.any([gone, tooLong]);

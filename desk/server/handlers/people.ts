@@ -16,7 +16,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { ContactRecord } from '#server/db/contacts/filter.ts';
-import { addressOfPerson, countVerified, findPerson, searchContacts } from '#server/db/contacts/people.ts';
+import { emailOfPerson, countVerified, findPerson, searchContacts } from '#server/db/contacts/people.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
@@ -32,11 +32,11 @@ const PEOPLE_AT_ONCE = 50;
 
 export const people: Handler<typeof calls.people> = async ({ service, note }, { after, ...filter }) => {
   const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
-  const { attributionHolds, isFromThere } = originFilter({ state, source, campaign });
+  const { attributionContains, isFromThere } = originFilter({ state, source, campaign });
   const { found, next } = await searchContacts(
     service.database.db,
     state,
-    { ...selection, attributionHolds },
+    { ...selection, attributionContains },
     {
       from: after ?? null,
       isWanted: isFromThere,
@@ -118,7 +118,7 @@ export const createChoices =
 
 export const story: Handler<typeof calls.story> = async ({ service, note }, { id }) => {
   const { database, config, clock } = service;
-  const email = await addressOfPerson(database.db, id);
+  const email = await emailOfPerson(database.db, id);
   const person = email === undefined ? undefined : await findPerson(database.db, email);
   // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;

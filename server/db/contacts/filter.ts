@@ -49,7 +49,7 @@ export type ContactFilter = {
   readonly domain?: string | undefined;
   readonly answer?: { readonly field: string; readonly text: string } | undefined;
   /** The attribution contains at least one of these texts, ignoring case. */
-  readonly attributionHolds?: readonly string[] | undefined;
+  readonly attributionContains?: readonly string[] | undefined;
   readonly newestFirst?: boolean | undefined;
 };
 
@@ -61,33 +61,35 @@ export const isNarrow = (filter: ContactFilter): boolean =>
 
 /** Returns a function that checks what SQL cannot. */
 export function exactCheck({ search, answer }: ContactFilter): (person: ContactRecord) => boolean {
-  const holds = search === undefined ? () => true : holdsText(search);
-  const answers = answer === undefined ? () => true : hasAnswered(answer);
-  return (person) => holds(person) && answers(person);
+  const matchesSearch = search === undefined ? () => true : containsText(search);
+  const matchesAnswer = answer === undefined ? () => true : hasAnswered(answer);
+  return (person) => matchesSearch(person) && matchesAnswer(person);
 }
 
 /** Returns conditions for the alias `person`. They may also match unwanted people, whom {@link exactCheck} removes. */
 export function sqlConditions(filter: ContactFilter): readonly RawBuilder<unknown>[] {
-  const { flag, search, domain, answer, attributionHolds } = filter;
+  const { flag, search, domain, answer, attributionContains } = filter;
   const column = (name: string) => sql.ref(`person.${name}`);
   const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
   const searched = (text: string) =>
     anyOf([
-      ...['email', 'name', 'company'].map((name) => mayHold(column(name), text)),
+      ...['email', 'name', 'company'].map((name) => mayContain(column(name), text)),
       sql`${column('email')} like '%xn--%'`,
     ]);
   return [
     flag !== undefined && sql`' ' || ${column('flags')} || ' ' like ${`% ${flag} %`}`,
     search !== undefined && searched(search),
-    domain !== undefined && sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`,
-    ...(answer === undefined ? [] : partsOf(answer.text).map((part) => mayHold(column('answers'), part))),
-    attributionHolds !== undefined &&
-      anyOf(attributionHolds.map((text) => mayHold(column('attribution'), text))),
+    domain !== undefined && sql`${column('email')} like ${`%@${escapeLike(domain)}`} escape '\\'`,
+    ...(answer === undefined
+      ? []
+      : jsonPartsOf(answer.text).map((part) => mayContain(column('answers'), part))),
+    attributionContains !== undefined &&
+      anyOf(attributionContains.map((text) => mayContain(column('attribution'), text))),
   ].filter((part) => part !== false);
 }
 
 /** Folds case, so ß equals SS and the four forms of the Turkish i are equal. */
-const folded = (text: string): string =>
+const foldCase = (text: string): string =>
   text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I');
 
 function spellings(email: string): readonly string[] {
@@ -95,35 +97,35 @@ function spellings(email: string): readonly string[] {
   return email.includes('xn--') ? [email, email.slice(0, at) + domainToUnicode(email.slice(at))] : [email];
 }
 
-function holdsText(text: string): (person: Pick<ContactRecord, 'email' | 'name' | 'company'>) => boolean {
-  const wanted = folded(text);
+function containsText(text: string): (person: Pick<ContactRecord, 'email' | 'name' | 'company'>) => boolean {
+  const wanted = foldCase(text);
   return ({ email, name, company }) =>
-    [...spellings(email), name, company].some((value) => folded(value).includes(wanted));
+    [...spellings(email), name, company].some((value) => foldCase(value).includes(wanted));
 }
 
 function hasAnswered({
   field,
   text,
 }: NonNullable<ContactFilter['answer']>): (person: ContactRecord) => boolean {
-  const wanted = folded(text);
-  return ({ answers }) => folded(displayedAnswer(readAnswers(answers)[field]?.answer)).includes(wanted);
+  const wanted = foldCase(text);
+  return ({ answers }) => foldCase(displayedAnswer(readAnswers(answers)[field]?.answer)).includes(wanted);
 }
 
-/** As stored in JSON, where the options of one answer are apart (displayedAnswer). */
-const partsOf = (text: string): readonly string[] =>
+/** The parts as stored in JSON, which separates the options of one answer (see displayedAnswer). */
+const jsonPartsOf = (text: string): readonly string[] =>
   text.split(';').map((part) => JSON.stringify(part.trim()).slice(1, -1));
 
-const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
+const escapeLike = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
- * Letters that may fold differently match anything here, and exactCheck decides: SQLite lowers only ASCII letters, and
- * PostgreSQL depends on its locale.
+ * Letters that may fold differently match anything here, and exactCheck decides. SQLite lowers only ASCII letters, and PostgreSQL
+ * depends on its locale.
  */
-function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
+function mayContain(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
   const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {
     if (/^[a-hj-z]$/i.test(letter)) return letter.toLowerCase();
     const isPlain = letter.toLowerCase() === letter.toUpperCase() && letter.normalize('NFD') === letter;
-    return isPlain ? literally(letter) : '%';
+    return isPlain ? escapeLike(letter) : '%';
   });
   return sql<boolean>`lower(${column}) like ${`%${letters.join('')}%`} escape '\\'`;
 }

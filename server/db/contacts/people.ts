@@ -34,9 +34,9 @@ const PAGE_SIZE = 100;
 export async function* contactPages(
   db: Db,
   state: ContactState,
-  asked: ContactFilter,
+  typedFilter: ContactFilter,
 ): AsyncGenerator<readonly ContactRecord[], void, void> {
-  const filter = asStored(asked);
+  const filter = withStoredEmail(typedFilter);
   const { since, until, newestFirst = false } = filter;
   const { table } = STATES[state];
   const range = idsBetween(since, until);
@@ -52,13 +52,13 @@ export async function* contactPages(
 }
 
 /**
- * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the time of
- * `next` was checked.
+ * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the
+ * time of `next` was checked.
  */
 export async function searchContacts(
   db: Db,
   state: ContactState,
-  asked: ContactFilter,
+  typedFilter: ContactFilter,
   options: {
     readonly from: string | null;
     readonly isWanted?: (person: ContactRecord) => boolean;
@@ -67,12 +67,12 @@ export async function searchContacts(
   },
 ): Promise<SearchPage<ContactRecord>> {
   const { from, isWanted = () => true, ...limits } = options;
-  const filter = asStored(asked);
+  const filter = withStoredEmail(typedFilter);
   const read = async (where: RawBuilder<unknown>) =>
     (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
-  const address = wholeAddress(filter.search);
+  const wholeEmail = searchedEmail(filter.search);
   // Found by the index, even if the search runs out of time before it reaches the owner's row.
-  const owners = address === null || from !== null ? [] : await read(hasAddress(address));
+  const owners = wholeEmail === null || from !== null ? [] : await read(hasEmail(wholeEmail));
   const { found, next } = await searchBackwards(
     db,
     STATES[state].table,
@@ -80,7 +80,7 @@ export async function searchContacts(
     from,
     async (slice) => {
       const rows = await read(isIn(slice));
-      return address === null ? rows : rows.filter(({ email }) => email !== address);
+      return wholeEmail === null ? rows : rows.filter(({ email }) => email !== wholeEmail);
     },
     limits,
   );
@@ -134,18 +134,19 @@ async function hasAny(db: Db, state: ContactState, column: 'answers' | 'variant'
   return rows.length > 0;
 }
 
-const wholeAddress = (search: string | undefined): string | null =>
+/** Returns null unless the search text is a whole e-mail address. */
+const searchedEmail = (search: string | undefined): string | null =>
   search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
 
-const asStored = (filter: ContactFilter): ContactFilter => {
-  const address = wholeAddress(filter.search);
-  return address === null ? filter : { ...filter, search: address };
+const withStoredEmail = (filter: ContactFilter): ContactFilter => {
+  const email = searchedEmail(filter.search);
+  return email === null ? filter : { ...filter, search: email };
 };
 
 const isIn = ({ after, last }: Slice) =>
   sql`(${sql.ref('person.id')} > ${after} and ${sql.ref('person.id')} <= ${last})`;
 
-const hasAddress = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
+const hasEmail = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
 
 // `person` is a row of the list's table. Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each
 // small page.
@@ -218,7 +219,7 @@ type ContactsOfState = {
 
 const STATES: Readonly<Record<ContactState, ContactsOfState>> = {
   verified: { ...LEADS, isInState: sql`not (${isSuppressed})` },
-  // Listed by the time of their verification too, because pages follow the IDs of leads.
+  // Also listed by the time of verification, because pages follow the IDs of leads.
   suppressed: { ...LEADS, isInState: isSuppressed },
   unverified: {
     table: 'submissions',
@@ -251,8 +252,8 @@ async function readPeople(
   { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
 ): Promise<readonly ContactRecord[]> {
   const { table, column, from, columns, isInState } = STATES[state];
-  const { since, until, flag, news, missingIn, exportedIn, attributionHolds } = filter;
-  if (table === 'imported_leads' && (flag !== undefined || attributionHolds !== undefined)) return [];
+  const { since, until, flag, news, missingIn, exportedIn, attributionContains } = filter;
+  if (table === 'imported_leads' && (flag !== undefined || attributionContains !== undefined)) return [];
   if (table !== 'leads' && news !== undefined) return [];
   const at = sql.ref(`person.${column}`);
   const conditions = [
@@ -274,12 +275,12 @@ async function readPeople(
 }
 
 /**
- * In this order, addressOfPerson and idsOfPeople look for a person. Of several forms without a lead, idsOfPeople returns the oldest and
- * the lists show the newest; addressOfPerson knows both.
+ * The order in which emailOfPerson and idsOfPeople search. Of several forms without a lead, idsOfPeople returns the oldest, the
+ * lists show the newest, and emailOfPerson finds both.
  */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
-export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
+export async function emailOfPerson(db: Db, id: string): Promise<string | undefined> {
   for (const table of TABLES_OF_PEOPLE) {
     const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
     if (row !== undefined) return row.email;
@@ -305,15 +306,15 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
 
 /** @returns the person in the first matching state, including suppressed people */
 export async function findPerson(db: Db, email: string): Promise<ContactRecord | undefined> {
-  for (const state of BY_WEIGHT) {
-    const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
+  for (const state of STATES_IN_ORDER) {
+    const [person] = await readPeople(db, state, {}, hasEmail(email), { evenSuppressed: true });
     if (person !== undefined) return person;
   }
   return undefined;
 }
 
-/** Most informative first: an imported person who asks for a code still counts as imported. */
-const BY_WEIGHT = [
+/** Most informative first. An imported person who asks for a code still counts as imported. */
+const STATES_IN_ORDER = [
   'verified',
   'suppressed',
   'imported',

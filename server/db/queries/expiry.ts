@@ -22,7 +22,7 @@ export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/** Deletes at most `limit` rows of one kind, with their dependent rows. `done`: no rows are left. */
+/** Deletes at most `limit` rows of one kind, with their dependent rows. `done` means that no expired rows are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
 export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
@@ -31,14 +31,15 @@ export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
     const { expiry } = descriptionOf(table);
     if (expiry === undefined || expiry === 'custom') return [];
     const before = cutoffs[expiry.cutoff];
-    return before === null ? [] : [stepOf(table as ByColumn, before)];
+    return before === null ? [] : [columnStep(table as ByColumn, before)];
   });
   if (unverified === null) return byColumn;
-  // Suppressions come last, because the rows before keep an address in use.
+  // Suppressions come last, because the rows deleted before them keep an e-mail address in use.
   return [...byColumn, codesStep(unverified), unverifiedStep(unverified), suppressionsStep(unverified)];
 }
 
-export async function takeStep(db: Db, step: ExpiryStep, limit: number): Promise<Outcome | null> {
+/** @returns null while another process is deleting */
+export async function runStep(db: Db, step: ExpiryStep, limit: number): Promise<Outcome | null> {
   return db.transaction().execute(async (tx) => {
     if (isOnPostgres(tx)) {
       const { rows } = await sql<{ ours: boolean }>`
@@ -50,7 +51,7 @@ export async function takeStep(db: Db, step: ExpiryStep, limit: number): Promise
   });
 }
 
-const stepOf = (table: ByColumn, before: number): ExpiryStep =>
+const columnStep = (table: ByColumn, before: number): ExpiryStep =>
   countedStep(table, (tx, limit) => deleteExpired(tx, table, { before, most: limit }));
 
 const countedStep =
@@ -71,22 +72,22 @@ export function deleteExpired(
     tx,
     table,
     sql`
-    select ${keyIn(table)} from ${sql.table(table)}
+    select ${keyColumnsOf(table)} from ${sql.table(table)}
     where ${isBefore(expiry.column, before)} order by ${sql.ref(expiry.column)} limit ${most}`,
   );
 }
 
-/** IDs begin with their time, so the oldest rows come first in the primary key. */
+/** IDs begin with a time, so the oldest rows come first in the primary key. */
 const isBefore = (column: string, ms: number) => {
   if (column === 'id') return sql`id < ${lowestIdAt(ms)}`;
   return sql`${sql.ref(column)} < ${column === 'day' ? Math.floor(ms / DAY_MS) : ms}`;
 };
 
 async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown>): Promise<number> {
-  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${keyIn(table)}) in (${keys})`));
+  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${keyColumnsOf(table)}) in (${keys})`));
 }
 
-const keyIn = (table: keyof Schema) => sql.join(keyOf(table).map((name) => sql.ref(name)));
+const keyColumnsOf = (table: keyof Schema) => sql.join(keyOf(table).map((name) => sql.ref(name)));
 
 const codesStep = (until: number): ExpiryStep =>
   countedStep('codes', async (tx, limit) => {
@@ -111,8 +112,8 @@ const unverifiedStep = (until: number): ExpiryStep =>
   );
 
 /**
- * Anyone can type a dead address. Once no other data about it is stored, its pseudonym is enough to suppress mail. The
- * operator's notes are kept, and so are unsubscribed addresses, which belong to leads.
+ * Anyone can type a dead e-mail address. Once no other data about it is stored, its pseudonym is enough to suppress mail. The
+ * operator's notes are kept, and so are unsubscribed e-mail addresses, which belong to leads.
  */
 function suppressionsStep(until: number): ExpiryStep {
   let after = '';

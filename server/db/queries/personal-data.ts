@@ -8,35 +8,35 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-type Deleted = TablesWith<{ erasure: 'delete' }>;
-type AboutAnAddress = TablesWith<{ isAbout: unknown }>;
+type DeletedTable = TablesWith<{ erasure: 'delete' }>;
+type TableAboutPeople = TablesWith<{ isAbout: unknown }>;
 export type ErasedRows = Readonly<Record<TablesWith<{ erasure: 'delete' | 'custom' }>, number>>;
 
-export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
+export type PersonalData = { readonly [Table in TableAboutPeople]: readonly Selectable<Schema[Table]>[] };
 
-const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
+const isAbout = (table: TableAboutPeople, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
-/** Omits limits, which hold pseudonyms for at most 30 days and networks for an hour. */
+/** Omits limit_windows, which contain pseudonyms for at most 30 days and networks for an hour. */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
   const email = normaliseEmail(typedEmail);
   const listed: Partial<Record<keyof Schema, readonly unknown[]>> = {};
-  for (const table of TABLE_NAMES.filter((name): name is AboutAnAddress => 'isAbout' in TABLES[name]))
+  for (const table of TABLE_NAMES.filter((name): name is TableAboutPeople => 'isAbout' in TABLES[name]))
     listed[table] = await db.selectFrom(table).selectAll().where(isAbout(table, email)).execute();
   return listed as PersonalData;
 }
 
-const NO_ADDRESS = '';
+const NO_IP_ADDRESS = '';
 
 type LeadErased = {
   readonly leadId: string;
-  /** Until then, a webhook event about the lead may be in transit. */
-  readonly inHandUntil: number | null;
+  /** Until this time, a webhook event about the lead may be in transit. */
+  readonly inTransitUntil: number | null;
 };
 
 /**
- * Ends the lead's sessions and cancels its mail. Under a pseudonym remain: the times of codes until they expire, so asking
- * again doesn't reset the day's limit; the suppression, permanently; and audit-log lines until they expire. A desk user's
- * sessions, passkeys and name in the audit log stay: otherwise anyone could erase them through the public form.
+ * Ends the lead's sessions and cancels its mail. Three things remain under a pseudonym: the times of codes until they expire,
+ * so asking again doesn't reset the day's limit; the suppression, permanently; and audit-log lines until they expire. A desk
+ * user's sessions, passkeys and name in the audit log remain too. Otherwise anyone could erase them through the public form.
  */
 export async function erasePersonalData(
   tx: Db,
@@ -79,7 +79,12 @@ export async function erasePersonalData(
       changedRows(
         tx
           .updateTable('codes')
-          .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
+          .set({
+            submission_id: null,
+            email: pseudonym,
+            client_address: NO_IP_ADDRESS,
+            expires_at: expiryNoLaterThan(now),
+          })
           .where(isAbout('codes', email)),
       ),
   };
@@ -88,7 +93,7 @@ export async function erasePersonalData(
     const { erasure } = descriptionOf(table);
     if (erasure === 'custom') erased[table] = await eraseRows[table as keyof typeof eraseRows]();
     if (erasure === 'delete')
-      erased[table] = await changedRows(tx.deleteFrom(table).where(isAbout(table as Deleted, email)));
+      erased[table] = await changedRows(tx.deleteFrom(table).where(isAbout(table as DeletedTable, email)));
   }
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
   // If other people use the domain, the next lookup stores it again.
@@ -120,10 +125,11 @@ async function deleteEvents(
     .where('lead_id', 'in', leadIds)
     .returning('leased_until')
     .execute();
-  const inHand = events.map((event) => event.leased_until).filter((until) => until !== null);
-  const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
-  for (const leadId of leadIds) await onLeadErased({ leadId, inHandUntil });
+  const leasedUntil = events.map((event) => event.leased_until).filter((until) => until !== null);
+  const inTransitUntil = leasedUntil.length === 0 ? null : Math.max(...leasedUntil);
+  for (const leadId of leadIds) await onLeadErased({ leadId, inTransitUntil });
   return events.length;
 }
 
-const atMost = (now: number) => sql<number>`case when expires_at > ${now} then ${now} else expires_at end`;
+const expiryNoLaterThan = (now: number) =>
+  sql<number>`case when expires_at > ${now} then ${now} else expires_at end`;
