@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { emailOfPerson } from '#server/db/contacts/people.ts';
-import { addToDeskLog, wasNotedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
+import { addToDeskLog, wasLoggedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
@@ -32,7 +32,7 @@ export async function logAction(service: RecordParts, line: Line): Promise<void>
   if (line.deed === 'looked') {
     const { who, deed, about, details = '' } = line;
     const since = clock() - ONE_LOOK_MS;
-    if (await wasNotedSince(database.db, { who, deed, about, details, since })) return;
+    if (await wasLoggedSince(database.db, { who, deed, about, details, since })) return;
   }
   await database.db.transaction().execute((tx) => addLine(tx, service, line));
 }

@@ -28,7 +28,7 @@ type Description<Name extends string> = {
    * erased.
    */
   readonly expiry?: { readonly column: Name; readonly cutoff: keyof Cutoffs } | 'custom';
-  /** The first start adds rows to this table, so a move may replace them. */
+  /** The first start adds rows to this table, so moving a database may replace them. */
   readonly isFilledAtStart?: true;
 };
 
@@ -89,7 +89,7 @@ export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 /** `dead`: not attempted again until the operator retries it. */
 type WebhookState = 'queued' | 'sent' | 'dead';
 
-/** `by-hand`: added by the operator. `erased`: only the owner of the address can lift it. */
+/** `by-hand`: added by the operator. `erased`: only the owner of the e-mail address can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
 /** `guide`: the required box, which the specification words. `news`: the optional one. */
@@ -119,7 +119,7 @@ export const TABLES = {
   }),
   /**
    * One browser's claim to one e-mail address, with the latest form. The visitor isn't a lead yet, because anyone can type any
-   * address.
+   * e-mail address.
    */
   submissions: table({
     isAbout: hasEmail,
@@ -145,7 +145,7 @@ export const TABLES = {
       /** Time of form and consent. Sending the same form again doesn't change it. */
       given_at: plain<number>(),
       asked_at: plain<number>(),
-      /** Can be 0, because challenges for one address can share a code. */
+      /** Can be 0, because challenges for one e-mail address can share a code. */
       codes_sent: plain<number>(),
       wrong_attempts: plain<Generated<number>>(),
       expires_at: plain<number>(),
@@ -364,7 +364,7 @@ export const TABLES = {
     erasure: 'custom',
     expiry: 'custom',
     columns: {
-      /** A pseudonym (server/secrets/secrets.ts). Even with the secret, it only shows whether a known address is listed. */
+      /** A pseudonym (server/secrets/secrets.ts). Even with the secret, it only shows whether a known e-mail address is listed. */
       address_key: plain<Fixed<string>>(),
       reason: plain<Fixed<SuppressionReason>>(),
       email: personal<Erasable<string | null>>(),
@@ -412,7 +412,7 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       browser_id: personal<Fixed<string>>(),
       address_key: personal<Fixed<string>>(),
-      /** Null if the address isn't in DESK_PEOPLE; then no code is mailed or accepted. */
+      /** Null if the e-mail address isn't in DESK_PEOPLE. Then no code is mailed or accepted. */
       email: personal<Fixed<string | null>>(),
       secret_id: plain<Fixed<string>>(),
       wrong_attempts: plain<Generated<number>>(),

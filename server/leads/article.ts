@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import mime from 'mime';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { findReader, leadExists, noteRead } from '#server/db/tables/leads.ts';
+import { findReader, leadExists, recordFirstRead } from '#server/db/tables/leads.ts';
 import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
 import {
   createResource,
@@ -65,7 +65,8 @@ export async function noteFirstReading(
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   const noteIn = async (tx: Db) => {
-    if (await noteRead(tx, { id: leadId, now })) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
+    if (await recordFirstRead(tx, { id: leadId, now }))
+      await webhooks.queue(tx, { type: 'lead.read', leadId, now });
   };
   const note = async () => {
     try {

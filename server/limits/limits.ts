@@ -139,8 +139,8 @@ export function createCountedLimits(
         atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < attemptsPerDay;
       // Writes the same number of rows in either case, so timing reveals nothing.
       await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
-      const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(attemptsPerDay));
-      return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
+      const freeAt = Math.max(triedNow.freeAt(codeAttempts), triedInADay.freeAt(attemptsPerDay));
+      return { mayCompare, ifWrong: freeAt > now ? exceededUntil(freeAt, now) : ALLOWED };
     },
 
     cannotPromiseSharedAttempts: async (db, email, now) => {

@@ -29,7 +29,7 @@ export async function countUpTo(
     now,
   );
   if (full === null) return null;
-  return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
+  return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.freeAt - now) / 1000)) };
 }
 
 export const countFrom = (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import type { LogEntry } from '#desk/endpoints/auth.ts';
-import { noteUse } from '#server/db/tables/desk-access.ts';
+import { recordPasskeyUse } from '#server/db/tables/desk-access.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import {
   deskOnEachEngine,
@@ -131,7 +131,11 @@ deskOnEachEngine('desk passkeys', ({ both: test }) => {
     const before = await db.selectFrom('desk_passkeys').selectAll().executeTakeFirstOrThrow();
     const use = { id: key.id, publicKey: before.public_key, now: server.now() };
     for (const counter of [0, before.counter - 1, before.counter])
-      assert.equal(await noteUse(db, { ...use, counter }), false, 'a use that another has overtaken');
+      assert.equal(
+        await recordPasskeyUse(db, { ...use, counter }),
+        false,
+        'a use that another has overtaken',
+      );
     const config = server.config.desk!;
     await withDesk(
       server,

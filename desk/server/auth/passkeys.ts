@@ -23,7 +23,7 @@ import {
   deleteOwn,
   findPasskey,
   insertPasskey,
-  noteUse,
+  recordPasskeyUse,
   passkeysOf,
   type DeskPasskey,
 } from '#server/db/tables/desk-access.ts';
@@ -198,7 +198,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       const token = await db.transaction().execute(async (tx) => {
         // Signed again, so the passkey survives a change of APP_SECRET.
         const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
-        if (!(await noteUse(tx, use))) return null;
+        if (!(await recordPasskeyUse(tx, use))) return null;
         await forgiveWrongAttempts(tx, service, email);
         return beginSession(tx, secrets, { email, from, browser, now });
       });

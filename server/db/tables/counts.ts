@@ -7,11 +7,11 @@ import type { VariantStep } from '#shared/funnel.ts';
 
 export type FunnelCount = Selectable<Schema['funnel_counts']>;
 
-const AT_ONCE = 500;
+const ROWS_PER_INSERT = 500;
 
 /**
- * Adds counts, and limits the number of rows per day by counting further sources together, whatever strangers send. The limit
- * holds across processes, because they take turns.
+ * Adds counts. Once a step has `mostSources` sources on a day, further ones are counted together as `others`, so strangers cannot
+ * fill the table. The limit is exact across processes, because they take turns.
  */
 export async function addFunnelCounts(
   db: Db,
@@ -35,19 +35,19 @@ export async function addFunnelCounts(
     for (const row of known) if (row.source !== others) sources(row).add(row.source);
 
     const rows = new Map<string, FunnelCount>();
-    for (const one of counts) {
-      const named = sources(one);
-      const hasOwnRow = one.source === others || named.has(one.source) || named.size < mostSources;
-      const source = hasOwnRow ? one.source : others;
+    for (const added of counts) {
+      const named = sources(added);
+      const hasOwnRow = added.source === others || named.has(added.source) || named.size < mostSources;
+      const source = hasOwnRow ? added.source : others;
       if (source !== others) named.add(source);
-      const key = `${one.day} ${one.step} ${source}`;
-      rows.set(key, { ...one, source, count: (rows.get(key)?.count ?? 0) + one.count });
+      const key = `${added.day} ${added.step} ${source}`;
+      rows.set(key, { ...added, source, count: (rows.get(key)?.count ?? 0) + added.count });
     }
     const all = [...rows.values()];
-    for (let from = 0; from < all.length; from += AT_ONCE)
+    for (let from = 0; from < all.length; from += ROWS_PER_INSERT)
       await tx
         .insertInto('funnel_counts')
-        .values(all.slice(from, from + AT_ONCE))
+        .values(all.slice(from, from + ROWS_PER_INSERT))
         .onConflict((conflict) =>
           conflict
             .columns(['day', 'step', 'source'])

@@ -55,7 +55,7 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
  * @param use counter: 0 if the passkey has none
  * @returns false if the counter has not increased, which suggests a copied passkey
  */
-export async function noteUse(
+export async function recordPasskeyUse(
   tx: Db,
   { id, counter, publicKey, now }: { id: string; counter: number; publicKey: string; now: number },
 ): Promise<boolean> {

@@ -19,9 +19,9 @@ export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
 export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | null): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
-    // A concurrent erasure has either ended, or waits for this lock and then replaces the address in this line.
+    // A concurrent erasure has either ended, or waits for this lock and then replaces the e-mail address in this line.
     await lockNames(tx, about);
-    if (!(await holds(tx, about))) about = erasedName(pseudonym);
+    if (!(await isStored(tx, about))) about = erasedName(pseudonym);
   }
   await tx
     .insertInto('desk_log')
@@ -29,7 +29,7 @@ export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | 
     .execute();
 }
 
-const holds = async (tx: Db, email: string): Promise<boolean> =>
+const isStored = async (tx: Db, email: string): Promise<boolean> =>
   (await idsOfPeople(tx, [email])).has(email) ||
   hasRow(tx.selectFrom('suppressions').select('email').where('email', '=', email));
 
@@ -56,7 +56,7 @@ export const deskLogPages = (
     ({ id }) => id,
   );
 
-export async function wasNotedSince(
+export async function wasLoggedSince(
   db: Db,
   { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
 ): Promise<boolean> {

@@ -19,7 +19,7 @@ export type ImportCounts = {
 
 /** Locks nothing. */
 export const countImport = async (db: Db, people: readonly ImportedPerson[]): Promise<ImportCounts> =>
-  (await sortOut(db, people)).counts;
+  (await classifyPeople(db, people)).counts;
 
 /**
  * @param tx a transaction
@@ -31,8 +31,8 @@ export async function importPeople(
   { consentSource, fileName, now }: { consentSource: string; fileName: string; now: number },
 ): Promise<ImportCounts> {
   await lockNames(tx, ...people.map(({ email }) => email));
-  const { counts, missing } = await sortOut(tx, people);
-  const rows = missing.map((person) => ({
+  const { counts, newPeople } = await classifyPeople(tx, people);
+  const rows = newPeople.map((person) => ({
     id: person.id,
     email: person.email,
     ...answersOf(person),
@@ -45,26 +45,26 @@ export async function importPeople(
   return counts;
 }
 
-async function sortOut(
+async function classifyPeople(
   db: Db,
   people: readonly ImportedPerson[],
-): Promise<{ readonly counts: ImportCounts; readonly missing: readonly ImportedPerson[] }> {
+): Promise<{ readonly counts: ImportCounts; readonly newPeople: readonly ImportedPerson[] }> {
   const emails = people.map(({ email }) => email);
   const verified = await emailsIn(db, 'leads', emails);
   const imported = await emailsIn(db, 'imported_leads', emails);
   const reasonsOf = await suppressionReasons(db, people);
   const counts = { alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
-  const missing: ImportedPerson[] = [];
+  const newPeople: ImportedPerson[] = [];
   for (const person of people) {
-    const why = reasonsOf(person);
+    const reasons = reasonsOf(person);
     if (verified.has(person.email)) counts.verified += 1;
     else if (imported.has(person.email)) counts.alreadyImported += 1;
-    else if (why.includes('erased')) counts.erased += 1;
-    else if (why.length > 0) counts.suppressed += 1;
-    else missing.push(person);
+    else if (reasons.includes('erased')) counts.erased += 1;
+    else if (reasons.length > 0) counts.suppressed += 1;
+    else newPeople.push(person);
   }
-  const withoutConsentTime = missing.filter(({ consentGivenAt }) => consentGivenAt === null).length;
-  return { counts: { ...counts, imported: missing.length, withoutConsentTime }, missing };
+  const withoutConsentTime = newPeople.filter(({ consentGivenAt }) => consentGivenAt === null).length;
+  return { counts: { ...counts, imported: newPeople.length, withoutConsentTime }, newPeople };
 }
 
 async function emailsIn(

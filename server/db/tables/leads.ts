@@ -16,8 +16,8 @@ type Lead = Selectable<Schema['leads']>;
 
 /**
  * Also adds a receipt for each consent.
- * @param proof sameBrowser: the code was entered in the form's browser; asked: IDs of custom questions; firstReadAt: for a new
- * lead, or null
+ * @param proof sameBrowser: the code was entered in the browser that sent the form; asked: IDs of the custom questions;
+ * firstReadAt: used only for a new lead
  */
 export async function mergeLead(
   tx: Db,
@@ -32,19 +32,19 @@ export async function mergeLead(
   },
 ): Promise<Reader> {
   const { leadId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
-  const asksMore = asked.length > 0 || submission.answers !== null;
+  const hasQuestions = asked.length > 0 || submission.answers !== null;
   const { name, company } = submission;
-  const named = {
+  const typed = {
     name,
     company,
     // If the campaign has no questions, earlier answers are kept.
-    ...(asksMore && { answers: await allAnswers(tx, submission, asked) }),
+    ...(hasQuestions && { answers: await answersToStore(tx, submission, asked) }),
   };
   const lead = await tx
     .insertInto('leads')
     .values({
       answers: null,
-      ...named,
+      ...typed,
       id: leadId,
       email: submission.email,
       first_verified_at: now,
@@ -55,8 +55,8 @@ export async function mergeLead(
       first_read_at: firstReadAt,
     })
     .onConflict((conflict) =>
-      // A code entered in another browser proves the address, but not who filled in the form.
-      conflict.column('email').doUpdateSet({ ...(sameBrowser && named), last_verified_at: now }),
+      // A code entered in another browser proves the e-mail address, but not who filled in the form.
+      conflict.column('email').doUpdateSet({ ...(sameBrowser && typed), last_verified_at: now }),
     )
     .returning(['id', 'first_read_at'])
     .executeTakeFirstOrThrow();
@@ -82,7 +82,7 @@ export async function mergeLead(
   return lead;
 }
 
-async function allAnswers(
+async function answersToStore(
   db: Db,
   { email, answers }: Pick<Submission, 'email' | 'answers'>,
   asked: readonly string[],
@@ -119,7 +119,7 @@ export async function findReader(db: Db, id: string): Promise<Reader | undefined
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
 }
 
-export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
+export async function recordFirstRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
   return hasChanged(
     tx
       .updateTable('leads')
@@ -129,12 +129,21 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
   );
 }
 
-const SHOWN = ['name', 'company', 'answers', 'email', 'attribution', 'flags', 'first_verified_at'] as const;
+const NEW_LEAD_COLUMNS = [
+  'name',
+  'company',
+  'answers',
+  'email',
+  'attribution',
+  'flags',
+  'first_verified_at',
+] as const;
 
 /** news: 1 or 0 */
-export type NewLead = Pick<Lead, (typeof SHOWN)[number]> & { readonly news: number };
+export type NewLead = Pick<Lead, (typeof NEW_LEAD_COLUMNS)[number]> & { readonly news: number };
 
-const selectNewLeads = (db: Db) => db.selectFrom('leads').select([...SHOWN, agreedToNews.as('news')]);
+const selectNewLeads = (db: Db) =>
+  db.selectFrom('leads').select([...NEW_LEAD_COLUMNS, agreedToNews.as('news')]);
 
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   selectNewLeads(db).where('id', '=', id).executeTakeFirst();
@@ -174,7 +183,7 @@ export async function correctLead(
   const before = answersOf(found);
   const after = { ...before, ...changes(before) };
   if (isDeepStrictEqual(after, before)) return { before, after };
-  const note = {
+  const correction = {
     id,
     name_before: before.name,
     company_before: before.company,
@@ -186,14 +195,14 @@ export async function correctLead(
     await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
     await tx
       .insertInto('corrections')
-      .values({ ...note, lead_id: lead.id })
+      .values({ ...correction, lead_id: lead.id })
       .execute();
     await onCorrected?.(lead.id);
   } else {
     await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
     await tx
       .insertInto('imported_corrections')
-      .values({ ...note, imported_id: found.id })
+      .values({ ...correction, imported_id: found.id })
       .execute();
   }
   return { before, after };

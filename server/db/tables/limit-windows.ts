@@ -81,8 +81,8 @@ export type SlidingWindow = {
 
 export type SlidingCount = {
   readonly count: number;
-  /** Returns when one more event will be within the limit; 0 means now. */
-  readonly hasRoomAt: (limit: number) => number;
+  /** Returns the time at which one more event will be within the limit, or 0 if it is already. */
+  readonly freeAt: (limit: number) => number;
 };
 
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
@@ -133,7 +133,7 @@ export async function readSlidingWindows(
     const count = slices.reduce((sum, slice) => sum + slice.count, 0);
     return {
       count,
-      hasRoomAt: (limit) => {
+      freeAt: (limit) => {
         let left = count;
         let at = 0;
         for (const slice of slices) {
@@ -149,17 +149,17 @@ export async function readSlidingWindows(
 
 /**
  * Counts in all windows or in none. Hold a lock (lockNames), because parallel calls could otherwise exceed the limit.
- * @returns when there is room again; null if counted
+ * @returns the time at which another event will be within the limits, or null if this one was counted
  */
 export async function countInSlidingWindowsUpTo(
   db: Db,
   limited: readonly { readonly window: SlidingWindow; readonly limit: number }[],
   now: number,
-): Promise<{ readonly hasRoomAt: number } | null> {
+): Promise<{ readonly freeAt: number } | null> {
   const windows = limited.map(({ window }) => window);
   const counts: readonly SlidingCount[] = await readSlidingWindows(db, windows, now);
-  const hasRoomAt = Math.max(...limited.map(({ limit }, at) => counts[at]!.hasRoomAt(limit)));
-  if (hasRoomAt > now) return { hasRoomAt };
+  const freeAt = Math.max(...limited.map(({ limit }, index) => counts[index]!.freeAt(limit)));
+  if (freeAt > now) return { freeAt };
   await countInSlidingWindows(db, windows, now);
   return null;
 }

@@ -7,13 +7,13 @@ import { domainOf } from '#server/platform/text.ts';
 
 export type MailDomain = Selectable<Schema['mail_domains']>;
 
-const MOST_AT_ONCE = 500;
+const DOMAINS_PER_STATEMENT = 500;
 
 export async function knownMailDomains(db: Db, domains: readonly string[]): Promise<readonly MailDomain[]> {
   const known: MailDomain[] = [];
-  for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
-    const some = domains.slice(from, from + MOST_AT_ONCE);
-    known.push(...(await db.selectFrom('mail_domains').selectAll().where('domain', 'in', some).execute()));
+  for (let from = 0; from < domains.length; from += DOMAINS_PER_STATEMENT) {
+    const batch = domains.slice(from, from + DOMAINS_PER_STATEMENT);
+    known.push(...(await db.selectFrom('mail_domains').selectAll().where('domain', 'in', batch).execute()));
   }
   return known;
 }
@@ -33,16 +33,16 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
 }
 
 const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
-const ADDRESSES_AT_ONCE = 5_000;
+const PAGE_SIZE = 5_000;
 
 /**
  * Reads every e-mail address, because domains aren't indexed. A domain that comes into use meanwhile will be looked up again.
- * @param rest awaited between statements
+ * @param pause awaited between statements
  */
 export async function deleteUnusedDomains(
   db: Db,
   shouldStop: () => boolean,
-  rest: () => Promise<void>,
+  pause: () => Promise<void>,
 ): Promise<number> {
   const rows = await db.selectFrom('mail_domains').select('domain').execute();
   const unused = new Set(rows.map(({ domain }) => domain));
@@ -53,19 +53,19 @@ export async function deleteUnusedDomains(
         .select(['id', 'email'])
         .where('id', '>', after)
         .orderBy('id')
-        .limit(ADDRESSES_AT_ONCE)
+        .limit(PAGE_SIZE)
         .execute();
     for await (const page of pagesAfter('', readAfter, ({ id }) => id)) {
       if (shouldStop() || unused.size === 0) return 0;
       for (const { email } of page) unused.delete(domainOf(email));
-      await rest();
+      await pause();
     }
   }
   const domains = [...unused];
-  for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
-    const some = domains.slice(from, from + MOST_AT_ONCE);
-    await db.deleteFrom('mail_domains').where('domain', 'in', some).execute();
-    await rest();
+  for (let from = 0; from < domains.length; from += DOMAINS_PER_STATEMENT) {
+    const batch = domains.slice(from, from + DOMAINS_PER_STATEMENT);
+    await db.deleteFrom('mail_domains').where('domain', 'in', batch).execute();
+    await pause();
   }
   return domains.length;
 }

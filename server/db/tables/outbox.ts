@@ -24,9 +24,9 @@ export const STALLED = 'stalled';
 /** The server dropped the connection after the login, perhaps because a filter rejects this one message. */
 export const CUT_OFF = 'cut off';
 
-const PUT_OFF = ['4xx', CUT_OFF, REFUSES_US];
+const DEFERRED = ['4xx', CUT_OFF, REFUSES_US];
 /** An error of these classes may concern one recipient or message; others mean that our mail server is away. */
-const MAY_CONCERN_ONE_MAIL = [...PUT_OFF, STALLED];
+const MAY_CONCERN_ONE_MAIL = [...DEFERRED, STALLED];
 
 export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
@@ -75,7 +75,7 @@ export const waitingMail = (db: Db) =>
       'recipient_domain',
       sql<number>`count(*)`.as('count'),
       sql<number>`min(created_at)`.as('oldest'),
-      sql<number>`sum(case when error_class in (${sql.join(PUT_OFF)}) then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class in (${sql.join(DEFERRED)}) then 1 else 0 end)`.as('put_off'),
     ])
     .where(isQueued)
     .groupBy('recipient_domain')
@@ -106,8 +106,8 @@ const MAILS_THAT_MATTER = 5;
 const NETWORKS_THAT_MATTER = 3;
 
 /**
- * Returns true if no mail was sent for `forMs` although some is older. Notices and guides, which a single mailbox or filter can
- * block, count only if our mail server is away.
+ * Returns true if no mail was sent for `forMs` although some has been queued for longer. Notices and guides, which a single
+ * mailbox or filter can block, count only if our mail server is away.
  */
 export async function isMailStuck(db: Db, { now, forMs }: { now: number; forMs: number }): Promise<boolean> {
   const old = await db

@@ -1,4 +1,4 @@
-// Entries have a pseudonym, which survives an erasure, and until then the address, which survives a lost secret.
+// Entries contain a pseudonym, which survives an erasure, and until then the e-mail address, which survives a lost secret.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -45,11 +45,11 @@ export async function suppress(
 
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
 
-const isOf = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
+const matches = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
   sql<boolean>`(address_key in (${sql.join(keys)}) or suppressions.email = ${email})`;
 
 export const isListed = (address: ListedAddress): RawBuilder<boolean> =>
-  sql<boolean>`exists (select 1 from suppressions where ${isOf(address)})`;
+  sql<boolean>`exists (select 1 from suppressions where ${matches(address)})`;
 
 export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>
   suppressionsOfMany(db, { keys, emails: [email] });
@@ -84,11 +84,11 @@ export async function suppressionReasons(
   return ({ keys, email }) => [...new Set([email, ...keys].flatMap((name) => reasons.get(name) ?? []))];
 }
 
-/** Keeps the operator's entries for an address that wasn't erased since. */
+/** Keeps the operator's entries, unless the e-mail address was erased since. */
 export async function liftSuppressions(tx: Db, address: ListedAddress): Promise<void> {
   await tx
     .deleteFrom('suppressions')
-    .where(isOf(address))
+    .where(matches(address))
     .where((eb) => eb.or([eb('reason', '<>', 'by-hand'), eb('email', 'is', null)]))
     .execute();
 }
@@ -97,7 +97,7 @@ export async function removeSuppressions(
   db: Db,
   { reasons, ...address }: ListedAddress & { reasons: readonly SuppressionReason[] },
 ): Promise<number> {
-  return changedRows(db.deleteFrom('suppressions').where(isOf(address)).where('reason', 'in', reasons));
+  return changedRows(db.deleteFrom('suppressions').where(matches(address)).where('reason', 'in', reasons));
 }
 
 const PAGE_SIZE = 500;
@@ -115,11 +115,11 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
   return pagesAfter(['', ''], readAfter, ({ address_key: key, reason }) => [key, reason]);
 }
 
-type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
+type ListCursor = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
 
 export const newestSuppressions = (
   db: Db,
-  { after, most }: { readonly after: ListPlace | null; readonly most: number },
+  { after, most }: { readonly after: ListCursor | null; readonly most: number },
 ): Promise<Suppression[]> =>
   db
     .selectFrom('suppressions')

@@ -8,12 +8,12 @@ import { isQueued } from '#server/db/all-tables.ts';
 const isDead = sql<boolean>`state = 'dead'`;
 
 export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
-  const count = (which: typeof isQueued) => countRows(db.selectFrom('webhook_events').where(which));
+  const count = (isInState: typeof isQueued) => countRows(db.selectFrom('webhook_events').where(isInState));
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
 
 export async function listEvents(db: Db, most: number) {
-  const some = (which: typeof isQueued, limit: number) =>
+  const select = (isInState: typeof isQueued, limit: number) =>
     db
       .selectFrom('webhook_events')
       .select([
@@ -29,12 +29,12 @@ export async function listEvents(db: Db, most: number) {
         'finished_at',
         'reply as answer',
       ])
-      .where(which)
+      .where(isInState)
       .orderBy('id')
       .limit(limit)
       .execute();
-  const dead = await some(isDead, most);
-  return [...dead, ...(await some(isQueued, most - dead.length))];
+  const dead = await select(isDead, most);
+  return [...dead, ...(await select(isQueued, most - dead.length))];
 }
 
 /** @param ids null for all */
