@@ -6,7 +6,7 @@ import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
-import { lookOf } from '#server/mail/templates/letter.ts';
+import { brandingOf } from '#server/mail/templates/letter.ts';
 import { composeNewLeadEmail } from '#server/mail/templates/new-lead-mail.ts';
 import { storedAnswers, sampleAnswers } from '#shared/own-fields.ts';
 
@@ -53,7 +53,7 @@ export function sampleMails(campaign: Campaign): Pick<ShownMail, 'kind' | 'subje
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
   const ada = { ...ADA, answers: storedAnswers(sampleAnswers(form.fields)) };
   const leads = [ada, ...OTHERS];
-  const about = { ...lookOf(campaign), timeZone: 'UTC', host: HOST, deskUrl: DESK_URL };
+  const about = { ...brandingOf(campaign), timeZone: 'UTC', host: HOST, deskUrl: DESK_URL };
   const { title } = about;
   const guide = { ...about, postalAddress: site.postalAddress, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });

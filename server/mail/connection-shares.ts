@@ -10,11 +10,11 @@ const MOST_WHEN_SLOW = 2;
 type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {
-  readonly free: () => number;
-  /** The lanes that may use no further connection. */
-  readonly full: () => readonly string[];
-  /** @returns a function that frees the connection */
-  readonly begin: (mail: LanesOfMail) => () => void;
+  readonly freeConnections: () => number;
+  /** Lanes that may not use another connection. */
+  readonly fullLanes: () => readonly string[];
+  /** @returns a function that releases the connection */
+  readonly acquire: (mail: LanesOfMail) => () => void;
 };
 
 export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
@@ -22,7 +22,7 @@ export function createConnectionShares(connections: number, clock: () => number)
   const slowAt = new Map<string, number>();
 
   const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
-  /** The absolute difference also ends after the clock was set back. */
+  /** Uses the absolute difference, because the clock may be set back. */
   const wasSlow = (lane: string): boolean =>
     Math.abs(clock() - (slowAt.get(lane) ?? -Infinity)) < SLOW_FOR_MS;
 
@@ -34,9 +34,9 @@ export function createConnectionShares(connections: number, clock: () => number)
   };
 
   return {
-    free: () => connections - open.size,
-    full: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
-    begin: ({ network, recipient_domain: domain }) => {
+    freeConnections: () => connections - open.size,
+    fullLanes: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
+    acquire: ({ network, recipient_domain: domain }) => {
       const delivery = { lanes: [network, domain].filter((lane) => lane !== null), since: clock() };
       open.add(delivery);
       return () => {

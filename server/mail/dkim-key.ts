@@ -11,7 +11,7 @@ import { orNull } from '#shared/or-null.ts';
 /** RFC 8301, section 3.2: verifiers must not accept shorter keys. */
 const DKIM_MIN_BITS = 1024;
 
-const SIGNED = [
+const SIGNED_HEADERS = [
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding',
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
@@ -24,7 +24,7 @@ export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimCon
   domainName,
   keySelector,
   privateKey: readFileSync(privateKeyFile, 'utf8'),
-  headerFieldNames: SIGNED,
+  headerFieldNames: SIGNED_HEADERS,
 });
 
 const SAMPLE = 'From: sample@example.com\r\n\r\nSample\r\n';

@@ -34,16 +34,16 @@ export function startMailWorker(
     clock,
     stopTimeoutMs: STOP_TIMEOUT_MS,
     take: async (lease) =>
-      shares.free() < 1
+      shares.freeConnections() < 1
         ? []
         : // Takes one mail at a time, because a mail may fill a lane, whose other mail must then wait.
-          takeMail(database.db, { ...lease, limit: 1, fullLanes: shares.full() }),
+          takeMail(database.db, { ...lease, limit: 1, fullLanes: shares.fullLanes() }),
     run: async (mail, worker) => {
-      const end = shares.begin(mail);
+      const release = shares.acquire(mail);
       try {
         await deliverMail(parts, mail, worker);
       } finally {
-        end();
+        release();
       }
     },
     onError,
@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
 /** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
 
-/** Is logged, so it contains neither the recipient nor the reply, because mail servers often repeat the address in it. */
+/** Logged, so it contains neither the recipient nor the reply, in which mail servers often repeat the e-mail address. */
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
@@ -74,7 +74,7 @@ export type DeliveryParts = LetterParts & {
   readonly mailer: Mailer;
   readonly clock: () => number;
   readonly random: () => number;
-  /** Runs in the transaction that suppresses a lead's dead address. */
+  /** Runs in the transaction that suppresses a lead's dead e-mail address. */
   readonly onLeadBounced: (
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
@@ -95,10 +95,10 @@ async function deliverMail(
     endLease(tx, 'outbox', { id, leaseId }, { state, reply: keptReply(reply), finished_at: clock() });
 
   const kind = KINDS[mail.kind];
-  // Its lease ends later, so it waits for the release that knows it.
+  // Its lease expires, so it waits for the release that knows its kind.
   if (kind === undefined) throw new Error(`This release knows no mail of the kind "${mail.kind}".`);
   const composedAt = clock();
-  const isInTime = composedAt - mail.created_at < kind.mayWaitMs(parts);
+  const isInTime = composedAt - mail.created_at < kind.maxAgeMs(parts);
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
   const letter = isWanted ? await kind.compose(parts, mail, composedAt) : null;
   if (letter === null) {
@@ -123,7 +123,7 @@ async function deliverMail(
       return;
     case 'refused':
       if (outcome.meaning === 'no such address')
-        await suppressDead(parts, { recipient, reply: outcome.reason, now }, (tx) =>
+        await suppressDeadAddress(parts, { recipient, reply: outcome.reason, now }, (tx) =>
           finish('failed', outcome.reason, tx),
         );
       else await finish('failed', outcome.reason);
@@ -132,8 +132,8 @@ async function deliverMail(
     case 'failed for now': {
       const dueAt = stopSignal.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
       const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
-      const why = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
-      await endLease(db, 'outbox', { id, leaseId }, { ...times, ...why });
+      const failure = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
+      await endLease(db, 'outbox', { id, leaseId }, { ...times, ...failure });
       onEvent({ type: 'failed for now', errorClass: outcome.errorClass });
     }
   }
@@ -147,15 +147,15 @@ async function isSuppressed({ secrets, database }: DeliveryParts, recipient: str
   return (await suppressionsOf(database.db, { keys: pseudonymsOf(secrets, email), email })).length > 0;
 }
 
-/** Suppresses a dead address. Requested codes are still mailed to it. */
-async function suppressDead(
+/** Suppresses a dead e-mail address. Requested codes are still mailed to it. */
+async function suppressDeadAddress(
   { database: { db }, secrets, onLeadBounced }: DeliveryParts,
   { recipient, reply, now }: { recipient: string; reply: string; now: number },
   finish: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
-    // The lock prevents adding a row for an address that is being erased.
+    // The lock prevents adding a row for an e-mail address that is being erased.
     await lockNames(tx, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);

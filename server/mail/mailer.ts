@@ -38,8 +38,8 @@ type MailSendOutcome =
   /** `reply` is the server's; the outbox shortens and cleans it. */
   | { readonly type: 'sent'; readonly reply: string }
   /**
-   * The server is unreachable or busy, or refuses the site regardless of the recipient. outbox.ts tells from `errorClass` (REFUSES_US,
-   * STALLED, CUT_OFF, 4xx, or nodemailer's code) whether the server is away; it is also the label of a metric.
+   * The server is unreachable or busy, or refuses the site regardless of the recipient. outbox.ts infers from `errorClass`
+   * (REFUSES_US, STALLED, CUT_OFF, 4xx, or nodemailer's code) whether the server is away. It is also the label of a metric.
    */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   | {
@@ -69,7 +69,7 @@ export function createMailer(
     title: string;
     folder: string;
     announce: (mail: Mail, file: string) => void;
-    /** By default, returns the sender's address. */
+    /** By default, the return path is the sender's e-mail address. */
     returnPathOf?: ReturnPathOf | undefined;
   },
 ): Mailer {
@@ -80,10 +80,16 @@ export function createMailer(
     : createFileMailer(folder, from, announce);
 }
 
+const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): Mailbox =>
+  mailFrom ?? { name: title, address: `guide@${new URL(publicUrl).hostname}` };
+
+export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
+  senderOf(config, '').address;
+
 /** A server that hasn't sent a greeting by then counts as unreachable. */
 const TIMEOUT_MS = 10_000;
 /** Filters inspect a message before the server accepts it. Giving up meanwhile would send it twice. */
-const ANSWER_TIMEOUT_MS = 20_000;
+const REPLY_TIMEOUT_MS = 20_000;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Options in the URL, such as `?name=`, take precedence. */
@@ -96,7 +102,7 @@ export const connectionOptions = (url: string, publicUrl: string) => ({
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
-  socketTimeout: ANSWER_TIMEOUT_MS,
+  socketTimeout: REPLY_TIMEOUT_MS,
   // If we gave up on a long reply, the code would be sent twice.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
@@ -139,7 +145,7 @@ function createSmtpMailer(
           ...message,
           envelope: {
             from: returnPathOf?.(mail.id) ?? inAscii(from.address),
-            // An array, so one address cannot be parsed as several.
+            // An array, because a string could be parsed as several e-mail addresses.
             to: [inAscii(mail.to)],
           },
           signal,
@@ -279,7 +285,7 @@ export function explainAccount(error: unknown, url: string): string {
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
     return `The mail server ${hostname} offers no trusted TLS connection (${code}), which the login requires. Check host and port in SMTP_URL. ${later}`;
   }
-  // OpenSSL's name for an answer without TLS.
+  // OpenSSL's name for a reply without TLS.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
     return `The mail server ${host} does not use TLS from the start. Write smtp:// instead of smtps:// in SMTP_URL. ${later}`;
   if (url.startsWith('smtp:') && details.timeoutType === 'GREETING_TIMEOUT')
@@ -287,48 +293,42 @@ export function explainAccount(error: unknown, url: string): string {
   return `The mail server ${host} cannot be reached (${code}). Check host and port in SMTP_URL. ${later}`;
 }
 
-const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): Mailbox =>
-  mailFrom ?? { name: title, address: `guide@${new URL(publicUrl).hostname}` };
-
 /** Mail servers need not support other domains. */
 function inAscii(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at));
 }
 
-export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
-  senderOf(config, '').address;
-
-/** How long the second answer may take after the first. */
+/** How long the second DNS reply may take after the first. */
 const GRACE_MS = 1_000;
-const KEPT_MS = 10_000;
+const CACHE_MS = 10_000;
 
-type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
+type FamilyResolver = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**
- * Usually does nothing. nodemailer resolves both address families and waits for both answers, so a DNS server that answers for
- * only one would make every delivery time out. In this case, writes the IP addresses of that one to nodemailer's cache.
+ * nodemailer resolves both address families and waits for both replies, so a DNS server that replies for only one would make
+ * every delivery time out. In this case, caches the IP addresses of that one for nodemailer. Otherwise does nothing.
  */
 export async function cacheIfOneFamilyIsSilent(
   url: string,
-  createResolver: () => Families = () => new Resolver({ timeout: 2_000, tries: 2 }),
+  createResolver: () => FamilyResolver = () => new Resolver({ timeout: 2_000, tries: 2 }),
 ): Promise<void> {
   const host = bareHost(new URL(url).hostname);
-  const kept = dnsCache.get(host);
-  if (isIP(host) !== 0 || (kept !== undefined && (kept.expires ?? Infinity) > Date.now())) return;
+  const cached = dnsCache.get(host);
+  if (isIP(host) !== 0 || (cached !== undefined && (cached.expires ?? Infinity) > Date.now())) return;
   const resolver = createResolver();
   const addresses: string[] = [];
-  const families = [resolver.resolve4(host), resolver.resolve6(host)].map(async (answer) => {
-    addresses.push(...(await answer));
-    // Without an address, the time to wait for the other family must not begin.
-    if (addresses.length === 0) throw new Error('No address.');
+  const families = [resolver.resolve4(host), resolver.resolve6(host)].map(async (reply) => {
+    addresses.push(...(await reply));
+    // Without an IP address, the wait for the other family must not begin.
+    if (addresses.length === 0) throw new Error('No IP address.');
   });
-  const bothAnswered = Promise.allSettled(families).then(() => 'both' as const);
-  const oneAnsweredLongAgo = Promise.any(families).then(
+  const bothReplied = Promise.allSettled(families).then(() => 'both' as const);
+  const oneRepliedLongAgo = Promise.any(families).then(
     () => setTimeout(GRACE_MS, 'one' as const, { ref: false }),
-    () => bothAnswered,
+    () => bothReplied,
   );
-  const answered = await Promise.race([bothAnswered, oneAnsweredLongAgo]);
+  const replied = await Promise.race([bothReplied, oneRepliedLongAgo]);
   resolver.cancel();
-  if (answered === 'one') dnsCache.set(host, { value: { addresses }, expires: Date.now() + KEPT_MS });
+  if (replied === 'one') dnsCache.set(host, { value: { addresses }, expires: Date.now() + CACHE_MS });
 }

@@ -129,21 +129,12 @@ export async function recordFirstRead(tx: Db, { id, now }: { id: string; now: nu
   );
 }
 
-const NEW_LEAD_COLUMNS = [
-  'name',
-  'company',
-  'answers',
-  'email',
-  'attribution',
-  'flags',
-  'first_verified_at',
-] as const;
+const COLUMNS = ['name', 'company', 'answers', 'email', 'attribution', 'flags', 'first_verified_at'] as const;
 
 /** news: 1 or 0 */
-export type NewLead = Pick<Lead, (typeof NEW_LEAD_COLUMNS)[number]> & { readonly news: number };
+export type NewLead = Pick<Lead, (typeof COLUMNS)[number]> & { readonly news: number };
 
-const selectNewLeads = (db: Db) =>
-  db.selectFrom('leads').select([...NEW_LEAD_COLUMNS, agreedToNews.as('news')]);
+const selectNewLeads = (db: Db) => db.selectFrom('leads').select([...COLUMNS, agreedToNews.as('news')]);
 
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   selectNewLeads(db).where('id', '=', id).executeTakeFirst();

@@ -9,8 +9,8 @@ import {
   largeDigits,
   type Letter,
   type LetterKind,
-  type Look,
-  lookOf,
+  type Branding,
+  brandingOf,
   paragraph,
   smallPrint,
 } from '#server/mail/templates/letter.ts';
@@ -32,7 +32,7 @@ export const queueCodeMail = (
 ): Promise<void> => addMail(tx, { ...mail, kind: 'code', payload: {} });
 
 export const codeKind: LetterKind = {
-  mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
+  maxAgeMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
   compose: async ({ database: { db }, secrets, config, campaign }, mail, now) => {
@@ -48,11 +48,11 @@ export const codeKind: LetterKind = {
     const digits = codeDigits(secrets, code);
     if (digits === null) return null;
     const reference = codeReference(secrets, code);
-    return composeCodeEmail(campaign.codeEmail, { ...lookOf(campaign), digits, reference, validForMs });
+    return composeCodeEmail(campaign.codeEmail, { ...brandingOf(campaign), digits, reference, validForMs });
   },
 };
 
-type Facts = Look & {
+type Facts = Branding & {
   readonly digits: string;
   readonly reference: string;
   readonly validForMs: number;

@@ -1,4 +1,4 @@
-// The outbox row contains the stats, which are counted only once. Leads are read when the mail is composed.
+// The outbox row contains the figures, which are counted only once. Leads are read when the mail is composed.
 import { createHash } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -9,14 +9,14 @@ import { countLeads } from '#server/db/queries/report-figures.ts';
 import { type NewLead, newLeadsOf } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
-  type AboutPage,
-  aboutPage,
-  counted,
-  dayIn,
-  daysIn,
-  listOf,
-  sourceNamed,
-  why,
+  type PageFacts,
+  pageFactsOf,
+  fillPlural,
+  formatDay,
+  formatDays,
+  leadList,
+  labelOfSource,
+  footnoteFor,
 } from '#server/mail/templates/new-lead-mail.ts';
 import {
   type Block,
@@ -36,7 +36,7 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { middleOf } from '#shared/colours.ts';
 import { fill } from '#shared/words.ts';
 
-const NAMED_MAX = 50;
+const MAX_LISTED_LEADS = 50;
 
 const PeriodFigures = z.object({
   from: z.number(),
@@ -50,7 +50,7 @@ const PeriodFigures = z.object({
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
 export type DigestPeriod = {
-  /** The first day, since 1970. The ID depends on it and not on a moment, which would change with TIME_ZONE. */
+  /** The first day, in days since 1970. The ID depends on the day, because a moment would change with TIME_ZONE. */
   readonly day: number;
   readonly days: 1 | 7;
 };
@@ -78,7 +78,7 @@ export async function queueDigest(
 }
 
 export const digestKind: LetterKind = {
-  mayWaitMs: () => DAY_MS,
+  maxAgeMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async (parts, row) => {
@@ -86,8 +86,8 @@ export const digestKind: LetterKind = {
     const { db } = parts.database;
     const count = await countLeads(db, figures);
     if (count === 0) return null;
-    const leads = await newLeadsOf(db, figures, NAMED_MAX);
-    return composeDigestEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), figures, leads, count });
+    const leads = await newLeadsOf(db, figures, MAX_LISTED_LEADS);
+    return composeDigestEmail(parts.campaign.newLeadEmail, { ...pageFactsOf(parts), figures, leads, count });
   },
 };
 
@@ -95,19 +95,19 @@ const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
   words: NewLeadEmail,
-  facts: AboutPage & {
+  facts: PageFacts & {
     readonly figures: PeriodFigures;
     readonly leads: readonly NewLead[];
     readonly count: number;
   },
 ): Letter {
-  const { figures, leads, count, ...about } = facts;
-  const { title, host, language } = about;
+  const { figures, leads, count, ...page } = facts;
+  const { title, host, language } = page;
   const { day } = words;
   // The server refuses to start without words for the weekly mail (server/startup/service.ts).
   const head = figures.days > 1 && words.week !== undefined ? words.week : day;
   const { from, to } = figures;
-  const period = { title, host, day: dayIn(about, from), week: daysIn(about, from, to) };
+  const period = { title, host, day: formatDay(page, from), week: formatDays(page, from, to) };
   const before = figures.before.toLocaleString(language);
   const text = fill(head.text, { ...period, before });
   const share = shareOfViews(day.share, figures, { count, language });
@@ -117,27 +117,27 @@ export function composeDigestEmail(
     return name === undefined ? [] : [{ name, value, isView: VIEWS.has(step) }];
   });
   const sources = figures.sources.map(({ source, leads: value }) => ({
-    name: sourceNamed(words, source),
+    name: labelOfSource(words, source),
     value,
   }));
-  return composeLetter(about, {
-    subject: counted(head.subject, count, language, period),
+  return composeLetter(page, {
+    subject: fillPlural(head.subject, count, language, period),
     preview: share ?? text,
-    headline: counted(day.title, count, language),
+    headline: fillPlural(day.title, count, language),
     blocks: [
       paragraph(text),
       ...(share === null ? [] : [paragraph(share)]),
       heading(day.leads),
-      ...listOf(words, about, leads, count),
+      ...leadList(words, page, leads, count),
       // Views have a separate scale, because they would dwarf the later steps.
-      ...bars(day.funnel, about, [
+      ...bars(day.funnel, page, [
         { name: day.visitors, rows: steps.filter(({ isView }) => isView) },
         { name: day.fromForm, rows: steps.filter(({ isView }) => !isView) },
       ]),
-      ...bars(day.sources, about, [{ name: null, rows: sources }]),
-      ...(steps.length > 0 ? [smallPrint(fill(day.note, { zone: about.timeZone }))] : []),
+      ...bars(day.sources, page, [{ name: null, rows: sources }]),
+      ...(steps.length > 0 ? [smallPrint(fill(day.note, { zone: page.timeZone }))] : []),
     ],
-    footnote: why(words, about, figures.days === 1 ? 'day' : 'week'),
+    footnote: footnoteFor(words, page, figures.days === 1 ? 'day' : 'week'),
   });
 }
 
@@ -157,24 +157,24 @@ type Bar = { readonly name: string; readonly value: number };
 type Group = { readonly name: string | null; readonly rows: readonly Bar[] };
 
 /** Each group has its own scale. */
-function bars(title: string, { language, accent }: AboutPage, groups: readonly Group[]): Block[] {
+function bars(title: string, { language, accent }: PageFacts, groups: readonly Group[]): Block[] {
   const shown = groups.filter(({ rows }) => rows.length > 0);
   const all = shown.flatMap(({ rows }) => rows);
   if (all.length === 0) return [];
-  const inFigures = (value: number) => value.toLocaleString(language);
+  const formatNumber = (value: number) => value.toLocaleString(language);
   const nameWidth = Math.max(...all.map(({ name }) => Array.from(name).length));
-  const valueWidth = Math.max(...all.map(({ value }) => inFigures(value).length));
+  const valueWidth = Math.max(...all.map(({ value }) => formatNumber(value).length));
   const colour = middleOf(accent);
   const start = startOf(language);
   const blocks = shown.map(({ name: group, rows }): Block => {
     const most = Math.max(1, ...rows.map(({ value }) => value));
     const inText = rows.map(
       ({ name, value }) =>
-        `${name}${' '.repeat(nameWidth - Array.from(name).length)}  ${inFigures(value).padStart(valueWidth)}`,
+        `${name}${' '.repeat(nameWidth - Array.from(name).length)}  ${formatNumber(value).padStart(valueWidth)}`,
     );
     const inHtml = rows.map(
       ({ name, value }) =>
-        `<tr><th scope="row" width="42%" align="${start}" style="padding:4px 0;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="${endOf(language)}" style="padding:4px 10px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / most, colour)}</td></tr>`,
+        `<tr><th scope="row" width="42%" align="${start}" style="padding:4px 0;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="${endOf(language)}" style="padding:4px 10px;font-variant-numeric:tabular-nums">${escapeHtml(formatNumber(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / most, colour)}</td></tr>`,
     );
     const caption = group === null ? [] : [group];
     return {

@@ -7,7 +7,7 @@ import {
   composeLetter,
   largeDigits,
   type LetterKind,
-  lookOf,
+  brandingOf,
   paragraph,
   smallPrint,
 } from '#server/mail/templates/letter.ts';
@@ -28,7 +28,7 @@ export async function queueDeskCodeMail(
 }
 
 export const deskCodeKind: LetterKind = {
-  mayWaitMs: ({ config }) => config.codeTtlSeconds * 1000,
+  maxAgeMs: ({ config }) => config.codeTtlSeconds * 1000,
   respectsSuppression: false,
 
   compose: async ({ database: { db }, secrets, campaign }, row, now) => {
@@ -42,12 +42,12 @@ export const deskCodeKind: LetterKind = {
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
     const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-    const look = { ...lookOf(campaign), language: 'en' };
-    return composeLetter(look, {
+    const branding = { ...brandingOf(campaign), language: 'en' };
+    return composeLetter(branding, {
       // Without the digits, because a locked phone shows subject and preview.
-      subject: `Your code for the desk of ${look.title}`,
+      subject: `Your code for the desk of ${branding.title}`,
       preview: `Valid for ${lifetime}, in the browser that requested it.`,
-      headline: `Desk of ${look.title}`,
+      headline: `Desk of ${branding.title}`,
       blocks: [
         largeDigits(digits),
         paragraph(`Enter the code at ${host}, in the same browser that requested it.`),

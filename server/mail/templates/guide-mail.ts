@@ -16,8 +16,8 @@ import {
   composeLetter,
   type Letter,
   type LetterKind,
-  type Look,
-  lookOf,
+  type Branding,
+  brandingOf,
   paragraph,
 } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -25,8 +25,8 @@ import { DAY_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** Lets codes go first, because visitors wait for them. */
-const GIVES_WAY_MS = 10 * MINUTE_MS;
+/** How much later than codes the guide is sent, because visitors wait for codes. */
+const BEHIND_CODES_MS = 10 * MINUTE_MS;
 
 export const GUIDE_KIND = 'guide';
 const Payload = z.object({ leadId: z.string() });
@@ -35,26 +35,26 @@ export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  const place = { ...lanesOf(NETWORK_OF_GUIDES, recipient), turnAt: now + GIVES_WAY_MS };
+  const place = { ...lanesOf(NETWORK_OF_GUIDES, recipient), turnAt: now + BEHIND_CODES_MS };
   await addMail(tx, { id, recipient, place, now, kind: GUIDE_KIND, payload: { leadId } });
 }
 
 export const guideKind: LetterKind = {
-  mayWaitMs: () => DAY_MS,
+  maxAgeMs: () => DAY_MS,
   respectsSuppression: true,
 
   compose: async ({ database: { db }, secrets, config, campaign }, row, now) => {
     const { guideEmail, publicUrl } = config;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
     if (guideEmail === 'off' || !(await leadExists(db, leadId))) return null;
-    const look = { ...lookOf(campaign), postalAddress: campaign.site.postalAddress };
+    const branding = { ...brandingOf(campaign), postalAddress: campaign.site.postalAddress };
     const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
     const attachment = guideEmail === 'link' ? null : campaign.guideFile;
     const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
     const host = new URL(publicUrl).hostname;
     return {
-      ...composeGuideEmail(campaign.guideEmail, { ...look, host, link, unsubscribe }),
-      list: { name: look.title, host, unsubscribe },
+      ...composeGuideEmail(campaign.guideEmail, { ...branding, host, link, unsubscribe }),
+      list: { name: branding.title, host, unsubscribe },
       ...(attachment !== null && {
         attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
       }),
@@ -62,7 +62,7 @@ export const guideKind: LetterKind = {
   },
 };
 
-type Facts = Look & {
+type Facts = Branding & {
   readonly postalAddress: string | undefined;
   readonly host: string;
   /** Null if the guide is attached. */
@@ -84,11 +84,11 @@ export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
       ...(link === null ? [] : [button(filled(words.link), link, accent)]),
       paragraph(filled(link === null ? words.attached : words.linkNote)),
     ],
-    footnote: whyAndWayOut(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
+    footnote: unsubscribeFootnote(filled(words.why), filled(words.unsubscribe), unsubscribe, postalAddress),
   });
 }
 
-const whyAndWayOut = (why: string, way: string, unsubscribe: string, postalAddress = ''): Block => ({
-  text: `${why}\n${way}: ${unsubscribe}${postalAddress && `\n\n${postalAddress}`}`,
-  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, way)}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
+const unsubscribeFootnote = (why: string, label: string, unsubscribe: string, postalAddress = ''): Block => ({
+  text: `${why}\n${label}: ${unsubscribe}${postalAddress && `\n\n${postalAddress}`}`,
+  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, label)}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
 });

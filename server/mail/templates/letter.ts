@@ -18,7 +18,8 @@ export type LetterParts = {
 };
 
 export type LetterKind = {
-  readonly mayWaitMs: (parts: LetterParts) => number;
+  /** Older mail is dropped. */
+  readonly maxAgeMs: (parts: LetterParts) => number;
   /** False for mail that its reader has just requested, and for mail to the operator. */
   readonly respectsSuppression: boolean;
   /**
@@ -31,27 +32,27 @@ export type LetterKind = {
 /** One part of a mail, as plain text and as HTML. */
 export type Block = { readonly text: string; readonly html: string };
 
-export type Look = { readonly language: string; readonly accent: ColourPair; readonly title: string };
+export type Branding = { readonly language: string; readonly accent: ColourPair; readonly title: string };
 
-export const lookOf = ({ site }: Campaign): Look => ({
+export const brandingOf = ({ site }: Campaign): Branding => ({
   title: site.title,
   language: site.language,
   accent: site.colors?.accent ?? ACCENT,
 });
 
-type Parts = {
+type LetterContent = {
   readonly subject: string;
   /** Shown by inboxes after the subject, and hidden in the mail. */
   readonly preview: string;
   readonly headline: string;
   readonly blocks: readonly Block[];
-  /** Says why the reader gets the mail. */
+  /** Tells the reader why they get the mail. */
   readonly footnote?: Block;
 };
 
 /** Every mail begins with a headline above a rule in the accent colour. Both parts of the mail have the same order. */
-export function composeLetter({ language, accent }: Look, letter: Parts): Letter {
-  const { subject, preview, headline, blocks, footnote } = letter;
+export function composeLetter({ language, accent }: Branding, content: LetterContent): Letter {
+  const { subject, preview, headline, blocks, footnote } = content;
   const text = [
     headline,
     ...blocks.map((block) => block.text),

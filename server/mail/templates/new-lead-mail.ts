@@ -23,8 +23,8 @@ import {
   type Letter,
   type LetterKind,
   type LetterParts,
-  type Look,
-  lookOf,
+  type Branding,
+  brandingOf,
   paragraph,
   startOf,
 } from '#server/mail/templates/letter.ts';
@@ -35,7 +35,7 @@ import { asciiAddress } from '#shared/lead.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-const OfLead = z.object({ leadId: z.string() });
+const Payload = z.object({ leadId: z.string() });
 
 /** Width of the label column in characters. The answer to a longer question is placed below the question. */
 const LABEL_MAX_WIDTH = 24;
@@ -48,27 +48,26 @@ export async function queueNewLeadMail(
 }
 
 export const newLeadKind: LetterKind = {
-  mayWaitMs: () => DAY_MS,
+  maxAgeMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async (parts, row) => {
-    const { leadId } = OfLead.parse(JSON.parse(row.payload));
+    const { leadId } = Payload.parse(JSON.parse(row.payload));
     const lead = await findNewLead(parts.database.db, leadId);
     if (lead === undefined) return null;
-    return composeNewLeadEmail(parts.campaign.newLeadEmail, { ...aboutPage(parts), lead, leadId });
+    return composeNewLeadEmail(parts.campaign.newLeadEmail, { ...pageFactsOf(parts), lead, leadId });
   },
 };
 
-export type AboutPage = Look & {
-  /** The operator's. */
+export type PageFacts = Branding & {
   readonly timeZone: string;
   readonly host: string;
   /** Null if the browser desk is off. */
   readonly deskUrl: string | null;
 };
 
-export const aboutPage = ({ config, campaign }: LetterParts): AboutPage => ({
-  ...lookOf(campaign),
+export const pageFactsOf = ({ config, campaign }: LetterParts): PageFacts => ({
+  ...brandingOf(campaign),
   timeZone: config.timeZone,
   deskUrl: config.desk?.url ?? null,
   host: new URL(config.publicUrl).hostname,
@@ -76,17 +75,17 @@ export const aboutPage = ({ config, campaign }: LetterParts): AboutPage => ({
 
 export function composeNewLeadEmail(
   words: NewLeadEmail,
-  { lead, leadId, ...about }: AboutPage & { readonly lead: NewLead; readonly leadId: string },
+  { lead, leadId, ...page }: PageFacts & { readonly lead: NewLead; readonly leadId: string },
 ): Letter {
-  const { title, host, language } = about;
+  const { title, host, language } = page;
   const { labels } = words;
   const { email, name, company, first_verified_at: at } = lead;
-  const source = sourceIn(words, lead);
-  const campaign = campaignIn(words, lead);
+  const source = sourceOfLead(words, lead);
+  const campaign = campaignOfLead(words, lead);
   const remarks = remarksOf(words, lead);
-  // Mail programs answer the lead instead of the site. Otherwise, the address would have to be copied.
+  // Replies go to the lead instead of the site.
   const replyTo = asciiAddress(email);
-  const letter = composeLetter(about, {
+  const letter = composeLetter(page, {
     subject: fill(words.each.subject, { title, host, name, company }),
     preview: [email, source].join(' · '),
     headline: `${name}, ${company}`,
@@ -97,20 +96,24 @@ export function composeNewLeadEmail(
         ...Object.entries(answersByLabel(lead.answers)),
         [labels.source, source],
         ...(labels.campaign === undefined || campaign === '' ? [] : [[labels.campaign, campaign] as const]),
-        [labels.verified, momentIn(about, at)],
+        [labels.verified, formatDateTime(page, at)],
         ...(remarks === '' ? [] : [[labels.remarks, remarks] as const]),
       ]),
-      ...deskButton(words, about, `/person?id=${leadId}`),
+      ...deskButton(words, page, `/person?id=${leadId}`),
     ],
-    footnote: why(words, about, 'each'),
+    footnote: footnoteFor(words, page, 'each'),
   });
   return replyTo === null ? letter : { ...letter, replyTo };
 }
 
-const deskButton = (words: NewLeadEmail, { deskUrl, accent }: AboutPage, path: string): Block[] =>
+const deskButton = (words: NewLeadEmail, { deskUrl, accent }: PageFacts, path: string): Block[] =>
   deskUrl === null ? [] : [button(words.each.desk, deskUrl + path, accent)];
 
-export function why(words: NewLeadEmail, { title, host }: AboutPage, mail: keyof NewLeadEmail['why']): Block {
+export function footnoteFor(
+  words: NewLeadEmail,
+  { title, host }: PageFacts,
+  mail: keyof NewLeadEmail['why'],
+): Block {
   const text = fill(words.why[mail], { title, host });
   return { text, html: escapeHtml(text) };
 }
@@ -130,15 +133,15 @@ function details(language: string, rows: readonly (readonly [label: string, valu
     html: `<table style="border-collapse:collapse;margin:0 0 16px;${FONT}">${rows
       .map(
         ([label, value]) =>
-          `<tr><th scope="row" align="${start}" style="padding:4px 0;padding-${endOf(language)}:16px;vertical-align:top;font-weight:400;overflow-wrap:break-word;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${isolated(value).replaceAll('\n', '<br>')}</td></tr>`,
+          `<tr><th scope="row" align="${start}" style="padding:4px 0;padding-${endOf(language)}:16px;vertical-align:top;font-weight:400;overflow-wrap:break-word;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${isolate(value).replaceAll('\n', '<br>')}</td></tr>`,
       )
       .join('')}</table>`,
   };
 }
 
-export function listOf(
+export function leadList(
   words: NewLeadEmail,
-  about: AboutPage,
+  page: PageFacts,
   leads: readonly NewLead[],
   count: number,
 ): Block[] {
@@ -147,9 +150,9 @@ export function listOf(
     ...leads.map((lead): Block => {
       const { name, company, email } = lead;
       const facts = [
-        sourceIn(words, lead),
-        campaignIn(words, lead),
-        timeIn(about, lead.first_verified_at),
+        sourceOfLead(words, lead),
+        campaignOfLead(words, lead),
+        formatTime(page, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
@@ -158,39 +161,39 @@ export function listOf(
       );
       return {
         text: [`${name}, ${company}`, email, ...answers, line].join('\n'),
-        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${isolated(name)}</strong>, ${isolated(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
+        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${isolate(name)}</strong>, ${isolate(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
-    ...(rest > 0 ? [paragraph(counted(words.more, rest, about.language))] : []),
-    ...deskButton(words, about, '/leads'),
+    ...(rest > 0 ? [paragraph(fillPlural(words.more, rest, page.language))] : []),
+    ...deskButton(words, page, '/leads'),
   ];
 }
 
-export const counted = (
+export const fillPlural = (
   text: Parameters<typeof pluralForm>[0],
   count: number,
   language: string,
   values: Readonly<Record<string, string>> = {},
 ): string => fill(pluralForm(text, count, language), { ...values, count: count.toLocaleString(language) });
 
-const OWN_NAMES: Readonly<Record<string, keyof NewLeadEmail['sources']>> = {
+const SPECIAL_SOURCES: Readonly<Record<string, keyof NewLeadEmail['sources']>> = {
   [DIRECT]: 'direct',
   [OTHERS]: 'others',
   [ERASED]: 'erased',
 };
 
-export const sourceNamed = (words: NewLeadEmail, source: string): string => {
-  const own = Object.hasOwn(OWN_NAMES, source) ? OWN_NAMES[source] : undefined;
+export const labelOfSource = (words: NewLeadEmail, source: string): string => {
+  const own = Object.hasOwn(SPECIAL_SOURCES, source) ? SPECIAL_SOURCES[source] : undefined;
   return own === undefined ? source : words.sources[own];
 };
 
-const sourceIn = (words: NewLeadEmail, { attribution }: NewLead): string =>
-  sourceNamed(words, shownSource(sourceOf(readAttribution(attribution))));
+const sourceOfLead = (words: NewLeadEmail, { attribution }: NewLead): string =>
+  labelOfSource(words, shownSource(sourceOf(readAttribution(attribution))));
 
 /** Empty without a campaign. */
-function campaignIn(words: NewLeadEmail, { attribution }: NewLead): string {
+function campaignOfLead(words: NewLeadEmail, { attribution }: NewLead): string {
   const campaign = campaignOf(readAttribution(attribution));
-  return campaign === undefined ? '' : sourceNamed(words, shownSource(campaign));
+  return campaign === undefined ? '' : labelOfSource(words, shownSource(campaign));
 }
 
 const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string =>
@@ -206,24 +209,24 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags, news }: NewLead): string 
 const TIME = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
 const DAY = { year: 'numeric', month: 'long', day: 'numeric' } as const;
 
-const momentIn = ({ language, timeZone }: AboutPage, at: number): string =>
+const formatDateTime = ({ language, timeZone }: PageFacts, at: number): string =>
   new Date(at).toLocaleString(language, { ...DAY, ...TIME, timeZone });
 
-export const dayIn = ({ language, timeZone }: AboutPage, at: number): string =>
+export const formatDay = ({ language, timeZone }: PageFacts, at: number): string =>
   new Date(at).toLocaleDateString(language, { ...DAY, timeZone });
 
 /**
  * Example: 16 – 22 November 2026
  * @param to the beginning of the day after the last one
  */
-export const daysIn = ({ language, timeZone }: AboutPage, from: number, to: number): string =>
+export const formatDays = ({ language, timeZone }: PageFacts, from: number, to: number): string =>
   new Intl.DateTimeFormat(language, { ...DAY, timeZone }).formatRange(from, to - 1);
 
-const timeIn = ({ language, timeZone }: AboutPage, at: number): string =>
+const formatTime = ({ language, timeZone }: PageFacts, at: number): string =>
   new Date(at).toLocaleTimeString(language, { ...TIME, timeZone });
 
-/** Without it, a Latin name would change the order of the words around it in Arabic. */
-const isolated = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
+/** Without isolation, a Latin name would change the order of the words around it in Arabic. */
+const isolate = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
 
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');

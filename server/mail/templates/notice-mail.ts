@@ -7,8 +7,8 @@ import {
   composeLetter,
   type Letter,
   type LetterKind,
-  type Look,
-  lookOf,
+  type Branding,
+  brandingOf,
   paragraph,
 } from '#server/mail/templates/letter.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
@@ -41,18 +41,23 @@ export async function queueNotice(
 }
 
 export const noticeKind: LetterKind = {
-  mayWaitMs: () => HOUR_MS,
+  maxAgeMs: () => HOUR_MS,
   respectsSuppression: false,
 
   compose: async ({ campaign }, row) =>
-    composeNoticeEmail(lookOf(campaign), Payload.parse(JSON.parse(row.payload))),
+    composeNoticeEmail(brandingOf(campaign), Payload.parse(JSON.parse(row.payload))),
 };
 
-export const composeNoticeEmail = (look: Look, { subject, text }: z.infer<typeof Payload>): Letter =>
-  composeLetter(look, { subject, preview: beginningOf(text), headline: subject, blocks: [paragraph(text)] });
+export const composeNoticeEmail = (branding: Branding, { subject, text }: z.infer<typeof Payload>): Letter =>
+  composeLetter(branding, {
+    subject,
+    preview: previewOf(text),
+    headline: subject,
+    blocks: [paragraph(text)],
+  });
 
 const PREVIEW_LENGTH = 90;
 
 /** Shorter than the text, because filters compare both parts of a mail. */
-const beginningOf = (text: string): string =>
+const previewOf = (text: string): string =>
   text.length <= PREVIEW_LENGTH ? text : `${text.slice(0, PREVIEW_LENGTH).replace(/\s+\S*$/, '')}…`;

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { composeLetter, type LetterKind, lookOf, paragraph } from '#server/mail/templates/letter.ts';
+import { composeLetter, type LetterKind, brandingOf, paragraph } from '#server/mail/templates/letter.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -23,14 +23,14 @@ export async function queueReportMail(
 }
 
 export const reportKind: LetterKind = {
-  mayWaitMs: () => DAY_MS,
+  maxAgeMs: () => DAY_MS,
   respectsSuppression: false,
 
   compose: async ({ campaign }, row) => {
     const { subject, paragraphs, file } = Payload.parse(JSON.parse(row.payload));
     const [preview = ''] = paragraphs;
     const letter = composeLetter(
-      { ...lookOf(campaign), language: 'en' },
+      { ...brandingOf(campaign), language: 'en' },
       { subject, preview, headline: subject, blocks: paragraphs.map(paragraph) },
     );
     return { ...letter, attachment: { filename: file.name, content: Buffer.from(file.html) } };
