@@ -13,7 +13,7 @@ import { orExplain } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
-import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
+import { acceptMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
 
 const DONE = 'done';
 
@@ -50,7 +50,7 @@ ${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
         let number = 0;
         for await (const raw of read()) {
           desk.signal.throwIfAborted();
-          const outcome = await takeMessage(parts, raw, clock());
+          const outcome = await acceptMessage(parts, raw, clock());
           number += 1;
           const message = number === 1 ? name : `${name} (${number})`;
           messages.push({ message, ...outcome });

@@ -22,23 +22,25 @@ export type MailReport = {
 export type ReportOutcome =
   | 'suppressed'
   | 'already'
-  /** The owner verified the address after the bounce or complaint. */
+  /** The owner verified the e-mail address after the bounce or complaint. */
   | 'outdated'
   /** The report isn't stored, because nothing is stored about the e-mail address. */
   | 'unknown';
 
-export type Once = {
+export type SingleUseKey = {
   readonly key: string;
   /** When the call becomes too old to be accepted. */
   readonly until: number;
 };
 
-export async function takeReport(
+export async function acceptReport(
   parts: WithdrawalParts,
   report: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
-  const [outcome] = await parts.database.db.transaction().execute((tx) => takeAll(tx, parts, [report], now));
+  const [outcome] = await parts.database.db
+    .transaction()
+    .execute((tx) => acceptAll(tx, parts, [report], now));
   parts.webhooks.wake();
   return outcome!;
 }
@@ -47,31 +49,31 @@ export async function takeReport(
  * Stores the key and the reports in one transaction, so a failed call can be repeated.
  * @returns null if the key was used before
  */
-export async function takeReportsOnce(
+export async function acceptReportsOnce(
   parts: WithdrawalParts,
-  { reports, once: { key, until } }: { readonly reports: readonly MailReport[]; readonly once: Once },
+  { reports, once: { key, until } }: { readonly reports: readonly MailReport[]; readonly once: SingleUseKey },
   now: number,
 ): Promise<readonly ReportOutcome[] | null> {
   const outcomes = await parts.database.db.transaction().execute(async (tx) => {
     if ((await countInWindowUpTo(tx, key, { limit: 1, windowMs: until - now }, now)) !== null) return null;
-    return takeAll(tx, parts, reports, now);
+    return acceptAll(tx, parts, reports, now);
   });
   parts.webhooks.wake();
   return outcomes;
 }
 
-async function takeAll(
+async function acceptAll(
   tx: Db,
   parts: WithdrawalParts,
   reports: readonly MailReport[],
   now: number,
 ): Promise<readonly ReportOutcome[]> {
-  // Together, because two calls that locked the same people one by one could wait for each other.
+  // All at once, because two calls that locked the same people one by one could deadlock.
   await lockNames(tx, ...reports.map(({ email }) => normaliseEmail(email)));
-  return Array.fromAsync(reports, (report) => take(tx, parts, report, now));
+  return Array.fromAsync(reports, (report) => acceptOne(tx, parts, report, now));
 }
 
-async function take(
+async function acceptOne(
   tx: Db,
   parts: WithdrawalParts,
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
@@ -90,8 +92,8 @@ async function take(
   }
   if (lead !== undefined && lead.last_verified_at > happenedAt) return 'outdated';
   const keys = pseudonymsOf(secrets, email);
-  const kept = note === null ? null : keptReply(note);
-  if (!(await suppress(tx, { keys, reason, email, note: kept, now }))) return 'already';
+  const storedNote = note === null ? null : keptReply(note);
+  if (!(await suppress(tx, { keys, reason, email, note: storedNote, now }))) return 'already';
   if (lead !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId: lead.id, now });
   return 'suppressed';
 }
@@ -113,7 +115,7 @@ export type MessageOutcome =
  * Accepts a bounce or complaint sent by mail. It must identify one of our mails by Message-ID or signed return path. Otherwise
  * anyone could suppress any e-mail address.
  */
-export async function takeMessage(
+export async function acceptMessage(
   parts: WithdrawalParts,
   raw: Uint8Array,
   now: number,
@@ -121,7 +123,7 @@ export async function takeMessage(
   const message = await readReturnedMessage(raw);
   if (message.type === 'other') return { type: 'no report' };
   if (message.type === 'unreadable report') return message;
-  const mail = await findNamedMail(parts, message);
+  const mail = await findReportedMail(parts, message);
   if (mail === null) return { type: 'not ours' };
   const email = normaliseEmail(mail.recipient);
   // A report cannot be older than its mail, so an earlier date is wrong.
@@ -131,18 +133,18 @@ export async function takeMessage(
     if (message.feedback !== 'abuse')
       return { type: 'nothing to do', email, why: message.feedback || 'no type of feedback' };
     const complaint = { reason: 'complained', email, note: null } as const;
-    return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
+    return { type: await acceptReport(parts, { ...complaint, happenedAt }, now), ...complaint };
   }
 
-  const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
-  // If the message names the address twice, one action other than "failed" is enough to suppress nothing.
-  const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
-  if (about === undefined) return { type: 'another address', email };
-  const meaning = meaningOfAll(about.answers);
-  if (about.action !== 'failed' || meaning !== 'no such address')
-    return { type: 'nothing to do', email, why: whyNot(about.action, meaning) };
-  const bounce = { reason: 'bounced', email, note: about.answers.join(' ') } as const;
-  return { type: await takeReport(parts, { ...bounce, happenedAt }, now), ...bounce };
+  const statuses = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
+  // If the message contains the e-mail address twice, a single action other than "failed" prevents the suppression.
+  const status = statuses.find(({ action }) => action !== 'failed') ?? statuses[0];
+  if (status === undefined) return { type: 'another address', email };
+  const meaning = meaningOfAll(status.replies);
+  if (status.action !== 'failed' || meaning !== 'no such address')
+    return { type: 'nothing to do', email, why: whyNot(status.action, meaning) };
+  const bounce = { reason: 'bounced', email, note: status.replies.join(' ') } as const;
+  return { type: await acceptReport(parts, { ...bounce, happenedAt }, now), ...bounce };
 }
 
 const whyNot = (action: string, meaning: AnswerMeaning): string =>
@@ -150,13 +152,13 @@ const whyNot = (action: string, meaning: AnswerMeaning): string =>
 
 const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;
 
-async function findNamedMail(
+async function findReportedMail(
   { database, secrets }: WithdrawalParts,
-  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
+  { messageIds, deliveredTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
 ): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
   const ids = [
     ...messageIds.flatMap((text) => text.match(MAIL_ID) ?? []).map((id) => id.toLowerCase()),
-    ...cameTo.map((text) => readBounceAddress(secrets, text)),
+    ...deliveredTo.map((text) => readBounceAddress(secrets, text)),
   ];
   for (const id of new Set(ids)) {
     const mail = id ? await findMail(database.db, id) : undefined;

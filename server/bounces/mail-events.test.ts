@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { takeReportsOnce } from '#server/bounces/accept-report.ts';
+import { acceptReportsOnce } from '#server/bounces/accept-report.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -65,7 +65,7 @@ describeOnEachEngine('mail provider webhooks', ({ engine, test, both }) => {
         const take = (...names: readonly string[]) => {
           const bounce = { reason: 'bounced', note: null, happenedAt: now() } as const;
           const reports = names.map((name) => ({ ...bounce, email: `${name}@example.com` }));
-          return takeReportsOnce(
+          return acceptReportsOnce(
             service,
             { reports, once: { key: names.join(), until: now() + 1000 } },
             now(),

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
 
-import type { MailReport, Once } from '#server/bounces/accept-report.ts';
-import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
+import type { MailReport, SingleUseKey } from '#server/bounces/accept-report.ts';
+import { createSnsVerifier, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import { isEqual } from '#server/secrets/secrets.ts';
@@ -24,7 +24,7 @@ type Verdict =
       readonly type: 'reports';
       readonly reports: readonly MailReport[];
       /** Set if the signature doesn't cover the reports, so it is accepted only once. */
-      readonly once?: Once;
+      readonly once?: SingleUseKey;
       /** Number of bounces and complaints in an unknown shape, if the provider sends the others only once. */
       readonly unread?: number;
     }
@@ -42,9 +42,9 @@ export type Provider = {
 
 export const providersOf = (
   { sesTopic, postmarkLogin, mailgunKey, sendgridKey }: Config['mailEvents'],
-  fetchIt: Fetch,
+  httpFetch: Fetch,
 ): Provider[] => [
-  ...(sesTopic === null ? [] : [createSes(sesTopic, fetchIt)]),
+  ...(sesTopic === null ? [] : [createSes(sesTopic, httpFetch)]),
   ...(postmarkLogin === null ? [] : [createPostmark(postmarkLogin)]),
   ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
@@ -52,7 +52,7 @@ export const providersOf = (
 
 const NOT_PROVEN: Verdict = { type: 'not proven' };
 const UNREADABLE: Verdict = { type: 'unreadable' };
-const NOTHING: Verdict = { type: 'reports', reports: [] };
+const NO_REPORTS: Verdict = { type: 'reports', reports: [] };
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -66,18 +66,18 @@ const readJson = <Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): S
   schema.safeParse(orNull<unknown>(() => JSON.parse(json.toString()))).data ?? null;
 
 /**
- * Reports an e-mail address if the mail server says that it does not exist, or if the provider is sure and the reply is unclear.
- * @param bounce isSure: according to the provider, the bounce is permanent and caused by the address
+ * Reports an e-mail address if the mail server replied that it does not exist, or if the provider is sure and the reply is unclear.
+ * @param bounce isSure: according to the provider, the bounce is permanent and caused by the e-mail address
  */
 function bounced(
   email: string,
-  bounce: { answers: readonly (string | null | undefined)[]; isSure: boolean; happenedAt: number },
+  bounce: { replies: readonly (string | null | undefined)[]; isSure: boolean; happenedAt: number },
 ): MailReport[] {
-  const { answers, isSure, happenedAt } = bounce;
-  const given = answers.filter((answer) => typeof answer === 'string');
-  const meaning = meaningOfAll(given);
+  const { isSure, happenedAt } = bounce;
+  const replies = bounce.replies.filter((reply) => typeof reply === 'string');
+  const meaning = meaningOfAll(replies);
   const isDead = meaning === 'no such address' || (isSure && meaning === 'unclear');
-  const note = given.join(' ') || null;
+  const note = replies.join(' ') || null;
   return isDead ? [{ reason: 'bounced', email: withoutName(email), note, happenedAt }] : [];
 }
 
@@ -118,8 +118,8 @@ const SesNotification = z.object({
 const SesType = z.enum(['Bounce', 'Complaint']);
 const SesReport = z.union([z.object({ notificationType: SesType }), z.object({ eventType: SesType })]);
 
-function createSes(topic: string, fetchIt: Fetch): Provider {
-  const accept = createSns(topic, fetchIt);
+function createSes(topic: string, httpFetch: Fetch): Provider {
+  const verifyMessage = createSnsVerifier(topic, httpFetch);
   return {
     name: 'ses',
     bodyLimitBytes: BODY_LIMIT_BYTES,
@@ -128,9 +128,9 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
       if (message === null) return UNREADABLE;
       // Checked first, so old messages don't cause certificate downloads.
       if (!isFresh(Date.parse(message.Timestamp), now)) return NOT_PROVEN;
-      const judged = await accept(message, now);
-      if (judged !== 'accepted') return { type: judged };
-      if (message.Type !== 'Notification') return NOTHING;
+      const result = await verifyMessage(message, now);
+      if (result !== 'accepted') return { type: result };
+      if (message.Type !== 'Notification') return NO_REPORTS;
       const notification = readJson(SesNotification, message.Message);
       const { bounce, complaint } = notification ?? {};
       const isUnread = !bounce && !complaint && readJson(SesReport, message.Message) !== null;
@@ -149,7 +149,7 @@ function sesReports(notification: z.infer<typeof SesNotification>): MailReport[]
     if (bounce.bounceSubType === 'UnsubscribedRecipient') return [];
     return bounce.bouncedRecipients.flatMap(({ emailAddress, status, diagnosticCode }) =>
       bounced(emailAddress, {
-        answers: [status, diagnosticCode],
+        replies: [status, diagnosticCode],
         isSure: true,
         happenedAt: bounce.timestamp,
       }),
@@ -188,11 +188,11 @@ function createPostmark(login: string): Provider {
       if (event === null) return UNREADABLE;
       const { RecordType, Type = '', Email, BouncedAt: happenedAt, Details } = event;
       const isComplaint = RecordType === 'SpamComplaint' || Type === 'SpamComplaint';
-      if (RecordType !== 'Bounce' && !isComplaint) return NOTHING;
+      if (RecordType !== 'Bounce' && !isComplaint) return NO_REPORTS;
       if (Email === undefined || happenedAt === undefined) return UNREADABLE;
       const reports = isComplaint
         ? complained(Email, happenedAt)
-        : bounced(Email, { answers: [Details], isSure: POSTMARK_DEAD.has(Type), happenedAt });
+        : bounced(Email, { replies: [Details], isSure: POSTMARK_DEAD.has(Type), happenedAt });
       return { type: 'reports', reports };
     },
   };
@@ -220,7 +220,7 @@ const MailgunCall = z.object({
   }),
 });
 
-/** Addresses refused now, or suppressed by Mailgun after an earlier refusal. */
+/** E-mail addresses refused now, or suppressed by Mailgun after an earlier refusal. */
 const MAILGUN_DEAD = new Set(['bounce', 'suppress-bounce']);
 
 /** Mailgun signs a time and a token but not the event, so each token is accepted only once. */
@@ -262,8 +262,8 @@ function mailgunReports({
   const happenedAt = seconds * 1_000;
   if (event === 'complained') return complained(recipient, happenedAt);
   if (event !== 'failed' || severity !== 'permanent') return [];
-  const answers = [status?.['enhanced-code'], status?.message];
-  return bounced(recipient, { answers, isSure: MAILGUN_DEAD.has(reason), happenedAt });
+  const replies = [status?.['enhanced-code'], status?.message];
+  return bounced(recipient, { replies, isSure: MAILGUN_DEAD.has(reason), happenedAt });
 }
 
 /** Other events in the batch may have other shapes. */
@@ -274,7 +274,7 @@ const TextOrNull = z.optional(z.nullable(z.string()));
 const SendGridEvent = z.extend(SendGridReport, {
   email: z.string(),
   timestamp: z.coerce.number().check(z.positive()),
-  /** `bounce`, or `blocked` if the address isn't the cause. */
+  /** `bounce`, or `blocked` if the e-mail address isn't the cause. */
   type: TextOrNull,
   status: TextOrNull,
   reason: TextOrNull,
@@ -319,7 +319,7 @@ function sendGridReports(event: z.infer<typeof SendGridEvent>): MailReport[] {
   if (event.event === 'spamreport') return complained(event.email, happenedAt);
   if (event.type === 'blocked') return [];
   return bounced(event.email, {
-    answers: [event.status, event.reason],
+    replies: [event.status, event.reason],
     isSure: (event.bounce_classification ?? 'Invalid Address') === 'Invalid Address',
     happenedAt,
   });

@@ -16,13 +16,13 @@ it('a bounce report is read with folded fields, either line ending or an mbox li
     assert.deepEqual(await read(variant), {
       type: 'delivery status',
       messageIds: ['<an-id@example.com>'],
-      cameTo: ['guide@example.com', 'guide@example.com'],
+      deliveredTo: ['guide@example.com', 'guide@example.com'],
       writtenAt: Date.UTC(2026, 10, 20, 12, 0, 5),
       recipients: [
         {
           address: 'ada@example.com',
           action: 'failed',
-          answers: [
+          replies: [
             '5.1.1',
             'smtp; 550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table',
           ],
@@ -108,7 +108,7 @@ it('a spam complaint is read even if it contains only the headers of the mail', 
       type: 'feedback',
       feedback: 'abuse',
       messageIds: ['<an-id@example.com>'],
-      cameTo: ['<guide@example.com>', '<b-1@bounce.example>'],
+      deliveredTo: ['<guide@example.com>', '<b-1@bounce.example>'],
       writtenAt: Date.UTC(2026, 10, 20, 12, 0, 5),
     },
   );

@@ -5,26 +5,26 @@ type RecipientStatus = {
   readonly address: string;
   /** Such as `failed`, `delayed` or `delivered`, in lower case. */
   readonly action: string;
-  readonly answers: readonly string[];
+  readonly replies: readonly string[];
 };
 
 /** As claimed by the message. */
-type Named = {
+type Identification = {
   readonly messageIds: readonly string[];
-  /** One may be our signed return path. */
-  readonly cameTo: readonly string[];
+  /** One of these may be our signed return path. */
+  readonly deliveredTo: readonly string[];
   readonly writtenAt: number | null;
 };
 
 export type ReturnedMessage =
-  | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
+  | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Identification)
   /** `feedback` is the type of feedback, such as `abuse` or `not-spam`. */
-  | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
+  | ({ readonly type: 'feedback'; readonly feedback: string } & Identification)
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
 
-/** Enough for report and returned headers. */
-const READ_BYTES = 1024 * 1024;
+/** Enough for the report and the returned headers. */
+const MAX_READ_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 20;
 
@@ -41,9 +41,9 @@ const FEEDBACK = ['message/feedback-report'];
 const RETURNED = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'];
 
 /** A relay that replaces our Message-ID copies it to another header. */
-const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-id', 'references'];
+const MESSAGE_ID_HEADERS = ['message-id', 'x-original-message-id', 'original-message-id', 'references'];
 
-const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
+const DELIVERED_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
 
 /** Splits an mbox into its messages; any other input is one message. */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
@@ -56,7 +56,7 @@ export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGener
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
   try {
-    message = await PostalMime.parse(withoutMboxLine(raw.subarray(0, READ_BYTES)), PARSING);
+    message = await PostalMime.parse(withoutMboxLine(raw.subarray(0, MAX_READ_BYTES)), PARSING);
   } catch {
     return { type: 'other' };
   }
@@ -70,32 +70,36 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
 
   const [aboutAll = new Map<string, string>(), ...aboutEach] = fieldGroups(report);
   const returned = await returnedHeaders(message);
-  const named: Named = {
+  const identification: Identification = {
     messageIds: [
       aboutAll.get('original-message-id'),
-      ...NAME_THE_MAIL.map((name) => returned.get(name)),
-    ].filter(isGiven),
-    cameTo: [
-      ...message.headers.filter(({ key }) => CAME_TO.has(key)).map(({ value }) => value),
+      ...MESSAGE_ID_HEADERS.map((name) => returned.get(name)),
+    ].filter(isPresent),
+    deliveredTo: [
+      ...message.headers.filter(({ key }) => DELIVERED_TO.has(key)).map(({ value }) => value),
       aboutAll.get('original-mail-from'),
       returned.get('return-path'),
-    ].filter(isGiven),
+    ].filter(isPresent),
     writtenAt: timeOf(message.date),
   };
   if (feedback !== null)
-    return { type: 'feedback', feedback: (aboutAll.get('feedback-type') ?? '').toLowerCase(), ...named };
+    return {
+      type: 'feedback',
+      feedback: (aboutAll.get('feedback-type') ?? '').toLowerCase(),
+      ...identification,
+    };
   return {
     type: 'delivery status',
     recipients: aboutEach.map((fields) => ({
       address: addressIn(fields.get('final-recipient') ?? fields.get('original-recipient') ?? ''),
       action: /^[\w-]*/.exec(fields.get('action') ?? '')![0].toLowerCase(),
-      answers: [fields.get('status'), fields.get('diagnostic-code')].filter(isGiven),
+      replies: [fields.get('status'), fields.get('diagnostic-code')].filter(isPresent),
     })),
-    ...named,
+    ...identification,
   };
 }
 
-const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
+const isPresent = (text: string | undefined): text is string => text !== undefined && text !== '';
 
 /** Finds the address in a field such as `rfc822; <ada@example.com> (Ada)`. */
 function addressIn(field: string): string {
@@ -115,13 +119,13 @@ function programOf({ headers, subject = '', text = '' }: Email): string | null {
 
 /** Mail servers add this line when they pipe a message to a program. */
 function withoutMboxLine(raw: Uint8Array): Uint8Array {
-  const isThere = Buffer.from(raw.subarray(0, 5)).toString('latin1') === 'From ';
-  return isThere ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
+  const hasMboxLine = Buffer.from(raw.subarray(0, 5)).toString('latin1') === 'From ';
+  return hasMboxLine ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
 }
 
 function partOf({ attachments }: Email, types: readonly string[]): string | null {
   const part = attachments.find(({ mimeType }) => types.includes(mimeType));
-  // PARSING asks for text.
+  // PARSING requests text.
   return part === undefined ? null : (part.content as string);
 }
 

@@ -1,11 +1,11 @@
-// A call must prove its origin, and is answered with success only after it has been stored. The same call may arrive twice.
+// A call must prove its origin, and gets a successful response only after its reports are stored. The same call may arrive twice.
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 import type { Http } from '#server/http/http.ts';
 import { providersOf, type Provider } from '#server/bounces/providers.ts';
 import type { Fetch } from '#server/bounces/sns.ts';
-import { takeReport, takeReportsOnce } from '#server/bounces/accept-report.ts';
+import { acceptReport, acceptReportsOnce } from '#server/bounces/accept-report.ts';
 import type { WithdrawalParts } from '#server/consent/withdraw.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -22,9 +22,9 @@ const RETRY_AFTER_SECONDS = 60;
 
 export async function addMailEventRoutes(
   app: FastifyInstance,
-  { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,
+  { config, clock, fetch: httpFetch, sendError, ...parts }: MailEventParts,
 ): Promise<readonly string[]> {
-  const providers = providersOf(config, fetchIt);
+  const providers = providersOf(config, httpFetch);
   const urlOf = ({ name }: Provider) => `/api/mail-events/${name}`;
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -47,11 +47,11 @@ export async function addMailEventRoutes(
             const { once } = verdict;
             const reports = verdict.reports.filter(({ email }) => asciiAddress(email.trim()) !== null);
             const unread = (verdict.unread ?? 0) + verdict.reports.length - reports.length;
-            // Without a key, one after the other: one transaction for a batch of thousands would block the database.
+            // Without a key, one after the other, because one transaction for a batch of thousands would block the database.
             const outcomes =
               once === undefined
-                ? await Array.fromAsync(reports, (report) => takeReport(parts, report, now))
-                : await takeReportsOnce(parts, { reports, once }, now);
+                ? await Array.fromAsync(reports, (report) => acceptReport(parts, report, now))
+                : await acceptReportsOnce(parts, { reports, once }, now);
             if (outcomes === null) return sendError(reply, 'wrong-signature');
             const suppressed = outcomes.filter((outcome) => outcome === 'suppressed').length;
             const { name } = provider;

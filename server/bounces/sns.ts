@@ -1,5 +1,5 @@
-// Verifies Amazon SNS messages: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html The library
-// sns-validator has no timeout or size limit, and accepts certificates from any region and path.
+// Verifies Amazon SNS messages: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+// The library sns-validator has no timeout or size limit, and accepts certificates from any region and path.
 import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -34,18 +34,87 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const FETCH_TIMEOUT_MS = 5_000;
-const ANSWER_MAX_BYTES = 16 * 1024;
-const CERTIFICATES_KEPT = 4;
+const RESPONSE_MAX_BYTES = 16 * 1024;
+const CACHED_CERTIFICATES = 4;
 /** Limited, because anyone who knows the topic can name certificates that don't exist. */
-const FETCHES_AT_ONCE = 2;
+const CONCURRENT_FETCHES = 2;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
+
+/** `later`: Amazon doesn't respond at the moment. */
+type Failure = 'not proven' | 'later';
+
+/**
+ * Returns a function that verifies a message, and confirms a subscription.
+ * @param topic an ARN; messages for other topics are refused
+ */
+export function createSnsVerifier(
+  topic: string,
+  httpFetch: Fetch,
+): (message: SnsMessage, now: number) => Promise<'accepted' | Failure> {
+  const origin = originOf(topic);
+  const certificates = new Map<string, X509Certificate>();
+  const pendingFetches = new Map<string, Promise<X509Certificate | Failure>>();
+
+  const fetchCertificate = async (url: string): Promise<X509Certificate | Failure> => {
+    const response = await fetchText(httpFetch, url);
+    if (typeof response === 'string') return response;
+    const certificate = orNull(() => new X509Certificate(response.text));
+    if (certificate === null) return 'not proven';
+    const [oldest] = certificates.keys();
+    if (certificates.size >= CACHED_CERTIFICATES && oldest !== undefined) certificates.delete(oldest);
+    certificates.set(url, certificate);
+    return certificate;
+  };
+
+  const certificateAt = async (url: string): Promise<X509Certificate | Failure> => {
+    const known = certificates.get(url) ?? pendingFetches.get(url);
+    if (known !== undefined) return known;
+    if (pendingFetches.size >= CONCURRENT_FETCHES) return 'later';
+    const fetching = fetchCertificate(url).finally(() => pendingFetches.delete(url));
+    pendingFetches.set(url, fetching);
+    return fetching;
+  };
+
+  const confirm = async ({ SubscribeURL }: SnsMessage): Promise<'accepted' | Failure> => {
+    const url = URL.parse(SubscribeURL ?? '');
+    if (
+      url?.origin !== origin ||
+      url.username !== '' ||
+      url.searchParams.get('Action') !== 'ConfirmSubscription' ||
+      url.searchParams.get('TopicArn') !== topic
+    )
+      return 'not proven';
+    const response = await fetchText(httpFetch, url.href);
+    return typeof response === 'string' ? response : 'accepted';
+  };
+
+  return async (message, now) => {
+    const hash = HASHES.get(message.SignatureVersion);
+    const url = URL.parse(message.SigningCertURL);
+    if (
+      message.TopicArn !== topic ||
+      hash === undefined ||
+      url === null ||
+      url.href !== `${origin}${url.pathname}` ||
+      !CERTIFICATE_PATH.test(url.pathname)
+    )
+      return 'not proven';
+    const certificate = await certificateAt(url.href);
+    if (!(certificate instanceof X509Certificate)) return certificate;
+    if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'not proven';
+    const signature = Buffer.from(message.Signature, 'base64');
+    const isGenuine = verify(hash, Buffer.from(signedTextOf(message)), certificate.publicKey, signature);
+    if (!isGenuine) return 'not proven';
+    return message.Type === 'SubscriptionConfirmation' ? confirm(message) : 'accepted';
+  };
+}
 
 function originOf(topic: string): string {
   const [, partition, , region = ''] = topic.split(':');
   return `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
-function canonical(message: SnsMessage): string {
+function signedTextOf(message: SnsMessage): string {
   const names =
     message.Type === 'Notification'
       ? (['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const)
@@ -56,78 +125,12 @@ function canonical(message: SnsMessage): string {
     .join('');
 }
 
-/** `later`: Amazon doesn't respond at the moment. */
-type Failure = 'not proven' | 'later';
-
-/**
- * Returns a function that verifies a message, and confirms a subscription.
- * @param topic an ARN; messages for other topics are refused
- */
-export function createSns(
-  topic: string,
-  fetchIt: Fetch,
-): (message: SnsMessage, now: number) => Promise<'accepted' | Failure> {
-  const origin = originOf(topic);
-  const certificates = new Map<string, X509Certificate>();
-  const underWay = new Map<string, Promise<X509Certificate | Failure>>();
-
-  const fetchCertificate = async (url: string): Promise<X509Certificate | Failure> => {
-    const answer = await fetchText(fetchIt, url);
-    if (typeof answer === 'string') return answer;
-    const certificate = orNull(() => new X509Certificate(answer.text));
-    if (certificate === null) return 'not proven';
-    const [oldest] = certificates.keys();
-    if (certificates.size >= CERTIFICATES_KEPT && oldest !== undefined) certificates.delete(oldest);
-    certificates.set(url, certificate);
-    return certificate;
-  };
-
-  const certificateAt = async (url: string): Promise<X509Certificate | Failure> => {
-    const kept = certificates.get(url) ?? underWay.get(url);
-    if (kept !== undefined) return kept;
-    if (underWay.size >= FETCHES_AT_ONCE) return 'later';
-    const fetching = fetchCertificate(url).finally(() => underWay.delete(url));
-    underWay.set(url, fetching);
-    return fetching;
-  };
-
-  const confirm = async ({ SubscribeURL }: SnsMessage): Promise<'accepted' | Failure> => {
-    const address = URL.parse(SubscribeURL ?? '');
-    if (
-      address?.origin !== origin ||
-      address.username !== '' ||
-      address.searchParams.get('Action') !== 'ConfirmSubscription' ||
-      address.searchParams.get('TopicArn') !== topic
-    )
-      return 'not proven';
-    const answer = await fetchText(fetchIt, address.href);
-    return typeof answer === 'string' ? answer : 'accepted';
-  };
-
-  return async (message, now) => {
-    const hash = HASHES.get(message.SignatureVersion);
-    const address = URL.parse(message.SigningCertURL);
-    if (
-      message.TopicArn !== topic ||
-      hash === undefined ||
-      address === null ||
-      address.href !== `${origin}${address.pathname}` ||
-      !CERTIFICATE_PATH.test(address.pathname)
-    )
-      return 'not proven';
-    const certificate = await certificateAt(address.href);
-    if (!(certificate instanceof X509Certificate)) return certificate;
-    if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'not proven';
-    const signature = Buffer.from(message.Signature, 'base64');
-    const isGenuine = verify(hash, Buffer.from(canonical(message)), certificate.publicKey, signature);
-    if (!isGenuine) return 'not proven';
-    return message.Type === 'SubscriptionConfirmation' ? confirm(message) : 'accepted';
-  };
-}
-
-async function fetchText(fetchIt: Fetch, url: string): Promise<{ readonly text: string } | Failure> {
+async function fetchText(httpFetch: Fetch, url: string): Promise<{ readonly text: string } | Failure> {
   try {
-    const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    const response = await httpFetch(url, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+    });
     if (!response.ok) {
       await response.body?.cancel();
       return response.status >= 500 || response.status === 429 ? 'later' : 'not proven';
@@ -137,7 +140,7 @@ async function fetchText(fetchIt: Fetch, url: string): Promise<{ readonly text: 
     let bytes = 0;
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > ANSWER_MAX_BYTES) return 'not proven';
+      if (bytes > RESPONSE_MAX_BYTES) return 'not proven';
       chunks.push(chunk);
     }
     return { text: Buffer.concat(chunks).toString('utf8') };

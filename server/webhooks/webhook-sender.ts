@@ -20,8 +20,9 @@ import { displayedAnswer, labelAndAnswer } from '#shared/own-fields.ts';
 
 /** Covers lookup, connection, TLS and response. */
 const TIMEOUT_MS = 10_000;
+
 export type WebhookSendOutcome =
-  /** `answer` is the status or the error, never the receiver's words. */
+  /** `answer` is the status or the error, never the receiver's text. */
   | { readonly type: 'sent'; readonly answer: string }
   /** The receiver responded with 410, so this event must not be sent again. */
   | { readonly type: 'gone'; readonly answer: string }
@@ -55,8 +56,8 @@ export function createWebhookSender(parts: {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
     // An IP address needs no lookup, so guardedLookup would not check it.
-    const literal = bareHost(url.hostname);
-    const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
+    const host = bareHost(url.hostname);
+    const refusal = isIP(host) === 0 ? null : addressRefusal(host, rules);
     if (refusal !== null) return failed(refusal);
 
     const payload = takes === 'messages' ? slackMessage(JSON.parse(body) as LeadEventBody) : body;
@@ -84,9 +85,9 @@ const post = (
   payload: string,
   { stop, timeout }: { readonly stop: AbortSignal; readonly timeout: AbortSignal },
 ): Promise<WebhookSendOutcome> =>
-  new Promise((settle) => {
+  new Promise((resolve) => {
     const fail = (error: unknown) =>
-      settle(failed(stop.aborted ? 'stopped' : timeout.aborted ? 'timed out' : whatBroke(error)));
+      resolve(failed(stop.aborted ? 'stopped' : timeout.aborted ? 'timed out' : describeFailure(error)));
     try {
       const signal = AbortSignal.any([stop, timeout]);
       const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, {
@@ -94,12 +95,12 @@ const post = (
         signal,
       });
       request.on('response', (response) => {
-        settle(outcomeOf(response));
+        resolve(outcomeOf(response));
         // Only the status counts, but the receiver may finish.
         response.on('error', () => {}).resume();
       });
       request.on('error', fail);
-      request.on('close', () => fail('no answer'));
+      request.on('close', () => fail('no response'));
       request.end(payload);
     } catch (error) {
       // Node refuses some URLs, such as one with a bare % in its password.
@@ -123,15 +124,12 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOut
 }
 
 /** Returns the error's code or name. Messages may contain personal data. */
-function whatBroke(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   return errorCode(error) ?? (error instanceof Error ? error.name : String(error));
 }
 
-/** https://docs.slack.dev/messaging/formatting-message-text */
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/** Escapes a visitor's words, so that they cannot mention anyone or start a new line. @returns the body for Slack */
+/** Returns the body for Slack. A visitor's words cannot mention anyone or start a new line. */
 function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead
@@ -147,7 +145,7 @@ function slackMessage({ type, data: { lead } }: LeadEventBody): string {
       : [['id', lead.id]];
   const lines = facts
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => labelAndAnswer(plain(name), plain(value)));
+    .map(([name, value]) => labelAndAnswer(escapeForSlack(name), escapeForSlack(value)));
   return JSON.stringify({
     text: [type, ...lines].join('\n'),
     mrkdwn: false,
@@ -156,5 +154,8 @@ function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   });
 }
 
-const plain = (text: string): string =>
+/** https://docs.slack.dev/messaging/formatting-message-text */
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+const escapeForSlack = (text: string): string =>
   text.replaceAll(/[\p{C}\s]+/gu, ' ').replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign);

@@ -1,4 +1,4 @@
-// Endpoints are independent, so one that hangs doesn't delay the others. A lead's events are sent one at a time, in order.
+// Endpoints are independent, so one that hangs doesn't delay the others. An endpoint gets a lead's events one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { endLease } from '#server/jobs/queue.ts';
 import { takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
@@ -31,8 +31,9 @@ export type WebhookWorkerParts = {
 
 export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
   const { database, endpoints, send, clock, random, onOutcome, onError } = parts;
-  const underWay = new Map<string, number>();
-  const count = (id: string, change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change);
+  const activeDeliveries = new Map<string, number>();
+  const countDelivery = (id: string, change: number) =>
+    activeDeliveries.set(id, (activeDeliveries.get(id) ?? 0) + change);
 
   const deliver = async (
     endpoint: Endpoint,
@@ -66,7 +67,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     stopTimeoutMs: STOP_TIMEOUT_MS,
     take: async (lease) => {
       for (const { id: endpoint } of endpoints) {
-        const limit = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
+        const limit = DELIVERIES_PER_ENDPOINT - (activeDeliveries.get(endpoint) ?? 0);
         if (limit < 1) continue;
         const events = await takeEvents(database.db, { ...lease, limit, endpoint });
         if (events.length > 0) return events;
@@ -75,11 +76,11 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     },
     run: async (event, lease) => {
       const endpoint = endpoints.find(({ id }) => id === event.endpoint)!;
-      count(endpoint.id, 1);
+      countDelivery(endpoint.id, 1);
       try {
         await deliver(endpoint, event, lease);
       } finally {
-        count(endpoint.id, -1);
+        countDelivery(endpoint.id, -1);
       }
     },
     onError,

@@ -27,12 +27,12 @@ export type Webhooks = {
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
   /** Sends queued events immediately instead of within about a second. */
   readonly wake: () => void;
-  readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
+  readonly sendTest: (signal: AbortSignal) => Promise<readonly TestResult[]>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 };
 
-type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
+type TestResult = { readonly to: string; readonly ok: boolean; readonly answer: string };
 
 type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
@@ -47,7 +47,7 @@ type WebhooksParts = {
 
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { config, campaign, clock, logger, onOutcome } = parts;
-  const { urls, events: chosen, secrets: ownSecrets, allowPrivate } = config.webhooks;
+  const { urls, events: chosenEvents, secrets: ownSecrets, allowPrivate } = config.webhooks;
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
@@ -60,7 +60,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     endpoints,
     secrets,
     queue: async (tx, change) => {
-      if (chosen.includes(change.type)) await queueLeadEvent(tx, { endpoints, unsubscribeUrl }, change);
+      if (chosenEvents.includes(change.type)) await queueLeadEvent(tx, { endpoints, unsubscribeUrl }, change);
     },
     wake,
     sendTest: async (signal) => {
