@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import { createDigestQueuer } from '#server/housekeeping/lead-digests.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -143,7 +143,7 @@ async function countViews(
 }
 
 async function sendDigest({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
-  await createNewLeadNews({ database, config, clock: service.clock })();
+  await createDigestQueuer({ database, config, clock: service.clock })();
   wakeWorker();
   return inbox.waitForMail(OPERATOR, count);
 }

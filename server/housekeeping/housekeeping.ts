@@ -6,17 +6,17 @@ import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { type Expired, type ExpiringTable, expirySteps, runStep } from '#server/db/queries/expiry.ts';
 import { deleteUnusedDomains } from '#server/db/tables/mail-domains.ts';
-import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import { createDigestQueuer } from '#server/housekeeping/lead-digests.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 
-const EXPIRY_MS = HOUR_MS;
-const SEALING_MS = 5_000;
+const EXPIRY_INTERVAL_MS = HOUR_MS;
+const SEALING_INTERVAL_MS = 5_000;
 /** A killed process loses the counts since its last write. */
-const COUNTING_MS = 5_000;
-const NEWS_MS = 60_000;
+const COUNTING_INTERVAL_MS = 5_000;
+const DIGEST_INTERVAL_MS = 60_000;
 
 type HousekeepingService = SealerParts & {
   readonly config: Config;
@@ -25,7 +25,7 @@ type HousekeepingService = SealerParts & {
   readonly logger: Logger;
 };
 
-/** @returns stop: prevents further rounds and does not wait for the current one, which can be cut off and repeated */
+/** @returns stop: prevents further rounds without waiting for the current one, which can be cut off and repeated */
 export function startHousekeeping(service: HousekeepingService): { readonly stop: () => void } {
   const { config, logger } = service;
   let stopping = false;
@@ -33,9 +33,8 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   const warn = (sentence: string) => (error: unknown) => logger.warn({ err: error }, sentence);
   const loops = [
     startWakeLoop({
-      pollMs: EXPIRY_MS,
-      // Deletion also runs at the start, because a process restarted more often than hourly would otherwise never delete
-      // anything.
+      pollMs: EXPIRY_INTERVAL_MS,
+      // Also runs at start, because a process restarted more often than hourly would otherwise never delete anything.
       work: createExpiredRowDeleter({
         ...service,
         shouldStop,
@@ -47,12 +46,12 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
       onError: warn('Housekeeping failed and will run again soon.'),
     }),
     startWakeLoop({
-      pollMs: SEALING_MS,
+      pollMs: SEALING_INTERVAL_MS,
       work: createSealer(service, shouldStop),
       onError: warn('New consents could not be added to the chain. The server will try again soon.'),
     }),
     startWakeLoop({
-      pollMs: COUNTING_MS,
+      pollMs: COUNTING_INTERVAL_MS,
       work: service.funnel.write,
       onError: warn('The visitor counts could not be stored. The server will try again soon.'),
     }),
@@ -60,9 +59,9 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   if (config.newLeadEmail !== 'off')
     loops.push(
       startWakeLoop({
-        pollMs: NEWS_MS,
-        work: createNewLeadNews({ ...service, shouldStop }),
-        // A stop ends this work with an error (createNewLeadNews).
+        pollMs: DIGEST_INTERVAL_MS,
+        work: createDigestQueuer({ ...service, shouldStop }),
+        // A stop ends this work with an error (createDigestQueuer).
         onError: (error) => {
           if (!stopping)
             warn('The server could not queue the e-mail about new leads. It will try again soon.')(error);
@@ -92,8 +91,8 @@ export type ExpiredRowDeleterParts = {
 };
 
 /**
- * Deletes expired rows in transactions so small that no request waits for them. Deleted rows stay readable in SQLite's write-ahead
- * log until it is emptied. On PostgreSQL, only one process at a time deletes.
+ * Deletes expired rows in transactions so small that no request waits for them. Deleted rows stay readable in SQLite's
+ * write-ahead log (WAL) until it is truncated. On PostgreSQL, only one process at a time deletes.
  * @returns a function whose runs must not overlap. It throws database errors
  */
 export function createExpiredRowDeleter({
@@ -104,12 +103,12 @@ export function createExpiredRowDeleter({
   shouldStop = () => false,
 }: ExpiredRowDeleterParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  let domainsSearchedAt = 0;
+  let domainsCheckedAt = 0;
   let walHoldsDeletedRows = false;
 
   const deleteExpired = async (expired: Expired): Promise<void> => {
     const now = clock();
-    const rest = createRests();
+    const pause = createRests();
     // 0 days mean forever.
     const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
     const cutoffs = {
@@ -125,17 +124,17 @@ export function createExpiredRowDeleter({
         if (outcome === null) return;
         for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
           if (count > 0) expired[table] = (expired[table] ?? 0) + count;
-        await rest();
+        await pause();
         if (outcome.done) break;
       }
     }
-    if (now - domainsSearchedAt < DAY_MS) return;
-    const unused = await deleteUnusedDomains(database.db, shouldStop, rest);
+    if (now - domainsCheckedAt < DAY_MS) return;
+    const unused = await deleteUnusedDomains(database.db, shouldStop, pause);
     if (unused > 0) expired.mail_domains = unused;
-    domainsSearchedAt = now;
+    domainsCheckedAt = now;
   };
 
-  const emptyWal = async (): Promise<void> => {
+  const truncateWal = async (): Promise<void> => {
     for (let attempts = 0; walHoldsDeletedRows && attempts < WAL_ATTEMPTS && !shouldStop(); attempts += 1) {
       if (attempts > 0) await setTimeout(WAL_RETRY_MS);
       if (!shouldStop()) walHoldsDeletedRows = !database.truncateWal();
@@ -152,6 +151,6 @@ export function createExpiredRowDeleter({
         onExpired(expired);
       }
     }
-    await emptyWal();
+    await truncateWal();
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
-import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import { createDigestQueuer } from '#server/housekeeping/lead-digests.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
@@ -33,7 +33,7 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
   database.db.selectFrom('outbox').selectAll().where('kind', '=', kind).execute();
 
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
-  createNewLeadNews({ database, config, clock: service.clock });
+  createDigestQueuer({ database, config, clock: service.clock });
 
 onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test, both }) => {
   both('the operator immediately gets one mail per new lead, without the code', async (server) => {

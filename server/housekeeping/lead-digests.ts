@@ -1,5 +1,5 @@
-// Mails the operator the numbers of a day or a week. The mail's ID is derived from its period, so several processes queue it
-// only once.
+// Mails the operator the new leads and figures of a day or a week. The mail's ID is derived from its period, so several
+// processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads } from '#server/db/queries/report-figures.ts';
@@ -9,7 +9,7 @@ import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { dayOf, momentAt, mondayOf, startOfDay } from '#shared/days.ts';
 
-export type NewLeadNewsParts = {
+export type DigestQueuerParts = {
   readonly database: OpenDatabase;
   readonly config: Config;
   readonly clock: () => number;
@@ -17,53 +17,53 @@ export type NewLeadNewsParts = {
 };
 
 /**
- * Returns a function that runs one round. Call it about once a minute, never concurrently.
- * @throws the database error
+ * Returns a function that queues the digest if it is due. Call it about once a minute, never concurrently. It throws database
+ * errors.
  */
-export function createNewLeadNews({
+export function createDigestQueuer({
   database,
   config,
   clock,
   shouldStop = () => false,
-}: NewLeadNewsParts): () => Promise<void> {
-  const { newLeadEmail, newLeadEmailAtMs, operatorEmails: all, retention, timeZone } = config;
-  let settled = -1;
+}: DigestQueuerParts): () => Promise<void> {
+  const { newLeadEmail, newLeadEmailAtMs, operatorEmails, retention, timeZone } = config;
+  let lastPeriodFrom = -1;
 
   const queuePeriod = async (days: 1 | 7): Promise<void> => {
     const now = clock();
     const today = dayOf(now, timeZone);
-    /** The day after the last one. */
+    /** The day after the period. */
     const end = days === 1 ? today : mondayOf(today);
-    const named = { day: end - days, days };
+    const period = { day: end - days, days };
     const from = startOfDay(end - days, timeZone);
-    const period = { from, to: startOfDay(end, timeZone) };
+    const span = { from, to: startOfDay(end, timeZone) };
     const dueAt = momentAt(end * DAY_MS + newLeadEmailAtMs, timeZone);
-    if (settled === from || now < dueAt) return;
-    // Housekeeping may have deleted the row that proves that this period was mailed. It goes by the row's ID (digestId).
-    if (retention.mailDays > 0 && named.day * DAY_MS < now - retention.mailDays * DAY_MS) return;
+    if (lastPeriodFrom === from || now < dueAt) return;
+    // Housekeeping, which goes by the ID and thus by the day, may have deleted the row that shows that this period was mailed.
+    if (retention.mailDays > 0 && period.day * DAY_MS < now - retention.mailDays * DAY_MS) return;
     const recipients: string[] = [];
-    for (const recipient of all)
-      if (!(await wasQueued(database.db, digestId(named, recipient)))) recipients.push(recipient);
-    if (recipients.length > 0 && (await countLeads(database.db, period)) > 0) {
-      const figures = await gatherFigures(database.db, period, {
+    for (const recipient of operatorEmails)
+      if (!(await wasQueued(database.db, digestId(period, recipient)))) recipients.push(recipient);
+    if (recipients.length > 0 && (await countLeads(database.db, span)) > 0) {
+      const figures = await gatherFigures(database.db, span, {
         retention,
         now,
         timeZone,
         withViews: true,
         platformsOf: null,
         onCounted: () => {
-          if (shouldStop()) throw new Error('This process ends.');
+          if (shouldStop()) throw new Error('The process is stopping.');
         },
       });
       const before = await countLeads(database.db, { from: startOfDay(end - 2 * days, timeZone), to: from });
       await queueDigest(database.db, {
         recipients,
-        period: named,
-        figures: { ...period, days, before, ...stepsAndSources(figures) },
+        period,
+        figures: { ...span, days, before, ...stepsAndSources(figures) },
         now,
       });
     }
-    settled = from;
+    lastPeriodFrom = from;
   };
 
   return async () => {
