@@ -150,7 +150,7 @@ export async function appendEntries(
 ): Promise<number> {
   let head = await chainHead(tx);
   if (added.length === 0) return head.position;
-  const signs = accepts || (await isChainSigned(tx, secrets));
+  const mustSign = accepts || (await isChainSigned(tx, secrets));
   const entries = added.map(({ kind, rowId, content }) => {
     const text = JSON.stringify(content);
     const salt = randomBytes(SALT_BYTES).toString('hex');
@@ -167,11 +167,11 @@ export async function appendEntries(
     return { ...entry, hash: head.hash, sealed_at: now };
   });
   await tx.insertInto('consent_chain').values(entries).execute();
-  if (signs) await signHead(tx, secrets, head, now);
+  if (mustSign) await signHead(tx, secrets, head, now);
   return head.position;
 }
 
-/** The position of the erasure of an entry; needs `consent_chain as entry`. */
+/** The position of an entry's erasure, for a query of `consent_chain as entry`. */
 export const erasurePosition = sql<number | null>`(
   select erasure.position from consent_chain erasure
   where erasure.row_id = entry.row_id and erasure.kind = 'erasure' and entry.kind <> 'erasure'
@@ -233,7 +233,7 @@ export async function acceptErrors(
   });
 }
 
-/** One query each, because they are few and found by the index on row_id. No index finds entries by kind. */
+/** Reads them one by one, because they are few, and only row_id has an index. */
 export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (;;) {

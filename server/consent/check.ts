@@ -48,13 +48,13 @@ export type CheckOptions = {
 };
 
 const PAGE_SIZE = 100;
-const nothing = () => {};
+const noop = () => {};
 
 export async function verifyChain(
   db: Db,
   { secrets, now, ...options }: CheckOptions & { readonly secrets: Secrets; readonly now: number },
 ): Promise<ChainReport> {
-  const { anchor, mostErrors = 100, onChecked = nothing, onEntry = nothing, onError = nothing } = options;
+  const { anchor, mostErrors = 100, onChecked = noop, onEntry = noop, onError = noop } = options;
   const accepted = await readAcceptances(db, secrets);
   const known = new Set(accepted.map(({ fingerprint }) => fingerprint));
   const errors: ChainError[] = [];
@@ -70,7 +70,7 @@ export async function verifyChain(
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
 
-  /** @returns whether there were any */
+  /** @returns false if there were none */
   const checkNewEntries = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
@@ -91,7 +91,7 @@ export async function verifyChain(
     return entries > before;
   };
 
-  // Ends if no entry was appended after the signature was read, so it is the signature of the last entry checked.
+  // Repeats until no entry was appended after the signature was read, so it is the signature of the last entry checked.
   let signed;
   do signed = await signedHead(db, secrets);
   while (await checkNewEntries());

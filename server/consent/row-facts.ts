@@ -20,7 +20,7 @@ type Facts = Pick<
     readonly removed_at: string;
   };
 
-const SEALED = {
+const SEALED_FIELDS = {
   consent: [
     'email',
     'name',
@@ -40,11 +40,11 @@ const SEALED = {
   removal: ['email', 'reasons', 'note', 'removed_at'],
 } as const satisfies Readonly<Record<string, readonly (keyof Facts)[]>>;
 
-type RowKind = keyof typeof SEALED;
-export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED)[Kind][number]> };
+type RowKind = keyof typeof SEALED_FIELDS;
+export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED_FIELDS)[Kind][number]> };
 
 /**
- * One statement, so an erasure happens before or after it.
+ * Reads in one statement, so an erasure happens before or after it.
  * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
 export async function readRows<Key extends { readonly kind: string }>(
@@ -71,9 +71,9 @@ export async function readRows<Key extends { readonly kind: string }>(
     order by entry.${sql.ref(order)}
   `.execute(db);
   return rows.map((row) => {
-    const isForm = row.kind !== 'consent' || (row.name !== null && row.wording !== null);
+    const hasForm = row.kind !== 'consent' || (row.name !== null && row.wording !== null);
     const facts = row.found === null ? null : factsOf(row);
-    return Object.assign(row, { facts, isComplete: row.email !== null && isForm });
+    return Object.assign(row, { facts, isComplete: row.email !== null && hasForm });
   });
 }
 
@@ -82,7 +82,7 @@ const timeOf = (table: string, column: string) =>
   sql`cast(${sql.ref(`${table}.${column}`)} as text) as ${sql.ref(column)}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {
-  const fields: readonly (keyof Facts)[] = SEALED[row.kind as RowKind] ?? ['email'];
+  const fields: readonly (keyof Facts)[] = SEALED_FIELDS[row.kind as RowKind] ?? ['email'];
   const facts = fields.map((field) => {
     const value = row[field];
     return [field, field.endsWith('_at') && value !== null ? isoTime(Number(value)) : value];

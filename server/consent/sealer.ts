@@ -22,13 +22,13 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** By then, the result of sending the code mail is stored, or never will be. */
-const MAIL_PATIENCE_MS = 60_000;
+/** After this time, the result of sending the code mail is stored, or never will be. */
+const MAIL_RESULT_MS = 60_000;
 /** A row may be committed this long after one with a higher ID. */
-export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
+export const OVERLAP_MS = 2 * MAIL_RESULT_MS;
 /**
- * During a change of APP_SECRET, processes without the new secret leave sealing to the others. This long
- * after the last signature, they consider the signature foreign and seal consents unsigned.
+ * During a change of APP_SECRET, processes without the new secret leave sealing to the others. This long after the last
+ * signature, they consider the signature foreign and seal consents unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
@@ -43,21 +43,21 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
   return async () => {
     const settledUpTo = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { waitingId } = await sealConsents(parts, {
-      begin: lower(begin, settledUpTo),
+      begin: lowerId(begin, settledUpTo),
       shouldStop,
-      rest: createRests(),
+      pause: createRests(),
     });
     // After a stop, null is harmless, because the process then ends.
     begin =
-      waitingId === null ? settledUpTo : lower(settledUpTo, lowestIdAt(timeOfId(waitingId) - OVERLAP_MS));
+      waitingId === null ? settledUpTo : lowerId(settledUpTo, lowestIdAt(timeOfId(waitingId) - OVERLAP_MS));
   };
 }
 
-const lower = (one: string, other: string): string => (one < other ? one : other);
+const lowerId = (one: string, other: string): string => (one < other ? one : other);
 
 /**
  * Seals in the order of IDs, up to the first row that must wait.
- * @param options begin: ID before the first row, or empty. onSealed: gets the number sealed so far. rest: awaited after each
+ * @param options begin: ID before the first row, or empty. onSealed: receives the number sealed so far. pause: awaited after each
  * batch and each page of sealed rows
  * @returns waitingId: of the first row not sealed yet, because of its mail or because another secret signed the chain
  */
@@ -67,31 +67,31 @@ export async function sealConsents(
     begin = '',
     shouldStop = () => false,
     onSealed = () => {},
-    rest = setImmediate,
+    pause = setImmediate,
   }: {
     begin?: string;
     shouldStop?: () => boolean;
     onSealed?: (sealed: number) => void;
-    rest?: () => Promise<unknown>;
+    pause?: () => Promise<unknown>;
   } = {},
 ): Promise<{ readonly sealed: number; readonly waitingId: string | null }> {
   let sealed = 0;
   for await (const unsealed of unsealedPages(parts.database.db, begin)) {
     if (shouldStop()) break;
-    if (unsealed.length === 0) await rest();
+    if (unsealed.length === 0) await pause();
     for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
       const ids = unsealed.slice(from, from + BATCH_SIZE);
       const batch = await sealBatch(parts, ids);
       sealed += batch.sealed;
       onSealed(sealed);
       if (batch.waitingId !== null) return { sealed, waitingId: batch.waitingId };
-      await rest();
+      await pause();
     }
   }
   return { sealed, waitingId: null };
 }
 
-/** @returns pages of IDs, possibly empty */
+/** @returns pages of IDs of unsealed rows, possibly empty */
 export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
   // SQLite allows a limit within a union only in a subquery.
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
@@ -154,11 +154,11 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 };
 
 /**
- * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have
- * the same time, and the code may have been mailed for another browser (completeByCode in verify-code.ts).
+ * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have the same time, and
+ * the code may have been mailed for another browser (completeByCode in verify-code.ts).
  */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
-  const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
+  const [from, to] = [now - MAIL_RESULT_MS, now + MAIL_RESULT_MS];
   const { rows } = await sql<Mail & { readonly id: string }>`
     select receipt.id, mail.id as mail_id, mail.finished_at, mail.reply,
       mail.state = 'queued' and receipt.verified_at between ${from} and ${to} as is_on_its_way

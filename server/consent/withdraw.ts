@@ -50,10 +50,10 @@ export async function withdrawIn(
   { leadId, way, note = null, clientAddress = null, userAgent = null, happenedAt, now }: Withdrawal,
 ): Promise<WithdrawalOutcome> {
   const leads = tx.selectFrom('leads').select(['email', 'last_verified_at']).where('id', '=', leadId);
-  const seen = await leads.executeTakeFirst();
-  if (seen === undefined) return 'unknown';
+  const found = await leads.executeTakeFirst();
+  if (found === undefined) return 'unknown';
   // Another transaction may be accepting a code or erasing the lead.
-  await lockNames(tx, seen.email);
+  await lockNames(tx, found.email);
   const lead = await leads.executeTakeFirst();
   if (lead === undefined) return 'unknown';
   const { email } = lead;
@@ -62,7 +62,8 @@ export async function withdrawIn(
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
   const isNew = await suppress(tx, { keys, reason, email, note, now });
   // The operator can undo their own note, so the person's later withdrawal is recorded too.
-  if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
+  if (!isNew && (way === 'by-hand' || (await hasWithdrawnThemselves(tx, { keys, email, reason }))))
+    return 'already';
   const visitor = { client_address: clientAddress, user_agent: userAgent };
   await tx
     .insertInto('withdrawals')
@@ -74,7 +75,7 @@ export async function withdrawIn(
   return 'withdrawn';
 }
 
-async function isKnownAsTheirs(
+async function hasWithdrawnThemselves(
   tx: Db,
   { reason, ...address }: ListedAddress & { readonly reason: SuppressionReason },
 ): Promise<boolean> {
@@ -82,10 +83,9 @@ async function isKnownAsTheirs(
   return ownWithdrawalSince(tx, { email: address.email, since: listed?.created_at ?? 0 });
 }
 
-// A person's own suppression remains until the person verifies a new consent.
 /**
- * `operator`: unrelated to consent. `noted`: the operator noted that the person unsubscribed. `person`: unsubscribed, complained
- * or erased.
+ * `operator`: unrelated to consent. `noted`: the operator noted that the person unsubscribed. `person`: the person unsubscribed,
+ * complained or was erased. A person's own suppression remains until they verify a new consent.
  */
 type SuppressionOwner = 'operator' | 'noted' | 'person';
 
