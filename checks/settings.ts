@@ -36,9 +36,9 @@ const example = [
 
 const table = [
   '| setting | default | meaning |\n| --- | --- | --- |\n',
-  ...entries.map(([name, { meaning, default: fallback, otherwise = '' }]) => {
+  ...entries.map(([name, { meaning, default: fallback, ifUnset = '' }]) => {
     const linked = meaning.replaceAll(/docs\/([\w-]+)\.md/g, '[$1]($1.md)').replace(/\.$/, '');
-    return `| ${name} | ${fallback === undefined ? otherwise : `\`${fallback}\``} | ${linked} |\n`;
+    return `| ${name} | ${fallback === undefined ? ifUnset : `\`${fallback}\``} | ${linked} |\n`;
   }),
 ].join('');
 const page = readFileSync(path.join(PROJECT_FOLDER, PAGE), 'utf8');

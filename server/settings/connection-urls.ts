@@ -11,19 +11,19 @@ export const databaseUrl: ReadSetting<DatabaseAddress> = (text, env) => {
   if (text.startsWith('file:')) {
     const file = text.replace(/^file:(\/\/(?=\/))?/, '');
     // A host is refused, because file://data/leads.db would mean /data/leads.db, and so is a folder.
-    const isWrong = file.startsWith('//') || /(?:^|\/)\.{0,2}$/.test(file);
-    return unlessWrong({ engine: 'sqlite', file }, isWrong ? [NO_DATABASE] : []);
+    const isInvalid = file.startsWith('//') || /(?:^|\/)\.{0,2}$/.test(file);
+    return unlessWrong({ engine: 'sqlite', file }, isInvalid ? [INVALID_DATABASE_URL] : []);
   }
-  const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [NO_DATABASE];
+  const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [INVALID_DATABASE_URL];
   return unlessWrong({ engine: 'postgres', url: text }, mistakes);
 };
 
-const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://user@host/name';
+const INVALID_DATABASE_URL = 'must be a URL such as file:./data/leads.db or postgres://user@host/name';
 
 function postgresMistakes(url: string, env: Environment): string[] {
   const login = loginMistake(url);
   if (login !== null) return [login];
-  if (!URL.canParse(url)) return [NO_DATABASE];
+  if (!URL.canParse(url)) return [INVALID_DATABASE_URL];
   const choosesTls =
     Boolean(env['PGSSLMODE']) || [...parametersOf(url).keys()].some((key) => key.startsWith('ssl'));
   return sendsPassword(url, env) && !choosesTls
@@ -39,9 +39,9 @@ const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchPar
 function sendsPassword(url: string, env: Environment): boolean {
   const { hostname, password, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
-  const secret = password || searchParams.get('password') || env['PGPASSWORD'];
+  const sentPassword = password || searchParams.get('password') || env['PGPASSWORD'];
   // A host that begins with a slash is a local socket.
-  return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
+  return Boolean(sentPassword) && !host.startsWith('/') && !isLoopback(host);
 }
 
 export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
@@ -62,19 +62,19 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
       : { ...database, file: path.resolve(folder, database.file) };
   const files = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => parametersOf(database.url).has(name));
   if (files.length === 0) return database;
-  const [address = '', query = ''] = database.url.split('?', 2);
+  const [baseUrl = '', query = ''] = database.url.split('?', 2);
   const parameters = new URLSearchParams(query);
   for (const name of files)
     // libpq's name for the system's certificate authorities, which are trusted anyway.
     if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
     else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
-  if (parameters.size === 0) return { ...database, url: address };
+  if (parameters.size === 0) return { ...database, url: baseUrl };
   // libpq does not read "+" as a space.
-  return { ...database, url: `${address}?${String(parameters).replaceAll('+', '%20')}` };
+  return { ...database, url: `${baseUrl}?${String(parameters).replaceAll('+', '%20')}` };
 }
 
 /** Characters that must be encoded in a user or password (RFC 3986, section 2.1). */
-const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
+const PERCENT_ENCODED = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
 
 /**
  * Finds a password that ends the login early.
@@ -87,8 +87,8 @@ function loginMistake(url: string): string | null {
   const ending = /[#/?]/.exec(rest.slice(0, end));
   // An "@" in a parameter, as in "?user=me@example.com", is harmless.
   if (ending === null || /^([^#/?]*@)?[^@#/?]*(\/[^@#?]*)?\?[^@#?]*=/.test(rest)) return null;
-  const found = ending[0] as keyof typeof WRITTEN_AS;
-  return `contains a "${found}" in the user or password. Write ${WRITTEN_AS[found]} instead (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
+  const found = ending[0] as keyof typeof PERCENT_ENCODED;
+  return `contains a "${found}" in the user or password. Write ${PERCENT_ENCODED[found]} instead (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
 }
 
 /** Warns of an unencoded "@", which is interpreted as intended, because no host can contain one. */
@@ -104,7 +104,7 @@ export const smtpUrl: ReadSetting<string> = (text) => {
   const login = loginMistake(text);
   if (login !== null) return { mistakes: [login] };
   const url = URL.parse(text);
-  // nodemailer would also read a login and a host without "//", for which needsTls would find no login.
+  // nodemailer would also accept a login and a host without "//", in which needsTls would find no login.
   if (url === null || url.hostname === '' || !['smtp:', 'smtps:'].includes(url.protocol))
     return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
   return orNull(() => decodeURIComponent(url.username + url.password)) === null

@@ -42,27 +42,27 @@ export function readSettings(
   const read = restored === undefined ? readEnvFile(file, name) : readEnvText(restored, name);
   const env = { ...read.values, ...process.env };
   const result = readConfig(env, folder);
-  const place = (message: string): Mistake => {
+  const locate = (message: string): Mistake => {
     const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
     const line = process.env[setting] === undefined ? read.lines.get(setting) : undefined;
     return line === undefined ? { message } : { file: name, line, message };
   };
-  // A value that was read wrongly needs no further complaint.
-  const misread = new Set(read.mistakes.map(({ line }) => line));
+  // The value of an invalid line is not reported again.
+  const invalidLines = new Set(read.mistakes.map(({ line }) => line));
   const mistakes = [
     ...read.mistakes,
     ...misspeltNames(process.env),
     ...(result.type === 'mistakes' ? result.mistakes : [])
-      .map(place)
-      .filter(({ line }) => line === undefined || !misread.has(line)),
+      .map(locate)
+      .filter(({ line }) => line === undefined || !invalidLines.has(line)),
   ];
   if (result.type === 'mistakes' || mistakes.length > 0)
-    return { type: 'mistakes', mistakes: inOrderOfLines(mistakes) };
+    return { type: 'mistakes', mistakes: describeInLineOrder(mistakes) };
   return {
     type: 'settings',
     config: result.config,
     folder,
-    warnings: inOrderOfLines([...read.warnings, ...result.warnings.map(place)]),
+    warnings: describeInLineOrder([...read.warnings, ...result.warnings.map(locate)]),
   };
 }
 
@@ -73,21 +73,21 @@ export function readSettings(
 export function settingsText():
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'unwritable'; readonly names: readonly string[] } {
-  const text = presentText();
-  const given = settingsMissingIn(text);
-  if (given.length === 0) return { type: 'text', text };
-  const entries = given.map((name) => [name, process.env[name] ?? ''] as const);
-  const whole = withEntries(text, entries);
-  const names = settingsMissingIn(whole);
-  return names.length === 0 ? { type: 'text', text: whole } : { type: 'unwritable', names };
+  const text = currentEnvText();
+  const missing = settingsMissingFrom(text);
+  if (missing.length === 0) return { type: 'text', text };
+  const entries = missing.map((name) => [name, process.env[name] ?? ''] as const);
+  const complete = withEntries(text, entries);
+  const names = settingsMissingFrom(complete);
+  return names.length === 0 ? { type: 'text', text: complete } : { type: 'unwritable', names };
 }
 
-function presentText(): string {
+function currentEnvText(): string {
   const file = path.join(instanceFolder(), '.env');
-  return existsSync(file) ? textOf(file) : '';
+  return existsSync(file) ? readEnvSource(file) : '';
 }
 
-function settingsMissingIn(text: string): readonly string[] {
+function settingsMissingFrom(text: string): readonly string[] {
   const { values } = readEnvText(text);
   return SETTING_NAMES.filter((name) => {
     const value = process.env[name];
@@ -99,19 +99,19 @@ function withEntries(text: string, entries: readonly (readonly [name: string, va
   const { lines } = readEnvText(text);
   const overridden = new Set(entries.map(([name]) => lines.get(name)));
   const kept = text.split('\n').map((line, index) => (overridden.has(index + 1) ? `# ${line}` : line));
-  const added = entries.map(([name, value]) => `${name}=${inQuotes(value)}`);
+  const added = entries.map(([name, value]) => `${name}=${quote(value)}`);
   return [...kept.join('\n').trimEnd().split('\n'), '# From the environment:', ...added, '']
     .join('\n')
     .trimStart();
 }
 
-function inQuotes(value: string): string {
+function quote(value: string): string {
   const escaped = value.replaceAll('\n', String.raw`\n`);
-  const quoted = [`'${value}'`, `"${escaped}"`, `\`${value}\``];
-  return quoted.find((tried) => !tried.includes('\n') && parseEnv(`A=${tried}`)['A'] === value) ?? '';
+  const candidates = [`'${value}'`, `"${escaped}"`, `\`${value}\``];
+  return candidates.find((one) => !one.includes('\n') && parseEnv(`A=${one}`)['A'] === value) ?? '';
 }
 
-const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
+const describeInLineOrder = (mistakes: readonly Mistake[]): string[] =>
   mistakes
     .toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0)
     .map(describeMistake);
@@ -134,8 +134,8 @@ export function readOtherDatabase(
 }
 
 function instanceFolder(): string {
-  const named = process.env['INSTANCE_FOLDER']?.trim();
-  return named ? path.resolve(named) : PROJECT_FOLDER;
+  const folder = process.env['INSTANCE_FOLDER']?.trim();
+  return folder ? path.resolve(folder) : PROJECT_FOLDER;
 }
 
 /**
@@ -144,32 +144,32 @@ function instanceFolder(): string {
  * @returns an absolute path, which may not exist
  */
 export function readCampaignFolder(restored?: string): string {
-  const named = readOne('CAMPAIGN_FOLDER', restored);
-  return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
+  const folder = readSetting('CAMPAIGN_FOLDER', restored);
+  return folder ? path.resolve(instanceFolder(), folder) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
-/** For the options of commands. A bad name is reported when the service opens. */
+/** For the options of commands. An invalid name is reported when the service opens. */
 export function readTimeZone(): string {
-  const name = readOne('TIME_ZONE');
+  const name = readSetting('TIME_ZONE');
   return name !== undefined && isTimeZone(name) ? name : serverTimeZone();
 }
 
 /** Returns an empty path at the root of a host or for an invalid URL. */
 export const readSitePath = (): string =>
-  (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
+  (URL.parse(readSetting('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
 /** The settings that need words, for the build. */
 export const readWordSettings = () => ({
-  guideEmail: readOne('GUIDE_EMAIL'),
-  newLeadEmail: readOne('NEW_LEAD_EMAIL'),
+  guideEmail: readSetting('GUIDE_EMAIL'),
+  newLeadEmail: readSetting('NEW_LEAD_EMAIL'),
 });
 
-function readOne(setting: SettingName, restored?: string): string | undefined {
-  const inFile = () => readEnvText(restored ?? presentText()).values[setting];
+function readSetting(setting: SettingName, restored?: string): string | undefined {
+  const inFile = () => readEnvText(restored ?? currentEnvText()).values[setting];
   return (process.env[setting] ?? orNull(inFile))?.trim();
 }
 
-const textOf = (file: string): string =>
+const readEnvSource = (file: string): string =>
   readFileSync(file, 'utf8')
     .replace(/^\uFEFF/, '')
     .replaceAll(/\r\n?/g, '\n');
@@ -179,7 +179,7 @@ const NO_ENTRIES: EnvFile = { mistakes: [], warnings: [], values: {}, lines: new
 function readEnvFile(file: string, name: string): EnvFile {
   let text: string;
   try {
-    text = textOf(file);
+    text = readEnvSource(file);
   } catch (error) {
     const code = errorCode(error) ?? '';
     if (code === 'ENOENT') return NO_ENTRIES;
@@ -235,9 +235,9 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
         });
       continue;
     }
-    const before = lines.get(name);
-    if (before !== undefined)
-      add(`${name} is already set in line ${before}. Keep only one of the two lines.`);
+    const earlierLine = lines.get(name);
+    if (earlierLine !== undefined)
+      add(`${name} is already set in line ${earlierLine}. Keep only one of the two lines.`);
     else lines.set(name, line);
     if (name === 'INSTANCE_FOLDER')
       add(
@@ -252,16 +252,16 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 const notASetting = (name: string, meant: string) => `${name} is not a setting. Did you mean ${meant}?`;
 
 /** Other programs' names that differ from a setting by one letter. */
-const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
+const OTHER_PROGRAMS_NAMES = new Set(['API_SECRET', 'LOGLEVEL']);
 /** Shorter names (PORT, HOST) resemble too many others outside .env. */
-const SHORTEST_JUDGED = 6;
+const MIN_CHECKED_LENGTH = 6;
 
-/** Finds misspelt setting names. Ignores one if the correct name is also set. */
+/** Finds misspelt setting names. Ignores a name if the correct one is also set. */
 function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
   return Object.keys(env).flatMap((name) => {
-    if (isSettingName(name) || NOT_OURS.has(name)) return [];
+    if (isSettingName(name) || OTHER_PROGRAMS_NAMES.has(name)) return [];
     const meant = nearestName(name.toUpperCase(), SETTING_NAMES, 1);
-    if (meant === null || meant.length < SHORTEST_JUDGED || env[meant]) return [];
+    if (meant === null || meant.length < MIN_CHECKED_LENGTH || env[meant]) return [];
     return [{ message: notASetting(name, meant) }];
   });
 }

@@ -56,9 +56,9 @@ export const BREAKER = {
   lookEveryMs: 2_000,
   /** Number of newest codes read per check. */
   sample: 2_000,
-  /** Number of strangers per hour at domains with too few entered codes that opens the breaker. */
+  /** The breaker opens at this number of strangers per hour at domains where too few codes are entered. */
   manyStrangers: 100,
-  /** Fewer surplus strangers at a domain are chance. */
+  /** A smaller surplus of strangers at a domain is due to chance. */
   notByChance: 10,
   /** The share among fewer people per day is due to chance. */
   dayMin: 25,
@@ -70,7 +70,7 @@ export const BREAKER = {
   farAbovePercent: 25,
   /** No normal page reaches this share, so an attacker cannot keep the breaker closed by making a list bomb look usual. */
   alwaysTooManyPercent: 90,
-  /** By then most visitors have entered their code. */
+  /** By then, most visitors have entered their code. */
   earlyMs: 3 * MINUTE_MS,
   /** Maximum share of a minute's codes counted for one network. */
   minuteShareOfANetwork: 1 / 100,

@@ -21,7 +21,7 @@ export function mistakesAcrossSettings({ values, texts, env }: GivenSettings): s
   const webhookUrls = (values.WEBHOOK_URLS ?? []).map((text) => new URL(text));
   const allowPrivate = values.WEBHOOK_ALLOW_PRIVATE === 'yes';
   const hasDesk = texts.DESK_URL !== undefined;
-  const ofDesk = (['DESK_PEOPLE', 'DESK_PORT'] as const).filter((name) => texts[name] !== undefined);
+  const deskNames = (['DESK_PEOPLE', 'DESK_PORT'] as const).filter((name) => texts[name] !== undefined);
   const missingDkim = DKIM_NAMES.filter((name) => texts[name] === undefined);
   return [
     isSamePort(pagePort, values.METRICS_PORT) &&
@@ -36,14 +36,14 @@ export function mistakesAcrossSettings({ values, texts, env }: GivenSettings): s
       webhookUrls.some(({ protocol }) => protocol === 'http:') &&
       'WEBHOOK_URLS must begin with https. Set WEBHOOK_ALLOW_PRIVATE=yes to allow http in your own network.',
     // The sentence omits the URL, because anyone who knows it can send to it.
-    webhookUrls.some(({ hostname }) => isNeverCalled(hostname, allowPrivate)) &&
+    webhookUrls.some(({ hostname }) => isForbiddenHost(hostname, allowPrivate)) &&
       'WEBHOOK_URLS contains a forbidden IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to allow private IP addresses. Link-local, multicast, reserved and cloud metadata addresses are never allowed.',
     texts.OPERATOR_EMAIL === undefined &&
       (values.NEW_LEAD_EMAIL ?? 'off') !== 'off' &&
       'OPERATOR_EMAIL must also be set, because NEW_LEAD_EMAIL reports new leads to those addresses.',
     !hasDesk &&
-      ofDesk.length > 0 &&
-      `DESK_URL must also be set for ${ofDesk.join(' and ')} to have an effect.`,
+      deskNames.length > 0 &&
+      `DESK_URL must also be set for ${deskNames.join(' and ')} to have an effect.`,
     hasDesk &&
       texts.DESK_PEOPLE === undefined &&
       'DESK_PEOPLE must also be set. List the people who may sign in at DESK_URL, such as ada@example.com:all, bob@example.com.',
@@ -65,13 +65,13 @@ export function mistakesAcrossSettings({ values, texts, env }: GivenSettings): s
 
 const isSamePort = (one = 0, other = 0): boolean => one > 0 && one === other;
 
-/** Names are checked when they are called. */
-function isNeverCalled(hostname: string, allowPrivate: boolean): boolean {
+/** Checks only IP addresses. Host names are checked when they are called. */
+function isForbiddenHost(hostname: string, allowPrivate: boolean): boolean {
   const address = bareHost(hostname);
   return isIP(address) !== 0 && addressRefusal(address, { allowPrivate, allowPublic: true }) !== null;
 }
 
-/** Two ports of this machine may serve page and desk over http. */
+/** Page and desk may share a host over http, so that both can run on this machine. */
 function shareCookies(deskUrl: string, pageUrl: string): boolean {
   const [desk, page] = [URL.parse(deskUrl), URL.parse(pageUrl)];
   if (desk === null || page === null) return false;

@@ -1,4 +1,4 @@
-// Messages about mistakes never repeat the text, which may be a password.
+// Messages about mistakes never repeat the text, which may be a password. They follow the name of the setting.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -27,8 +27,8 @@ export const valueOf =
 export const unlessWrong = <Value>(value: Value, mistakes: readonly string[]): ReadValue<Value> =>
   mistakes.length > 0 ? { mistakes } : { value };
 
-export const textThat = (isRight: (text: string) => boolean, must: string): ReadSetting<string> =>
-  valueOf((text) => (isRight(text) ? text : null), must);
+export const textThat = (isValid: (text: string) => boolean, must: string): ReadSetting<string> =>
+  valueOf((text) => (isValid(text) ? text : null), must);
 
 export const anyText: ReadSetting<string> = (text) => ({ value: text });
 
@@ -44,10 +44,10 @@ export const wholeNumber = (min: number, max: number): ReadSetting<number> =>
     return value >= min && value <= max ? value : null;
   }, `must be a whole number from ${min} to ${max}`);
 
-export const listOf = (isRight: (part: string) => boolean, must: string): ReadSetting<readonly string[]> =>
+export const listOf = (isValid: (part: string) => boolean, must: string): ReadSetting<readonly string[]> =>
   valueOf((text) => {
     const parts = partsOf(text);
-    return parts.length > 0 && parts.every(isRight) ? parts : null;
+    return parts.length > 0 && parts.every(isValid) ? parts : null;
   }, must);
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
@@ -121,7 +121,7 @@ function isOperatorAddress(text: string): boolean {
   return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
 }
 
-/** Removes duplicates, so that an address given twice gets each mail once. */
+/** Removes duplicates, so that an e-mail address given twice gets each mail once. */
 export const operatorAddresses: ReadSetting<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.at(-1) === '' && parts.length > 1) parts.pop();
@@ -130,8 +130,8 @@ export const operatorAddresses: ReadSetting<readonly string[]> = (text) => {
   const wrong = parts.flatMap((part, index) =>
     isOperatorAddress(part) ? [] : [`${must}. Entry ${index + 1} is not valid`],
   );
-  const sameAs = new Map(parts.map((part) => [normaliseEmail(part), part]));
-  return unlessWrong([...sameAs.values()], wrong);
+  const uniqueAddresses = new Map(parts.map((part) => [normaliseEmail(part), part]));
+  return unlessWrong([...uniqueAddresses.values()], wrong);
 };
 
 export type Mailbox = { readonly name: string; readonly address: string };

@@ -29,7 +29,8 @@ export type Setting = {
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
   readonly default?: string;
-  readonly otherwise?: string;
+  /** What is used instead of a default that could be written into `.env`. */
+  readonly ifUnset?: string;
   readonly example?: string;
   readonly meaning: string;
   readonly details?: string;
@@ -44,14 +45,14 @@ export const SETTINGS = {
   INSTANCE_FOLDER: {
     group: 'Folders',
     value: anyText,
-    otherwise: "the project's folder",
+    ifUnset: "the project's folder",
     example: '/srv/guide',
     meaning: 'Folder that contains `.env` and `data/`. Relative paths in settings start here.',
     details: 'This can only be set in the environment, because this file is in that folder.',
   },
   CAMPAIGN_FOLDER: {
     value: anyText,
-    otherwise: '`campaign/`',
+    ifUnset: '`campaign/`',
     example: 'examples/german',
     meaning: 'Folder with the words and pictures. Build the site again after a change.',
   },
@@ -93,7 +94,7 @@ export const SETTINGS = {
   },
   APP_SECRET: {
     value: appSecrets,
-    otherwise: '`data/app-secret`',
+    ifUnset: '`data/app-secret`',
     meaning: 'Secret that signs cookies and links and derives codes. Required with PostgreSQL.',
     details:
       'At least 32 characters: openssl rand -base64 32. If unset, a secret is created once and kept in data/app-secret. With PostgreSQL, all processes need the same secret. To change it, list the new secret first: new,old',
@@ -221,7 +222,7 @@ export const SETTINGS = {
   },
   MAIL_RETENTION_DAYS: {
     value: retentionDays,
-    otherwise: 'RETENTION_DAYS',
+    ifUnset: 'RETENTION_DAYS',
     example: '30',
     meaning: 'Number of days for which sent and undeliverable e-mails are kept, at most RETENTION_DAYS.',
   },
@@ -233,7 +234,7 @@ export const SETTINGS = {
   },
   TIME_ZONE: {
     value: timeZone,
-    otherwise: 'the server’s time zone',
+    ifUnset: 'the server’s time zone',
     example: 'Europe/Berlin',
     meaning: 'Time zone of days in reports, the desk, e-mails and commands.',
     details:
@@ -286,14 +287,14 @@ export const SETTINGS = {
   },
   WEBHOOK_EVENTS: {
     value: webhookEvents,
-    otherwise: 'all',
+    ifUnset: 'all',
     example: 'lead.verified, lead.unsubscribed, lead.erased',
     meaning: 'Types of events that are sent, separated by commas.',
     details: 'Receivers that keep people need lead.unsubscribed and lead.erased.',
   },
   WEBHOOK_SECRET: {
     value: webhookSecrets,
-    otherwise: 'from APP_SECRET',
+    ifUnset: 'from APP_SECRET',
     meaning: 'Signs webhooks (Standard Webhooks).',
     details:
       'To change the secret, list the new one first and keep the old one after it until every receiver knows the new one. `npm run -s desk -- webhooks secret` prints the secrets.',

@@ -28,7 +28,7 @@ type MailConfig =
 export type DeskConfig = {
   readonly url: string;
   readonly port: number;
-  /** By stored e-mail address. */
+  /** By normalised e-mail address. */
   readonly people: ReadonlyMap<string, DeskUser>;
 };
 
