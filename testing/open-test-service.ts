@@ -4,12 +4,7 @@ import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createLogger } from '#server/log/logger.ts';
-import {
-  openService,
-  type Instance,
-  type Service,
-  type ServiceReplacements,
-} from '#server/startup/service.ts';
+import { openService, type Instance, type Service, type ServiceOptions } from '#server/startup/service.ts';
 
 function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig({ TIME_ZONE: 'UTC', ...env }, folder);
@@ -31,7 +26,7 @@ const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 export async function openTestService(
   folder: string,
   env: Readonly<Record<string, string>>,
-  replacements: Partial<ServiceReplacements> = {},
+  replacements: Partial<ServiceOptions> = {},
 ): Promise<Service> {
   const result = await openService(testInstance(folder, env), {
     logger: createLogger('silent', { write: () => {} }),

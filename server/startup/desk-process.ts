@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
-const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
-/** As in the script `desk` of package.json. Without it, the process holds 193 MB after its start instead of 149. */
+const DESK_FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
+/** As in package.json's `desk` script. Without it, the process uses 193 MB after its start instead of 149. */
 const SMALLER_HEAP = '--max-semi-space-size=4';
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
-const STEADY_MS = 60_000;
+const STABLE_AFTER_MS = 60_000;
 /** Time for pending responses. A longer export is cut off, which the browser reports. */
-const END_WITHIN_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 export type DeskProcess = { readonly stop: () => Promise<void> };
 
@@ -26,30 +26,30 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
     const startedAt = performance.now();
     // The desk listens on DESK_PORT and must not use this process's sockets.
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
-    // Standard error passes through this process. Otherwise a program that waits for the end of standard error would wait
+    // Standard error is piped, because a program that waits for the end of this process's standard error would otherwise wait
     // for the desk too.
-    const started = spawn(process.execPath, [SMALLER_HEAP, FILE], {
+    const started = spawn(process.execPath, [SMALLER_HEAP, DESK_FILE], {
       env,
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
     child = started;
     started.stderr?.pipe(process.stderr, { end: false });
-    let isOver = false;
-    const over = (why: object): void => {
-      if (isOver) return;
-      isOver = true;
+    let hasEnded = false;
+    const onEnd = (reason: object): void => {
+      if (hasEnded) return;
+      hasEnded = true;
       child = null;
       if (isStopping) return;
-      if (performance.now() - startedAt >= STEADY_MS) pauseMs = PAUSE_MS.first;
+      if (performance.now() - startedAt >= STABLE_AFTER_MS) pauseMs = PAUSE_MS.first;
       logger.error(
-        { ...why, startsAgainInMs: pauseMs },
+        { ...reason, startsAgainInMs: pauseMs },
         'The desk process ended and will be restarted. The page keeps running.',
       );
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);
     };
-    started.once('error', (error) => over({ err: error }));
-    started.once('exit', (code, signal) => over({ code, signal }));
+    started.once('error', (error) => onEnd({ err: error }));
+    started.once('exit', (code, signal) => onEnd({ code, signal }));
   };
   start();
 
@@ -60,7 +60,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
       const ending = child;
       if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return;
       await new Promise<void>((resolve) => {
-        const kill = setTimeout(() => ending.kill('SIGKILL'), END_WITHIN_MS);
+        const kill = setTimeout(() => ending.kill('SIGKILL'), STOP_TIMEOUT_MS);
         ending.once('exit', () => {
           clearTimeout(kill);
           resolve();

@@ -8,16 +8,21 @@ import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
-import { asSeenFromHere, openService, readInstance, readInstanceAndSite } from '#server/startup/service.ts';
+import {
+  relativeToWorkingFolder,
+  openService,
+  readInstance,
+  readInstanceAndSite,
+} from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, describeRefusal } from '#server/startup/why-the-start-failed.ts';
 
 /** systemd and Docker kill a process that takes longer to stop. */
 const STOP_DEADLINE_MS = 15_000;
 const DRAIN_MS = 3_000;
-const LOOK_EVERY_MS = 50;
-const CLOSE_PATIENCE_MS = 5_000;
-/** Limit for connections that nothing waits for, such as one to a silent mail server. */
+const POLL_INTERVAL_MS = 50;
+const CLOSE_TIMEOUT_MS = 5_000;
+/** Time for connections that nothing waits for, such as one to a silent mail server. */
 const LINGER_MS = 500;
 /** The first descriptor that systemd passes (sd_listen_fds(3)). */
 const FIRST_SOCKET = 3;
@@ -83,9 +88,9 @@ if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 async function check(): Promise<never> {
   const read = readInstance();
   // With --socket, PORT is not checked, because systemd or the running server holds it.
-  const given = process.argv.includes('--socket') ? {} : socket;
+  const givenSocket = process.argv.includes('--socket') ? {} : socket;
   const mistakes = [
-    ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: given })),
+    ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: givenSocket })),
     ...pageMistakes(readCampaignFolder()),
   ];
   if (read.type === 'mistakes' || mistakes.length > 0) refuse(mistakes);
@@ -120,7 +125,7 @@ function announceStart(): void {
   for (const warning of service.warnings) say(warning, 'warn');
   if (config.mail.kind === 'files') {
     say(
-      `SMTP_URL is not set, so e-mails are written to ${asSeenFromHere(mail.folder)}/*.eml and codes are printed here.`,
+      `SMTP_URL is not set, so e-mails are written to ${relativeToWorkingFolder(mail.folder)}/*.eml and codes are printed here.`,
     );
   } else if (config.mailFrom === null) {
     say(
@@ -146,7 +151,7 @@ function stop(signal: string): void {
     // SIGINT comes from a person, who has no load balancer and doesn't want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server);
     // An endless request must not keep pending mail from finishing.
-    const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
     await app.close();
     clearTimeout(cutOff);
     await mail.stop();
@@ -177,7 +182,7 @@ async function drainConnections(server: Server): Promise<void> {
   // The close method of http would end idle connections immediately.
   net.Server.prototype.close.call(server);
   const deadline = Date.now() + DRAIN_MS;
-  while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);
+  while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(POLL_INTERVAL_MS);
 }
 
 const openConnections = (server: Server): Promise<number> =>

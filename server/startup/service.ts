@@ -61,8 +61,8 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** What differs between the server, the desk, its commands and tests. Each optional part replaces a default. */
-export type ServiceReplacements = {
+/** The parts that differ between the server, the desk, its commands and tests. */
+export type ServiceOptions = {
   readonly logger: Logger;
   readonly say: Say;
   readonly logLinesLost?: () => number;
@@ -144,16 +144,16 @@ export function instanceFrom(
 
 /**
  * Migrates the database and stores the secret and the consent wording.
- * @returns the service; or a sentence that tells the operator what to do, and nothing stays open
+ * @returns the service, or a sentence that tells the operator what to do; then nothing stays open
  * @throws errors that indicate a bug
  */
 export async function openService(
   instance: Instance,
-  replacements: ServiceReplacements,
+  options: ServiceOptions,
 ): Promise<{ readonly type: 'service'; readonly service: Service } | Refusal> {
   await using opened = new AsyncDisposableStack();
   try {
-    const parts = await openParts(instance, replacements, opened);
+    const parts = await openParts(instance, options, opened);
     // From here on, the service closes them, in reverse order of opening.
     const closing = opened.move();
     return { type: 'service', service: { ...parts, close: () => closing.disposeAsync() } };
@@ -167,17 +167,17 @@ export async function openService(
 
 async function openParts(
   { config, campaign, folder, warnings }: Instance,
-  replacements: ServiceReplacements,
+  options: ServiceOptions,
   opened: AsyncDisposableStack,
 ): Promise<Omit<Service, 'close'>> {
-  const { logger, say, logLinesLost = () => 0 } = replacements;
-  const { clock = () => Date.now(), random = () => Math.random() } = replacements;
+  const { logger, say, logLinesLost = () => 0 } = options;
+  const { clock = () => Date.now(), random = () => Math.random() } = options;
   await refuseUnsignedMail(config.mail);
 
   const dataFolder = path.join(folder, 'data');
   // The default folder is ours; a folder in DATABASE_URL is the operator's.
   makePrivate(dataFolder);
-  const { database, newerMigrations } = await openMigrated(config.database, replacements, clock, opened);
+  const { database, newerMigrations } = await openMigrated(config.database, options, clock, opened);
   const { db } = database;
   for (const { consent } of [campaign, ...campaign.variants]) {
     await keepConsentWording(db, { ...consent, purpose: 'guide', now: clock() });
@@ -190,10 +190,10 @@ async function openParts(
   await keepChainSigned(db, secrets, clock());
 
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
-  const given = { config, secrets, database, clock, random, logger };
+  const common = { config, secrets, database, clock, random, logger };
 
   const webhooks = createWebhooks({
-    ...given,
+    ...common,
     campaign,
     onOutcome: (outcome) => metrics.webhook(outcome),
   });
@@ -201,10 +201,10 @@ async function openParts(
   const mail = await orRefuse(
     () =>
       openMail({
-        ...given,
+        ...common,
         campaign,
         folder: mailFolder,
-        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${asSeenFromHere(file)})`),
+        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${relativeToWorkingFolder(file)})`),
         onLeadBounced: (tx, bounce) => webhooks.queue(tx, { ...bounce, type: 'lead.bounced' }),
         onOutcome: (outcome) => metrics.mail(outcome),
       }),
@@ -270,7 +270,7 @@ async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
 
 async function openMigrated(
   config: Config['database'],
-  { database: given, mayBeNewer = false, logger }: ServiceReplacements,
+  { database: openedBefore, mayBeNewer = false, logger }: ServiceOptions,
   clock: () => number,
   opened: AsyncDisposableStack,
 ): Promise<{ database: OpenDatabase; newerMigrations: readonly string[] }> {
@@ -282,8 +282,8 @@ async function openMigrated(
         logger.warn({ err: error }, 'A database connection was lost. The server will connect again.'),
       { clock },
     );
-  const database = given ?? (await orRefuse(open, explain));
-  if (given === undefined) opened.defer(() => database.close());
+  const database = openedBefore ?? (await orRefuse(open, explain));
+  if (openedBefore === undefined) opened.defer(() => database.close());
   const newerMigrations = await orRefuse(() => migrate(database, { mayBeNewer }), explain);
   return { database, newerMigrations };
 }
@@ -306,7 +306,7 @@ export function filesOpenToOthers({ database, mail }: Config, folder: string): s
   return openToOthers(names);
 }
 
-export function asSeenFromHere(file: string): string {
+export function relativeToWorkingFolder(file: string): string {
   const relative = path.relative('.', file);
   return relative.startsWith('..') ? file : relative;
 }
@@ -314,7 +314,7 @@ export function asSeenFromHere(file: string): string {
 const OTHER_SECRET =
   'This database was used with a different secret, so visitors with a session or a pending code must request a new code. To avoid that, stop the server and list the old secret second: APP_SECRET=new,old';
 
-const describeSecretUnfit = (file: string, what: 'missing' | 'other'): string =>
+const describeSecretMistake = (file: string, what: 'missing' | 'other'): string =>
   `${file} ${
     what === 'missing'
       ? 'is missing, but this database has already been used with a secret'
@@ -332,26 +332,26 @@ async function openSecrets(
   db: Db,
   { config, file, now }: { config: Pick<Config, 'appSecrets'>; file: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
-  // The database is read first: otherwise another process could write the file and register its secret in between, and the file
+  // The database is read first. Otherwise another process could write the file and register its secret in between, and the file
   // would seem to be missing.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
-    config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(file, known.length > 0)],
+    config.appSecrets.length > 0 ? config.appSecrets : [await readOrCreateSecret(file, known.length > 0)],
   );
   const ids = secrets.map(({ id }) => id);
   const isOther = known.length > 0 && !ids.some((id) => known.includes(id));
   // APP_SECRET is deliberate; a file can belong to another instance, as after a restore elsewhere.
-  if (isOther && config.appSecrets.length === 0) throw new CannotOpen(describeSecretUnfit(file, 'other'));
+  if (isOther && config.appSecrets.length === 0) throw new CannotOpen(describeSecretMistake(file, 'other'));
   await rememberSecretIds(db, ids, now);
   return { secrets, warning: isOther ? OTHER_SECRET : null };
 }
 
-async function keptSecret(file: string, databaseKnowsOne: boolean): Promise<string> {
+async function readOrCreateSecret(file: string, hasKnownSecret: boolean): Promise<string> {
   const explain = (error: unknown) =>
     explainFileFailure(error, file, 'Grant this user permission, or set APP_SECRET.');
-  const kept = await orRefuse(() => readSecretFile(file), explain);
-  if (kept.type === 'secret') return kept.secret;
-  if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
-  if (databaseKnowsOne) throw new CannotOpen(describeSecretUnfit(file, 'missing'));
+  const stored = await orRefuse(() => readSecretFile(file), explain);
+  if (stored.type === 'secret') return stored.secret;
+  if (stored.type === 'unusable') throw new CannotOpen(stored.sentence);
+  if (hasKnownSecret) throw new CannotOpen(describeSecretMistake(file, 'missing'));
   return orRefuse(() => makeSecretFile(file), explain);
 }

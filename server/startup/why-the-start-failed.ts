@@ -18,11 +18,11 @@ type Failure = Error & {
 };
 
 /**
- * A pattern for code and message ("28P01 password authentication failed"), and a sentence. The first match is used. {where}
- * is replaced by the database, {setting} by its setting, {code} by the error's code, {reason} by details, and {1} by the
- * pattern's group.
+ * A pattern for code and message ("28P01 password authentication failed"), and a sentence. The first match is used. {where} is
+ * replaced by the database, {setting} by its setting, {code} by the error's code, {reason} by details, and {1} by the pattern's
+ * group.
  */
-type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
+type Causes = readonly (readonly [pattern: RegExp, sentence: string])[];
 
 /** SQLite's primary result codes (the low eight bits), or system error codes. */
 const SQLITE: Causes = [
@@ -73,7 +73,7 @@ const POSTGRES: Causes = [
     /^(?:ERR_TLS|\w*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE))/,
     '{where} has an untrusted certificate ({code}). Name its authority with sslrootcert=FILE in {setting}, or accept any certificate with sslmode=no-verify.',
   ],
-  // Rights, parameters, resources and a stop of the server. Other classes indicate a bug.
+  // Permissions, parameters, resources and a server shutdown. Other classes indicate a bug.
   [
     /^(?:08|3F|53|55P|57|42501|\w{5} FATAL )/,
     '{where} refused to work ({reason}). Correct this there or in {setting}, and try again.',
@@ -117,18 +117,18 @@ export function explainDatabaseFailure(
   }
   const severity = failure.severity === 'FATAL' ? 'FATAL ' : '';
   const where = `PostgreSQL at ${describeHost(database.url)}`;
-  const names = { where, setting, code: code || 'timeout', reason: failure.message };
-  return describeCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
+  const values = { where, setting, code: code || 'timeout', reason: failure.message };
+  return describeCause(POSTGRES, `${code} ${severity}${failure.message}`, values);
 }
 
 function describeCause(
   causes: Causes,
   failure: string,
-  names: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
 ): string | null {
-  for (const [looks, sentence] of causes) {
-    const found = looks.exec(failure);
-    if (found) return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? found[1] ?? '');
+  for (const [pattern, sentence] of causes) {
+    const found = pattern.exec(failure);
+    if (found) return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? found[1] ?? '');
   }
   return null;
 }
@@ -155,7 +155,7 @@ export async function orRefuse<Result>(
 }
 
 /** A busy server responds after a second or two. */
-const ASK_WITHIN_MS = 5_000;
+const HEALTH_TIMEOUT_MS = 5_000;
 
 type ListenAddress = { readonly port: number; readonly host: string };
 
@@ -167,20 +167,20 @@ export async function portMistakes(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
   { only, socket = null }: { readonly only?: unknown; readonly socket?: object | null } = {},
 ): Promise<string[]> {
-  const places = [
+  const addresses = [
     ...(socket === null ? [{ port, host, prefix: '' }] : []),
     ...(metrics ? [{ ...metrics, prefix: 'METRICS_' }] : []),
   ];
   const mistakes: string[] = [];
-  for (const place of places) {
-    if (only !== undefined && place.port !== only) continue;
-    const code = await whyNotListening(place);
-    if (code !== null) mistakes.push(await explainListening(code, place));
+  for (const address of addresses) {
+    if (only !== undefined && address.port !== only) continue;
+    const code = await listenError(address);
+    if (code !== null) mistakes.push(await explainListenError(code, address));
   }
   return mistakes;
 }
 
-function whyNotListening({ port, host }: ListenAddress): Promise<string | null> {
+function listenError({ port, host }: ListenAddress): Promise<string | null> {
   const probe = createServer();
   return new Promise((resolve) => {
     probe.once('error', (error: Failure) => resolve(String(error.code)));
@@ -188,12 +188,12 @@ function whyNotListening({ port, host }: ListenAddress): Promise<string | null> 
   });
 }
 
-async function explainListening(
+async function explainListenError(
   code: string,
   { port, host, prefix }: ListenAddress & { readonly prefix: string },
 ): Promise<string> {
   if (code === 'EADDRINUSE') {
-    return (await isThisPage({ host, port }))
+    return (await isThisSite({ host, port }))
       ? `This site is already running on port ${port}. Stop it first (with Ctrl-C where it was started), or set ${prefix}PORT to another number.`
       : `Port ${port} is used by another program. Stop that program, or set ${prefix}PORT to another number.`;
   }
@@ -202,9 +202,9 @@ async function explainListening(
   return `${prefix}HOST must be an IP address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all its addresses.`;
 }
 
-async function isThisPage(place: ListenAddress): Promise<boolean> {
+async function isThisSite(address: ListenAddress): Promise<boolean> {
   try {
-    return (await askHealth(place, AbortSignal.timeout(ASK_WITHIN_MS))) !== null;
+    return (await askHealth(address, AbortSignal.timeout(HEALTH_TIMEOUT_MS))) !== null;
   } catch {
     return false;
   }
