@@ -7,7 +7,7 @@ import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
 import { mistakeInFile } from '#server/campaign/pictures.ts';
-import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
+import { missingFile, displayPath, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import type { ReadWords } from '#server/campaign/words-file.ts';
 import { type Mistake, mistakesOf } from '#server/platform/mistakes.ts';
 import { escapeHtml } from '#server/platform/text.ts';
@@ -15,13 +15,13 @@ import type { Article } from '#shared/api.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/words.ts';
 
-const FILE = 'article/article.md';
+const ARTICLE_FILE = 'article/article.md';
 
 /** @param words of the interface; undefined if they have mistakes */
 export function readArticle(folder: string, words: Interface | undefined): ReadWords<Article> {
-  const file = nameOf(folder, FILE);
-  const read = readText(folder, FILE);
-  if (read === null) return mistakesOf(missingFile(folder, FILE));
+  const file = displayPath(folder, ARTICLE_FILE);
+  const read = readText(folder, ARTICLE_FILE);
+  if (read === null) return mistakesOf(missingFile(folder, ARTICLE_FILE));
   if (read.type === 'mistakes') return read;
   const article = renderArticle(read.text, words?.article);
   const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
@@ -63,7 +63,7 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
   if (title === undefined) return null;
   const html = micromark(bodyOf(markdown), {
     extensions: MARKDOWN_EXTENSIONS,
-    // Checked below, because micromark would refuse "tel:".
+    // withSafeLinks checks links, because micromark would refuse "tel:".
     allowDangerousProtocol: true,
     htmlExtensions: [
       gfmTableHtml(),
@@ -77,18 +77,18 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
       }),
     ],
   });
-  const named = withNamedSections(withSafeLinks(html));
-  const withLinks = contents === undefined ? named : withContents(named, contents);
+  const withSections = withNamedSections(withSafeLinks(html));
+  const body = contents === undefined ? withSections : withContents(withSections, contents);
   return {
     title: title.trim(),
-    html: withOwnDirection(withPlainArrows(withPictureSizes(withScrollingTables(withLinks)))),
+    html: withOwnDirection(withPlainArrows(withPictureSizes(withScrollingTables(body)))),
   };
 }
 
 const withSafeLinks = (html: string): string =>
   html.replaceAll(/(<a href|<img src)="(?!(?:https?|mailto|tel):)[^"/?#]*:[^"]*"/gi, '$1=""');
 
-/** Gives each heading an ID made from its words. Footnotes have IDs that begin with "fn". */
+/** Gives each heading an ID made from its words. The IDs of footnotes begin with "fn". */
 function withNamedSections(html: string): string {
   const used = new Set<string>();
   return html.replaceAll(/<(h[2-6])>([^]*?)<\/\1>/g, (_, tag: string, words: string) => {
@@ -101,13 +101,13 @@ function withNamedSections(html: string): string {
   });
 }
 
-/** Fewer sections are found as fast by scrolling. */
-const LEAST_SECTIONS = 5;
+/** With fewer sections, scrolling is as fast. */
+const MIN_SECTIONS = 5;
 
 /** Adds a table of contents before the first section. */
 function withContents(html: string, title: string): string {
   const sections = Array.from(html.matchAll(/<h2 id="([^"]*)">([^]*?)<\/h2>/g));
-  if (sections.length < LEAST_SECTIONS) return html;
+  if (sections.length < MIN_SECTIONS) return html;
   const links = sections.map(([, id = '', words = '']) => {
     const text = words.replaceAll(/<sup>.*?<\/sup>|<[^>]*>/g, '');
     return `<li><a href="#${id}">${text}</a></li>`;
@@ -116,7 +116,7 @@ function withContents(html: string, title: string): string {
   return html.replace('<h2', () => `${nav}<h2`);
 }
 
-/** Phones draw the arrow of the links back into the text as a picture. */
+/** Phones show the arrow of footnotes' back links as an emoji. */
 const withPlainArrows = (html: string): string =>
   html.replaceAll('class="data-footnote-backref">↩', 'class="data-footnote-backref">↑');
 
@@ -140,7 +140,7 @@ const withPictureSizes = (html: string): string =>
   );
 
 /** Markdown elements, and parts that are code. Their characters are not text. */
-const UNDERSTOOD = new Set([
+const RECOGNISED_TOKENS = new Set([
   'autolink',
   'characterEscape',
   'characterReference',
@@ -196,30 +196,30 @@ function mistakesInBody(markdown: string, folder: string): Mistake[] {
   const body = bodyOf(markdown);
   const found: (Mistake & { readonly line: number })[] = [];
   const add = (line: number, phrase: string) =>
-    found.push({ file: nameOf(folder, FILE), line, message: `${phrase}.` });
+    found.push({ file: displayPath(folder, ARTICLE_FILE), line, message: `${phrase}.` });
   const events = postprocess(
     parse({ extensions: MARKDOWN_EXTENSIONS })
       .document()
       .write(preprocess()(body, undefined, true)),
   );
   // Recognised characters become spaces. Split into UTF-16 units, because the parser counts these.
-  const rest = body.split('');
+  const remaining = body.split('');
   let inImage = 0;
   let columns = 0;
-  const called = new Set<string>();
-  const defined = new Map<string, number>();
-  for (const [way, token, context] of events) {
+  const calledNotes = new Set<string>();
+  const definedNotes = new Map<string, number>();
+  for (const [kind, token, context] of events) {
     const { type, start, end } = token;
-    if (type === 'image') inImage += way === 'enter' ? 1 : -1;
-    if (way !== 'enter') continue;
+    if (type === 'image') inImage += kind === 'enter' ? 1 : -1;
+    if (kind !== 'enter') continue;
     const { line } = start;
-    if (UNDERSTOOD.has(type))
-      for (let at = start.offset; at < end.offset; at += 1) if (rest[at] !== '\n') rest[at] = ' ';
+    if (RECOGNISED_TOKENS.has(type))
+      for (let at = start.offset; at < end.offset; at += 1) if (remaining[at] !== '\n') remaining[at] = ' ';
     const text = () => context.sliceSerialize(token);
     if (type === 'htmlFlow' || type === 'htmlText')
       add(line, `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}. Write Markdown instead`);
-    else if (type === 'gfmFootnoteCallString') called.add(text().toLowerCase());
-    else if (type === 'gfmFootnoteDefinitionLabelString') defined.set(text().toLowerCase(), line);
+    else if (type === 'gfmFootnoteCallString') calledNotes.add(text().toLowerCase());
+    else if (type === 'gfmFootnoteDefinitionLabelString') definedNotes.set(text().toLowerCase(), line);
     else if (type === 'table') columns = token._align?.length ?? 0;
     else if (type === 'tableRow') {
       const cells = cellsIn(text());
@@ -244,9 +244,9 @@ function mistakesInBody(markdown: string, folder: string): Mistake[] {
         'this picture has no description for people who cannot see it. Write ![description](media/…)',
       );
   }
-  for (const [name, line] of defined)
-    if (!called.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
-  const leftover = rest.join('');
+  for (const [name, line] of definedNotes)
+    if (!calledNotes.has(name)) add(line, `this footnote is not shown, because no [^${name}] is in the text`);
+  const leftover = remaining.join('');
   for (const [looksLike, phrase] of LEFTOVERS)
     for (const { 0: text, index } of leftover.matchAll(looksLike))
       add(leftover.slice(0, index).split('\n').length, phrase(text));

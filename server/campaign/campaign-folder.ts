@@ -6,7 +6,8 @@ import { type Mistake, type Mistakes, mistakesOf } from '#server/platform/mistak
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
-export function nameOf(folder: string, file: string): string {
+/** Returns the path as the operator sees it: relative to the project if the campaign is in it. */
+export function displayPath(folder: string, file: string): string {
   const fromProject = path.relative(PROJECT_FOLDER, folder);
   return path.join(fromProject.startsWith('..') ? folder : fromProject, file);
 }
@@ -16,7 +17,7 @@ export function nameOf(folder: string, file: string): string {
  * @returns lines that end with \n; null if the file is missing
  */
 export function readText(folder: string, file: string): { type: 'text'; text: string } | Mistakes | null {
-  const name = nameOf(folder, file);
+  const name = displayPath(folder, file);
   let content: Buffer;
   try {
     content = readFileSync(path.join(folder, file));
@@ -36,7 +37,7 @@ export function readText(folder: string, file: string): { type: 'text'; text: st
 }
 
 export const missingFile = (folder: string, file: string): Mistake => ({
-  file: nameOf(folder, file),
+  file: displayPath(folder, file),
   message: 'is missing. Restore the file, or copy it from the project’s examples/ folder.',
 });
 
@@ -67,8 +68,8 @@ export const brokenLink = (file: string): string | null =>
 
 /** Copies neither hidden files nor unused/. Follows links. */
 export function copyFiles(from: string, to: string): void {
-  const filter = (place: string) => {
-    const within = path.relative(from, place);
+  const filter = (file: string) => {
+    const within = path.relative(from, file);
     return within !== UNUSED && !path.basename(within).startsWith('.');
   };
   cpSync(from, to, { recursive: true, dereference: true, filter });
@@ -80,12 +81,12 @@ export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] 
 /** With more variants, each would get too few visitors for a comparison. */
 const MOST_VARIANTS = 4;
 
-const NAME = /^[a-z][a-z0-9-]{0,15}$/;
+const VARIANT_NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
-export const isFolder = (place: string): boolean =>
-  statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+export const isFolder = (file: string): boolean =>
+  statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 
 export const variantsIn = (folder: string): string[] =>
   namesIn(path.join(folder, 'variants')).filter(
@@ -95,22 +96,27 @@ export const variantsIn = (folder: string): string[] =>
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
 export function variantMistakes(folder: string): Mistake[] {
-  const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
+  const mistakeIn = (file: string, message: string): Mistake => ({
+    file: displayPath(folder, file),
+    message,
+  });
   const names = variantsIn(folder);
   const mistakes = namesIn(path.join(folder, 'variants'))
-    .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
-    .map((name) => at(`variants/${name}`, MUST_BE_NAMED));
+    .filter(
+      (name) => !isHidden(name) && !(names.includes(name) && VARIANT_NAME.test(name) && name !== OWN_PAGE),
+    )
+    .map((name) => mistakeIn(`variants/${name}`, INVALID_VARIANT));
   const tooMany = `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`;
-  if (names.length > MOST_VARIANTS) mistakes.push(at('variants', tooMany));
+  if (names.length > MOST_VARIANTS) mistakes.push(mistakeIn('variants', tooMany));
   for (const name of names) {
     const files = namesIn(path.join(folder, 'variants', name)).filter((file) => !isHidden(file));
-    if (files.length === 0) mistakes.push(at(`variants/${name}`, `is empty. ${MAY_CONTAIN}`));
+    if (files.length === 0) mistakes.push(mistakeIn(`variants/${name}`, `is empty. ${MAY_CONTAIN}`));
     for (const file of files)
       if (!VARIANT_FILES.some((known) => known === file))
-        mistakes.push(at(inVariant(name, file), `is the same for all variants. ${MAY_CONTAIN}`));
+        mistakes.push(mistakeIn(inVariant(name, file), `is the same for all variants. ${MAY_CONTAIN}`));
   }
   return mistakes;
 }
 
-const MUST_BE_NAMED = `must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name ${OWN_PAGE} is reserved for the campaign’s own page.`;
+const INVALID_VARIANT = `must be a folder with a short name of lower-case letters, digits and hyphens, such as b. The name ${OWN_PAGE} is reserved for the campaign’s own page.`;
 const MAY_CONTAIN = `A variant may only contain ${VARIANT_FILES.join(', ')}.`;

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   filesIn,
   inVariant,
-  nameOf,
+  displayPath,
   OWN_PAGE,
   readText,
   VARIANT_FILES,
@@ -39,7 +39,7 @@ export function campaignWarnings(folder: string): string[] {
   if (words.type === 'mistakes' || pages[0]?.variant !== null) return [];
   const { campaign } = words;
   return [
-    ...pages.flatMap((page) => tooLong(campaign, page)),
+    ...pages.flatMap((page) => lengthWarnings(campaign, page)),
     ...variantWarnings(campaign),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
@@ -50,7 +50,7 @@ export function unlistedPage(folder: string): string[] {
   if (words.type === 'mistakes' || !words.campaign.site.noindex) return [];
   return [
     describeMistake({
-      file: nameOf(folder, 'site.yaml'),
+      file: displayPath(folder, 'site.yaml'),
       line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
       message:
         'noindex: this line asks search engines not to list the page. Remove it once the page should be found.',
@@ -62,14 +62,14 @@ function variantWarnings({ folder, consent, variants }: Campaign): Mistake[] {
   return variants
     .filter((variant) => !isDeepStrictEqual(variant.consent, consent))
     .map(({ name, consent: { version } }) => ({
-      file: nameOf(folder, inVariant(name, 'consent.yaml')),
+      file: displayPath(folder, inVariant(name, 'consent.yaml')),
       message:
         `visitors of variant ${name} agree to a different wording than visitors of ${OWN_PAGE}. ` +
         `Each lead keeps the wording shown to the visitor, here version ${version}. Differences between the variants may come from this wording.`,
     }));
 }
 
-const READ_ALWAYS = [
+const ALWAYS_READ = [
   'site.yaml',
   'landing.yaml',
   'interface.yaml',
@@ -89,7 +89,7 @@ function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Pag
   const inArticle = article?.type === 'text' ? article.text : '';
   const inWords = filesIn(folder).flatMap((file) => textsIn(folder, file).map(({ text }) => text));
   return [
-    ...READ_ALWAYS,
+    ...ALWAYS_READ,
     ...variantsIn(folder).flatMap((name) => VARIANT_FILES.map((file) => inVariant(name, file))),
     ...[site.logo ?? [], pages.flatMap(({ landing }) => mediaOf(landing).flatMap(({ files }) => files))]
       .flat()
@@ -109,26 +109,29 @@ function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Pag
 
 function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   const files = filesIn(folder);
-  const warning = (file: string, message: string) => ({ file: nameOf(folder, file), message: `${message}.` });
+  const warning = (file: string, message: string) => ({
+    file: displayPath(folder, file),
+    message: `${message}.`,
+  });
   const unused = files.filter((file) => !read.includes(file));
-  const others = Map.groupBy(unused, (file) => path.posix.dirname(file));
+  const unusedByFolder = Map.groupBy(unused, (file) => path.posix.dirname(file));
   return [
-    ...Array.from(others, ([within, names]) => {
+    ...Array.from(unusedByFolder, ([within, names]) => {
       const [first = '', ...more] = names;
       return more.length === 0
         ? warning(first, 'this file is not used. Delete it, or move it to unused/')
         : warning(
             within,
-            `${names.length} files are not used: ${listed(names.map((name) => path.posix.basename(name)))}. Delete them, or move them to unused/`,
+            `${names.length} files are not used: ${listNames(names.map((name) => path.posix.basename(name)))}. Delete them, or move them to unused/`,
           );
     }),
     ...files
       .filter((file) => read.includes(file) && file.startsWith('media/'))
       .flatMap((file) => {
         const place = path.join(folder, file);
-        const wrong = mistakeInFile(folder, path.posix.basename(file));
-        return [wrong, weightWarning(place), wrong === null ? sizeWarning(place) : null].flatMap((message) =>
-          message === null ? [] : [warning(file, message)],
+        const mistake = mistakeInFile(folder, path.posix.basename(file));
+        return [mistake, weightWarning(place), mistake === null ? sizeWarning(place) : null].flatMap(
+          (message) => (message === null ? [] : [warning(file, message)]),
         );
       }),
   ];
@@ -136,15 +139,15 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
 
 const MOST_NAMES = 3;
 
-const listed = (names: readonly string[]): string =>
+const listNames = (names: readonly string[]): string =>
   names.length <= MOST_NAMES + 1
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
 
-type Rule = readonly [file: string, entry: readonly PropertyKey[], text: string | undefined, most: number];
+type Rule = readonly [file: string, entry: readonly PropertyKey[], text: string | undefined, max: number];
 
-/** Measured on a phone of 375 by 667 pixels, with a small margin, in inboxes and in search results. */
-function tooLong(
+/** The limits were measured on a phone of 375 by 667 pixels, in inboxes and in search results, and have a small margin. */
+function lengthWarnings(
   { folder, site, codeEmail, guideEmail }: Campaign,
   { variant, landing, interface: words }: Page,
 ): Mistake[] {
@@ -164,11 +167,11 @@ function tooLong(
     ['emails/code.yaml', ['subject'], filled(codeEmail.subject), 60],
     ['emails/guide.yaml', ['subject'], filled(guideEmail.subject), 60],
   ];
-  return rules.flatMap(([file, entry, text = '', most]) => {
+  return rules.flatMap(([file, entry, text = '', max]) => {
     const length = Array.from(text).length;
     const place = variant === null ? file : inVariant(variant, file);
-    const line = length <= most ? null : lineOfEntry(folder, place, entry);
-    const message = `${entry.join('.')}: has ${length} characters. Use at most ${most}, so that it fits on phones, in inboxes and in search results.`;
-    return line === null ? [] : [{ file: nameOf(folder, place), line, message }];
+    const line = length <= max ? null : lineOfEntry(folder, place, entry);
+    const message = `${entry.join('.')}: has ${length} characters. Use at most ${max}, so that it fits on phones, in inboxes and in search results.`;
+    return line === null ? [] : [{ file: displayPath(folder, place), line, message }];
   });
 }

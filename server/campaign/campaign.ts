@@ -6,7 +6,7 @@ import {
   brokenLink,
   filesIn,
   isFolder,
-  nameOf,
+  displayPath,
   OWN_PAGE,
   readText,
   variantMistakes,
@@ -89,7 +89,7 @@ export function readCampaign(folder: string): CampaignResult {
     };
   const site = readWords(folder, 'site.yaml', siteSchemaOf(folder));
   const interfaceWords = readWords(folder, 'interface.yaml', Interface);
-  const result = allOf({
+  const result = combineWords({
     site,
     interface: interfaceWords,
     codeEmail: readWords(folder, 'emails/code.yaml', CodeEmail),
@@ -118,7 +118,7 @@ export function readCampaign(folder: string): CampaignResult {
   };
 }
 
-/** Words that a setting needs. The start, the doctor and the build report them. */
+/** Returns mistakes about words that a setting needs. The start, the doctor and the build report them. */
 export function wordsMissingFor(
   settings: { readonly guideEmail?: string | undefined; readonly newLeadEmail?: string | undefined },
   words: CampaignResult,
@@ -136,7 +136,7 @@ export function wordsMissingFor(
 }
 
 /** Returns all words, or the mistakes of all files. */
-function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
+function combineWords<Words extends Readonly<Record<string, unknown>>>(results: {
   readonly [Name in keyof Words]: ReadWords<Words[Name]>;
 }): ReadWords<Words> {
   const mistakes: Mistake[] = [];
@@ -154,7 +154,9 @@ export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
   const broken = filesIn(folder).flatMap((file) => {
     const message = brokenLink(path.join(folder, file));
-    return message === null ? [] : [describeMistake({ file: nameOf(folder, file), message: `${message}.` })];
+    return message === null
+      ? []
+      : [describeMistake({ file: displayPath(folder, file), message: `${message}.` })];
   });
   return [...(words.type === 'mistakes' ? words.mistakes : []), ...pageMistakes(folder), ...broken];
 }
@@ -162,12 +164,12 @@ export function campaignMistakes(folder: string): readonly string[] {
 /** Finds mistakes that readCampaign ignores: in landing.yaml and the variants' own site.yaml. */
 export function pageMistakes(folder: string): string[] {
   if (!isFolder(folder)) return [];
-  const isSiteRight = readWords(folder, 'site.yaml', siteSchemaOf(folder)).type === 'words';
+  const isSiteValid = readWords(folder, 'site.yaml', siteSchemaOf(folder)).type === 'words';
   return describeEach(
     [null, ...variantsIn(folder)].flatMap((variant) => {
       const landing = readWords(folder, 'landing.yaml', landingSchemaOf(folder), variant);
       if (landing.type === 'mistakes') return landing.mistakes;
-      if (variant === null || !isSiteRight) return [];
+      if (variant === null || !isSiteValid) return [];
       const site = readWords(folder, 'site.yaml', siteSchemaOf(folder, variant));
       if (site.type === 'words') return [];
       return site.mistakes.map((mistake) => ({
@@ -231,7 +233,7 @@ function readFreeMailDomains(folder: string): ReadWords<ReadonlySet<string>> {
     if (domain?.includes('.') === true) domains.add(domain);
     else
       mistakes.push({
-        file: nameOf(folder, file),
+        file: displayPath(folder, file),
         line: index + 1,
         message: `${whole.trim()} is not a domain. Write one domain per line, such as gmail.com, and begin comment lines with #.`,
       });

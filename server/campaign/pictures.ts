@@ -9,7 +9,7 @@ import { byNearness } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DRAWN_ICONS, type Landing } from '#shared/campaign-schema.ts';
 
-const both = (names: readonly string[]): string[] =>
+const inBothFormats = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
 type Size = { readonly width: number; readonly height: number };
@@ -31,23 +31,34 @@ export function svgSize(file: string): Size | null {
 /** The name of a portrait, which may be written with its folder or its extension by mistake. */
 export const portraitIn = (image: string): string => /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image)?.[1] ?? '';
 
-type Needed = { readonly entry: readonly PropertyKey[]; readonly files: readonly string[] };
+type NeededFiles = { readonly entry: readonly PropertyKey[]; readonly files: readonly string[] };
 
-/** Returns the files in media/ that each entry needs. Ignores entries with invalid names of files. */
-export function mediaOf({ hero, video, inside, promise, testimonials, logos }: Landing): Needed[] {
-  const needs = (isThere: boolean, entry: Needed['entry'], files: Needed['files']): Needed[] =>
-    isThere ? [{ entry, files }] : [];
+/** Returns the files in media/ that each entry needs. Ignores entries with invalid file names. */
+export function mediaOf({ hero, video, inside, promise, testimonials, logos }: Landing): NeededFiles[] {
+  const needs = (
+    isPresent: boolean,
+    entry: NeededFiles['entry'],
+    files: NeededFiles['files'],
+  ): NeededFiles[] => (isPresent ? [{ entry, files }] : []);
   return [
-    ...needs(hero.imageAlt !== undefined, ['hero', 'imageAlt'], both(['hero-640', 'hero-960', 'hero-1280'])),
+    ...needs(
+      hero.imageAlt !== undefined,
+      ['hero', 'imageAlt'],
+      inBothFormats(['hero-640', 'hero-960', 'hero-1280']),
+    ),
     ...needs(
       video !== undefined,
       ['video'],
-      ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+      ['film.mp4', 'film.webm', 'film.vtt', ...inBothFormats(['poster-640', 'poster-960'])],
     ),
-    ...needs(promise?.imageAlt !== undefined, ['promise', 'imageAlt'], both(['guide-400', 'guide-800'])),
+    ...needs(
+      promise?.imageAlt !== undefined,
+      ['promise', 'imageAlt'],
+      inBothFormats(['guide-400', 'guide-800']),
+    ),
     ...(inside?.pictures ?? []).map((_, at) => ({
       entry: ['inside', 'pictures', at],
-      files: both([`inside-${at + 1}-480`, `inside-${at + 1}-960`]),
+      files: inBothFormats([`inside-${at + 1}-480`, `inside-${at + 1}-960`]),
     })),
     ...(logos?.companies ?? []).flatMap(({ logo = '' }, at) =>
       needs(logo.endsWith('.svg') || sizeInName(logo) !== null, ['logos', 'companies', at, 'logo'], [logo]),
@@ -57,14 +68,14 @@ export function mediaOf({ hero, video, inside, promise, testimonials, logos }: L
       ...needs(
         image !== undefined && portraitIn(image) === image,
         ['testimonials', 'cards', at, 'image'],
-        both([image ?? '']),
+        inBothFormats([image ?? '']),
       ),
     ]),
   ];
 }
 
 /** How a file of each type begins. */
-const KINDS: Readonly<Record<string, readonly [name: string, begins: RegExp]>> = {
+const KINDS: Readonly<Record<string, readonly [name: string, signature: RegExp]>> = {
   '.avif': ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
   '.webp': ['WebP', /^RIFF....WEBP/s],
   '.png': ['PNG', /^\x89PNG/],
@@ -80,8 +91,8 @@ const KINDS: Readonly<Record<string, readonly [name: string, begins: RegExp]>> =
 export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
   const missing = files.filter((file) => !names.includes(file)).map((file) => `media/${file}`);
-  const cure = `Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`;
-  const mistakes = missing.length === 0 ? [] : [`needs ${missing.join(', ')}. ${cure}`];
+  const advice = `Add the missing ${missing.length === 1 ? 'file' : 'files'}, or remove the entry`;
+  const mistakes = missing.length === 0 ? [] : [`needs ${missing.join(', ')}. ${advice}`];
   for (const file of files) {
     const mistake = names.includes(file) ? mistakeInFile(folder, file) : null;
     if (mistake !== null) mistakes.push(`media/${file} ${mistake}`);
@@ -92,17 +103,17 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
 /** @returns a phrase that follows the name of the file */
 export function mistakeInFile(folder: string, file: string): string | null {
   const place = path.join(folder, 'media', file);
-  const [kind, begins] = KINDS[path.extname(file)] ?? [];
-  if (begins !== undefined && !begins.test(beginOf(place)))
+  const [kind, signature] = KINDS[path.extname(file)] ?? [];
+  if (signature !== undefined && !signature.test(firstBytesOf(place)))
     return `does not contain ${kind}. Save the file as ${kind}`;
   return kind === 'SVG' && svgSize(place) === null ? 'has no viewBox. Export the SVG with a viewBox' : null;
 }
 
-function beginOf(file: string): string {
+function firstBytesOf(file: string): string {
   const descriptor = openSync(file, 'r');
   try {
-    const begin = Buffer.alloc(256);
-    return begin.toString('latin1', 0, readSync(descriptor, begin));
+    const bytes = Buffer.alloc(256);
+    return bytes.toString('latin1', 0, readSync(descriptor, bytes));
   } catch {
     return '';
   } finally {
@@ -117,12 +128,12 @@ export function weightWarning(file: string): string | null {
   const isFilm = /\.(?:mp4|webm)$/.test(file);
   const most = isFilm ? MOST_BYTES.film : MOST_BYTES.picture;
   if (size <= most) return null;
-  const say = (bytes: number) =>
+  const format = (bytes: number) =>
     bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  return `has a size of ${say(size)}, which visitors have to wait for. Save the file with less than ${say(most)}`;
+  return `has a size of ${format(size)}, which visitors have to wait for. Save the file with less than ${format(most)}`;
 }
 
-/** Of the pictures with their width in their name. */
+/** Aspect ratios of pictures whose names contain only the width. */
 const RATIOS: Readonly<Record<string, number>> = {
   hero: 5 / 4,
   poster: 16 / 9,
@@ -140,14 +151,14 @@ export function sizeWarning(file: string): string | null {
     width === undefined
       ? { width: 1200, height: 630 }
       : { width: Number(width), height: Math.round(Number(width) / (RATIOS[kind] ?? 1)) };
-  const has = sizeIn(file);
-  if (has === null || (has.width >= needed.width && has.height >= needed.height)) return null;
-  const say = (size: Size) => `${size.width} × ${size.height} pixels`;
-  return `has ${say(has)}, but its place needs ${say(needed)}. Run "npm run picture -- ${place} FILE" with a larger picture`;
+  const actual = readImageSize(file);
+  if (actual === null || (actual.width >= needed.width && actual.height >= needed.height)) return null;
+  const format = (size: Size) => `${size.width} × ${size.height} pixels`;
+  return `has ${format(actual)}, but its place needs ${format(needed)}. Run "npm run picture -- ${place} FILE" with a larger picture`;
 }
 
 /** Reads the size from the head of a PNG, WebP or AVIF file. */
-function sizeIn(file: string): Size | null {
+function readImageSize(file: string): Size | null {
   const content = readFileSync(file);
   const kind = content.toString('latin1', 8, 16);
   if (content.length < 64) return null;
@@ -167,6 +178,24 @@ function sizeIn(file: string): Size | null {
     : { width: content.readUInt32BE(at + 8), height: content.readUInt32BE(at + 12) };
 }
 
+/** @returns SVG markup on a grid of 24 by 24; undefined for one of the page's own icons */
+export function iconDrawing(name: string): string | undefined {
+  if (isOwnIcon(name)) return undefined;
+  return tablerIcons()?.get(name);
+}
+
+/** @returns a phrase with the nearest name; null if the name is right or the icon package is not installed */
+export function iconMistake(name: string): string | null {
+  if (isOwnIcon(name)) return null;
+  const icons = tablerIcons();
+  if (icons === null || icons.has(name)) return null;
+  const names = [...DRAWN_ICONS, ...icons.keys()];
+  const [meant] = byNearness(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), names);
+  return `there is no icon ${name}. Did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and the outline icons at tabler.io/icons`;
+}
+
+const isOwnIcon = (name: string): boolean => (DRAWN_ICONS as readonly string[]).includes(name);
+
 type IconSet = {
   readonly icons: Readonly<Record<string, { readonly body: string }>>;
   readonly aliases: Readonly<Record<string, { readonly parent: string }>>;
@@ -176,11 +205,17 @@ type IconSet = {
 const LINES =
   /^<(?<tag>g|path) fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round" stroke-width="2"/;
 
-type Drawings = ReadonlyMap<string, string>;
+type IconDrawings = ReadonlyMap<string, string>;
 
-let drawings: Drawings | null | undefined;
+let cachedIcons: IconDrawings | null | undefined;
 
-function readDrawings(): Drawings | null {
+/** @returns null if the icon package is not installed */
+function tablerIcons(): IconDrawings | null {
+  if (cachedIcons === undefined) cachedIcons = readTablerIcons();
+  return cachedIcons;
+}
+
+function readTablerIcons(): IconDrawings | null {
   let set: IconSet;
   try {
     const file = fileURLToPath(import.meta.resolve('@iconify-json/tabler/icons.json'));
@@ -201,23 +236,4 @@ function readDrawings(): Drawings | null {
         : [];
     }),
   );
-}
-
-const isDrawnHere = (name: string): boolean => (DRAWN_ICONS as readonly string[]).includes(name);
-
-/** @returns SVG markup on a grid of 24 by 24; undefined for one of the page's own icons */
-export function iconDrawing(name: string): string | undefined {
-  if (isDrawnHere(name)) return undefined;
-  if (drawings === undefined) drawings = readDrawings();
-  return drawings?.get(name);
-}
-
-/** @returns a phrase with the nearest name; null if the name is right or the icon package is not installed */
-export function iconMistake(name: string): string | null {
-  if (isDrawnHere(name)) return null;
-  if (drawings === undefined) drawings = readDrawings();
-  if (drawings === null || drawings.has(name)) return null;
-  const names = [...DRAWN_ICONS, ...drawings.keys()];
-  const [meant] = byNearness(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), names);
-  return `there is no icon ${name}. Did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and the outline icons at tabler.io/icons`;
 }

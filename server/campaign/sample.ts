@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-import { filesIn, nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { filesIn, displayPath, readText } from '#server/campaign/campaign-folder.ts';
 import { describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 
 /** Operators edit campaign/ itself, so the invented names are listed here. A test compares the list. */
@@ -26,13 +26,13 @@ export const SAMPLE = {
   publishers: ['Master AI-Powered Outreach', 'Angebote, die angenommen werden'],
 } as const;
 
-/** Sentences and pictures as written by studio/list-sample.ts. */
-const FINGERPRINTS = path.join(import.meta.dirname, 'sample-fingerprints.txt');
+/** Hashes of sentences and pictures, written by studio/list-sample.ts. */
+const FINGERPRINTS_FILE = path.join(import.meta.dirname, 'sample-fingerprints.txt');
 
-let known: ReadonlySet<string> | undefined;
+let fingerprints: ReadonlySet<string> | undefined;
 
-const isOurs = (fingerprint: string): boolean =>
-  (known ??= new Set(readFileSync(FINGERPRINTS, 'utf8').split(/\s+/))).has(fingerprint);
+const isSample = (fingerprint: string): boolean =>
+  (fingerprints ??= new Set(readFileSync(FINGERPRINTS_FILE, 'utf8').split(/\s+/))).has(fingerprint);
 
 export function sampleOnPage(folder: string): string[] {
   const texts = new Map(filesIn(folder).map((file) => [file, textsIn(folder, file)]));
@@ -40,25 +40,25 @@ export function sampleOnPage(folder: string): string[] {
   const publisher = (texts.get('site.yaml') ?? []).filter(({ entry }) => entry === 'publisher');
   return [
     leftover(
-      nameOf(folder, 'landing.yaml'),
+      displayPath(folder, 'landing.yaml'),
       partsIn(landing, SAMPLE.people),
       (list) =>
         `the sample’s invented people are still on the page: ${list}. Replace them with your own customers, with their permission.`,
     ),
     leftover(
-      nameOf(folder, 'landing.yaml'),
+      displayPath(folder, 'landing.yaml'),
       partsIn(landing, SAMPLE.figures),
       (list) =>
         `the sample’s invented figures are still on the page: ${list}. Replace them with figures that you can prove.`,
     ),
     leftover(
-      nameOf(folder, 'site.yaml'),
+      displayPath(folder, 'site.yaml'),
       partsIn(publisher, SAMPLE.publishers),
       (list) => `publisher: this is still the sample’s publisher, ${list}. Name the publisher of your page.`,
     ),
     ...Array.from(texts, ([file, all]) =>
       leftover(
-        nameOf(folder, file),
+        displayPath(folder, file),
         sampleSentences(all.filter((text) => !publisher.includes(text))),
         (list, count) =>
           count === 1
@@ -134,21 +134,21 @@ type Found = { readonly part: string; readonly line: number };
 const sampleSentences = (texts: readonly Text[]): Found[] =>
   texts
     .flatMap(sentencesIn)
-    .filter(({ text }) => isOurs(fingerprint(text)))
+    .filter(({ text }) => isSample(fingerprint(text)))
     .map(({ text, line }) => ({ part: `“${shortened(text)}”`, line }));
 
-const MOST_SHOWN = 60;
+const MAX_QUOTE_LENGTH = 60;
 
 const shortened = (text: string): string =>
-  text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).replace(/\s+\S*$/, '')} …`;
+  text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH).replace(/\s+\S*$/, '')} …`;
 
-/** True if the part does not continue a longer word or number. */
-const has = (text: string, part: string): boolean =>
+/** True if the text contains the part, not only within a longer word or number. */
+const containsPart = (text: string, part: string): boolean =>
   ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
 
 const partsIn = (texts: readonly Text[], parts: readonly string[]): Found[] =>
   parts.flatMap((part) => {
-    const place = texts.find(({ text }) => has(text, part));
+    const place = texts.find(({ text }) => containsPart(text, part));
     return place === undefined ? [] : [{ part, line: place.line }];
   });
 
@@ -176,8 +176,8 @@ function leftover(
   };
 }
 
-/** More than any file of the sample. Hashing an operator's long film would stop the server. */
-const MOST_BYTES = 2_000_000;
+/** More than any file of the sample. Hashing an operator's long film would block the server. */
+const MAX_HASHED_BYTES = 2_000_000;
 
 /** Recognises a picture by its content, or by the name of an invented person. */
 function samplePictures(folder: string, files: readonly string[]): Mistake | null {
@@ -186,18 +186,18 @@ function samplePictures(folder: string, files: readonly string[]): Mistake | nul
     .filter((file) => /^media\/.*\.(?:avif|webp|png|svg|mp4|webm)$/.test(file))
     .filter(
       (file) =>
-        (statSync(path.join(folder, file), { throwIfNoEntry: false })?.size ?? Infinity) <= MOST_BYTES,
+        (statSync(path.join(folder, file), { throwIfNoEntry: false })?.size ?? Infinity) <= MAX_HASHED_BYTES,
     )
     .filter(
       (file) =>
         people.some((name) => file.includes(name)) ||
-        isOurs(fingerprint(readFileSync(path.join(folder, file)))),
+        isSample(fingerprint(readFileSync(path.join(folder, file)))),
     );
   const [first] = pictures;
   if (first === undefined) return null;
   const names = pictures.map((file) => path.parse(file).name.replace(/-\d+(?:x\d+)?$/, ''));
   return {
-    file: nameOf(folder, first),
+    file: displayPath(folder, first),
     message: `the sample’s pictures are still here: ${[...new Set(names)].join(', ')}. Replace them with your own (docs/customising.md, Pictures).`,
   };
 }

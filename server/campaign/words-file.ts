@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
-import { inVariant, missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { inVariant, missingFile, displayPath, readText } from '#server/campaign/campaign-folder.ts';
 import {
   entriesAt,
   type FoundMistake,
@@ -45,7 +45,7 @@ export function readWords<Words>(
   const words = file === 'landing.yaml' ? onlyListedSections(merged, overlayWords) : merged;
   const result = z.safeParse(schema, words);
   if (result.success && mistakes.length === 0) return { type: 'words', words: result.data };
-  const wrong = (result.error?.issues ?? []).flatMap((issue): (FoundMistake & { of: YamlFile })[] => {
+  const found = (result.error?.issues ?? []).flatMap((issue): (FoundMistake & { of: YamlFile })[] => {
     const fileOf = (path: Path) =>
       overlay !== null && isFromOverlay(path, baseWords, overlayWords) ? overlay : base;
     if (issue.code === 'unrecognized_keys')
@@ -55,13 +55,13 @@ export function readWords<Words>(
       });
     return [{ of: fileOf(issue.path), ...wrongEntry(fileOf(issue.path), issue, words) }];
   });
-  const inOrder = wrong.toSorted(
-    (one, other) => files.indexOf(one.of) - files.indexOf(other.of) || one.at - other.at,
+  const inOrder = found.toSorted(
+    (one, other) => files.indexOf(one.of) - files.indexOf(other.of) || one.offset - other.offset,
   );
   return mistakesOf(
     ...mistakes,
-    ...inOrder.map(({ of, at, message, isInList = false }) => {
-      const { line, column } = lineAt(of, at);
+    ...inOrder.map(({ of, offset, message, isInList = false }) => {
+      const { line, column } = lineAt(of, offset);
       return { file: of.name, line, column: isInList ? column : undefined, message };
     }),
   );
@@ -80,12 +80,12 @@ function readYaml(folder: string, file: string): YamlFile | Mistakes | null {
   const read = readText(folder, file);
   if (read?.type !== 'text') return read;
   const { text } = read;
-  const name = nameOf(folder, file);
+  const name = displayPath(folder, file);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const mistakes = yamlMistakes(document, text)
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ at, message }) => ({ file: name, ...lineAt({ lines }, at), message }));
+    .toSorted((one, other) => one.offset - other.offset)
+    .map(({ offset, message }) => ({ file: name, ...lineAt({ lines }, offset), message }));
   return { type: 'yaml', name, text, document, lines, mistakes };
 }
 

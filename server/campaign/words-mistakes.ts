@@ -8,9 +8,9 @@ export type Path = readonly PropertyKey[];
 
 type Yaml = { readonly text: string; readonly document: Document };
 
-/** The offset is that of the entry in the file. */
 export type FoundMistake = {
-  readonly at: number;
+  /** The entry's offset in the file. */
+  readonly offset: number;
   readonly message: string;
   readonly isInList?: boolean;
 };
@@ -36,7 +36,10 @@ export function unknownEntry({ document }: Yaml, path: Path, known: readonly str
       : known.length > 0
         ? `Valid entries are ${known.join(', ')}.`
         : 'Remove the entry.';
-  return { at: placeOf(document, path).name, message: `${describeEntry(path)}: unknown entry. ${advice}` };
+  return {
+    offset: placeOf(document, path).name,
+    message: `${describeEntry(path)}: unknown entry. ${advice}`,
+  };
 }
 
 /** Lists the names that the schema allows at the path. */
@@ -56,7 +59,7 @@ export function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
 export function wrongEntry({ document, text }: Yaml, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
   const { name, value } = placeOf(document, issue.path);
   const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
-  const at = typeof about === 'string' ? text.indexOf(about, value) : value;
+  const offset = typeof about === 'string' ? text.indexOf(about, value) : value;
   const node = document.getIn(issue.path, true);
   const found = issue.path.reduce<unknown>(
     (inner, step) => (inner as Record<PropertyKey, unknown> | null)?.[step],
@@ -69,7 +72,7 @@ export function wrongEntry({ document, text }: Yaml, issue: z.core.$ZodIssue, wo
   const message =
     unquoted ?? describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
   return {
-    at: at < 0 ? value : at,
+    offset: offset < 0 ? value : offset,
     message: `${describeEntry(issue.path)}: ${message}.`,
     isInList: typeof issue.path.at(-1) === 'number',
   };

@@ -1,8 +1,8 @@
-// Explains mistakes of YAML's syntax to people who do not program: the parser's first error in a file, and accepted text that would
-// lose a part. Mistakes in readable entries are explained in words-mistakes.ts.
+// Explains mistakes in YAML's syntax to people who do not program: the parser's first error in a file, and accepted text that
+// would lose a part. Mistakes in readable entries are explained in words-mistakes.ts.
 import { visit, type Document, type YAMLError } from 'yaml';
 
-export type YamlMistake = { readonly at: number; readonly message: string };
+export type YamlMistake = { readonly offset: number; readonly message: string };
 
 const IN_QUOTES = 'Put the whole text in quotes';
 
@@ -17,15 +17,16 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   // Further errors usually follow from the first one.
   const first = document.errors.find((error) => !isDuplicate(error));
   if (first !== undefined) {
-    const at = first.code === 'MISSING_CHAR' ? startOfQuotation(document, first.pos[0]) : first.pos[0];
-    return [{ at, message: `cannot be read: ${explain(text, at)}.` }];
+    const [start] = first.pos;
+    const offset = first.code === 'MISSING_CHAR' ? startOfQuotation(document, start) : start;
+    return [{ offset, message: `cannot be read: ${explain(text, offset)}.` }];
   }
   return [
-    ...document.errors.filter(isDuplicate).map(({ pos: [at] }) => ({
-      at,
-      message: `cannot be read: ${/^[^\s:]+/.exec(text.slice(at))?.[0] ?? 'this'} is here twice. Keep one of the two.`,
+    ...document.errors.filter(isDuplicate).map(({ pos: [offset] }) => ({
+      offset,
+      message: `cannot be read: ${/^[^\s:]+/.exec(text.slice(offset))?.[0] ?? 'this'} is here twice. Keep one of the two.`,
     })),
-    ...aliasesIn(document).map((at) => ({ at, message: `cannot be read: ${beginMessage('*')}.` })),
+    ...aliasesIn(document).map((offset) => ({ offset, message: `cannot be read: ${beginMessage('*')}.` })),
     ...lostParts(document, text),
   ];
 }
@@ -64,13 +65,16 @@ function aliasesIn(document: Document): number[] {
   return found;
 }
 
-/** Finds texts that the parser accepts without a part: `&us and them`, `! us`, `The #1 guide`, or `- One` with `- Two` indented below. */
+/**
+ * Finds texts of which the parser would drop a part: `&us and them`, `! us`, `The #1 guide`, or `- One` with `- Two` indented
+ * below.
+ */
 function lostParts(document: Document, text: string): YamlMistake[] {
   const found: YamlMistake[] = [];
   visit(document, {
     Scalar: (_key, { anchor, tag, type, value, range }) => {
       const [start, end] = range ?? [0, 0];
-      const add = (at: number, message: string) => found.push({ at, message: `${message}.` });
+      const add = (offset: number, message: string) => found.push({ offset, message: `${message}.` });
       if (anchor !== undefined) add(text.lastIndexOf('&', start - 1), beginMessage('&'));
       else if (tag !== undefined) add(text.lastIndexOf('!', start - 1), beginMessage('!'));
       if (type !== 'PLAIN' || typeof value !== 'string') return;
