@@ -273,7 +273,7 @@ for (const [title, file, text, ...warnings] of FREIGHT)
       assert.deepEqual(withFolderName(folder, sampleOnPage(folder)), warnings);
     }));
 
-it('a picture is recognised by its content or by the name of an invented person', () =>
+it('a sample picture is recognised by its content or by the name of an invented person', () =>
   inFolder((folder) => {
     changeFiles(folder, { 'media/hero-640.webp': 'our own' });
     assert.deepEqual(sampleOnPage(folder), []);
@@ -284,7 +284,7 @@ it('a picture is recognised by its content or by the name of an invented person'
     ]);
   }));
 
-it('people and figures are reported until the last one is replaced', () =>
+it('invented people and figures are reported until the last one is replaced', () =>
   withCampaignCopy((folder) => {
     const change = (...changes: readonly (readonly [from: string | RegExp, to: string])[]) => {
       changeFiles(folder, {

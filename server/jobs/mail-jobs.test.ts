@@ -300,7 +300,7 @@ onEachEngine('mail backlog', ({ test, both }) => {
   });
 
   test(
-    'a mail server that drops the connection at guides and news for the operator does not close the form',
+    'a mail server that drops the connection at guides and operator mails does not close the form',
     { env: { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'op@example.org' } },
     async (server) => {
       const visitor = createVisitor(server, '198.51.100.7');

@@ -200,7 +200,7 @@ it("CAMPAIGN_FOLDER is relative to .env and defaults to the project's campaign",
     }
   }));
 
-it('CAMPAIGN_FOLDER with only a space has its default, as every other setting has', () =>
+it('CAMPAIGN_FOLDER set to a space uses its default, like every other setting', () =>
   inFolder((folder) => {
     writeFileSync(path.join(folder, '.env'), 'CAMPAIGN_FOLDER= \nPORT=3000\n');
     using _environment = environment({ INSTANCE_FOLDER: folder });

@@ -62,7 +62,7 @@ it('a service reports an open breaker to log, metrics and operator', () =>
     },
   ));
 
-it('words that changed after the build wait for the next one', () =>
+it('words changed after a build are used only after the next build', () =>
   withLastingCampaignCopy(async (campaign) => {
     using _environment = environment({ CAMPAIGN_FOLDER: campaign });
     const dist = distFolder(PROJECT_FOLDER, campaign);

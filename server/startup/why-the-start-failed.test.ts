@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
-it('a start explains a database disk without shared memory or locks', () => {
+it('a failed start explains that the database is on a disk without shared memory or locks', () => {
   const explain = (errcode: number) =>
     explainDatabaseFailure(
       Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),

@@ -91,7 +91,7 @@ onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test,
   );
 
   test(
-    'several operators each get a separate mail, even if one address is refused',
+    'several operators each get a separate mail, even if one e-mail address is refused',
     { env: { OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` } },
     async (server) => {
       server.inbox.behave({
@@ -203,7 +203,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
   );
 
   test(
-    'the daily mail has the day and the times of TIME_ZONE, campaigns and consents to news',
+    'the daily mail shows days and times in TIME_ZONE, campaigns and news consents',
     { env: { NEW_LEAD_EMAIL_AT: '06:30', TIME_ZONE: 'Europe/Berlin' }, campaign: NEWS },
     async (server) => {
       await becomeLead(server, 'early@example.com');
