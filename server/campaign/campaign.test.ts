@@ -89,7 +89,7 @@ it('the landing page can omit any or all of its optional sections', () => {
     );
 });
 
-it('the landing page requires a hero, a closing card and the section of its open pages', () => {
+it('the landing page needs a hero, a closing card, and benefits if it shows pages of the guide', () => {
   assert.deepEqual(
     mistakesIn((landing) => {
       delete landing['hero'];

@@ -65,10 +65,7 @@ function aliasesIn(document: Document): number[] {
   return found;
 }
 
-/**
- * Finds texts of which the parser would drop a part: `&us and them`, `! us`, `The #1 guide`, or `- One` with `- Two` indented
- * below.
- */
+/** Finds texts that the parser would shorten: `&us and them`, `! us`, `The #1 guide`, or `- One` with `- Two` indented below. */
 function lostParts(document: Document, text: string): YamlMistake[] {
   const found: YamlMistake[] = [];
   visit(document, {

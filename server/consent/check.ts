@@ -70,7 +70,7 @@ export async function verifyChain(
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
 
-  /** @returns false if there were none */
+  /** @returns whether any were found */
   const checkNewEntries = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);

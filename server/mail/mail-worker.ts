@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
 /** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
 
-/** Logged, so it contains neither the recipient nor the reply, in which mail servers often repeat the e-mail address. */
+/** Logged, so it omits the recipient, and the reply, because mail servers often repeat the e-mail address in their replies. */
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }

@@ -104,7 +104,7 @@ export const smtpUrl: ReadSetting<string> = (text) => {
   const login = loginMistake(text);
   if (login !== null) return { mistakes: [login] };
   const url = URL.parse(text);
-  // nodemailer would also accept a login and a host without "//", in which needsTls would find no login.
+  // nodemailer would also accept a login and a host without "//", but needsTls would not recognise the login.
   if (url === null || url.hostname === '' || !['smtp:', 'smtps:'].includes(url.protocol))
     return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
   return orNull(() => decodeURIComponent(url.username + url.password)) === null

@@ -275,7 +275,7 @@ async function readPeople(
 }
 
 /**
- * The order in which emailOfPerson and idsOfPeople search. Of several forms without a lead, idsOfPeople returns the oldest, the
+ * emailOfPerson and idsOfPeople search in this order. Of several forms without a lead, idsOfPeople returns the oldest, the
  * lists show the newest, and emailOfPerson finds both.
  */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;

@@ -93,7 +93,7 @@ const FIRST_SIZE = 100;
 const GROWTH = 5;
 
 /**
- * Searches from the newest ID down. Stops after the slice in which enough is found or time runs out.
+ * Searches from the newest ID down. Finishes the slice once enough is found or time is up.
  * @param read reads the wanted rows of a slice, newest first
  */
 export async function searchBackwards<Row extends { readonly id: string }>(
