@@ -56,7 +56,7 @@ describe('desk commands on an unusable database', () => {
     it(title, () =>
       inFolder(async (folder) => {
         const { file, list } = await makeInstance(folder);
-        const database = openDatabase({ engine: 'sqlite', file }, () => {}, { patienceMs: 50 });
+        const database = openDatabase({ engine: 'sqlite', file }, () => {}, { lockTimeoutMs: 50 });
         const service = await openTestService(folder, settings, { database });
         const other = new DatabaseSync(file);
         if (hinder === null) other.exec('begin immediate');

@@ -68,8 +68,8 @@ export async function readDatabaseState(config: DatabaseAddress): Promise<Databa
     const db: Db = new Kysely({
       dialect: createSqliteDialect({
         sqlite,
-        patienceMs: LOCK_TIMEOUT_MS,
-        isFileOurs: () => true,
+        lockTimeoutMs: LOCK_TIMEOUT_MS,
+        isFileInPlace: () => true,
         flush: async () => {},
         writes: createWriteMonitor(Date.now),
       }),

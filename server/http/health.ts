@@ -45,7 +45,7 @@ export function addHealthRoute(
     if (isLeaving()) return sick('This process is stopping.');
     try {
       await pingDatabase(database.db);
-      if (!database.isFileOurs()) {
+      if (!database.isFileInPlace()) {
         request.log.error('The database file was deleted or replaced.');
         return sick(FILE_LOST);
       }

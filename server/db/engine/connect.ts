@@ -24,7 +24,7 @@ export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
   /** False after the file was deleted or replaced, because writes would be lost. */
-  readonly isFileOurs: () => boolean;
+  readonly isFileInPlace: () => boolean;
   readonly writes: Pick<WriteMonitor, 'fault'>;
   /**
    * Truncates SQLite's write-ahead log (WAL) without waiting.
@@ -36,13 +36,13 @@ export type OpenDatabase = {
 
 export type DatabaseOptions = {
   readonly clock?: () => number;
-  readonly patienceMs?: number;
+  readonly lockTimeoutMs?: number;
   /** 0 for no limit. */
   readonly statementTimeoutMs?: number;
   readonly onStatement?: (sql: string) => void;
 };
 
-const PATIENCE_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 /** Opening may block inside SQLite, because nothing is served yet. */
 const OPENING_TIMEOUT_MS = 5_000;
 /** SQLite's default of 2 MB is too small for the index pages of a few thousand leads. */
@@ -80,7 +80,7 @@ export function openDatabase(
   return {
     db,
     engine: 'postgres',
-    isFileOurs: () => true,
+    isFileInPlace: () => true,
     writes,
     truncateWal: () => true,
     close: () => db.destroy(),
@@ -110,17 +110,17 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.close();
     throw error;
   }
-  const isFileOurs = file === ':memory:' ? () => true : createFileIdentityCheck(path.resolve(file));
+  const isFileInPlace = file === ':memory:' ? () => true : createFileIdentityCheck(path.resolve(file));
   const wal = hasWal ? createWalFlush(walFileOf(file)) : null;
   const flush = wal?.flush ?? (async () => {});
   const writes = createWriteMonitor(options.clock ?? Date.now);
-  const patienceMs = options.patienceMs ?? PATIENCE_MS;
-  const dialect = createSqliteDialect({ sqlite, patienceMs, isFileOurs, flush, writes });
+  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  const dialect = createSqliteDialect({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes });
   const db: Db = new Kysely<Schema>({ dialect, ...logOption(options) });
   return {
     db,
     engine: 'sqlite',
-    isFileOurs,
+    isFileInPlace,
     writes,
     truncateWal: () => truncateWal(sqlite),
     close: async () => {

@@ -91,8 +91,8 @@ async function withFlushes(test: (flushed: Flushed) => Promise<void>): Promise<v
     return running.promise;
   });
   const writes = createWriteMonitor(Date.now);
-  const isFileOurs = () => true;
-  const dialect = createSqliteDialect({ sqlite, patienceMs: FOREVER_MS, isFileOurs, flush, writes });
+  const isFileInPlace = () => true;
+  const dialect = createSqliteDialect({ sqlite, lockTimeoutMs: FOREVER_MS, isFileInPlace, flush, writes });
   const db = new Kysely<{ rows: { id: number } }>({ dialect });
   const write = (id: number) =>
     db.transaction().execute(async (tx) => void (await tx.insertInto('rows').values({ id }).execute()));
@@ -164,7 +164,7 @@ it('SQLite is closed only after its writes are on the disk', () =>
   }));
 
 it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
-  withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
+  withLockableServer({ lockTimeoutMs: FOREVER_MS }, async (server, { lock, unlock }) => {
     const { visitor: reader } = await becomeLead(server, 'ada@example.com');
     await server.advance(0);
 
@@ -191,7 +191,7 @@ it('a form sent while another process locks SQLite is accepted once the lock is 
   }));
 
 it('a form or code gets 503 and stores nothing if the SQLite lock is not released', () =>
-  withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
+  withLockableServer({ lockTimeoutMs: 300 }, async (server, { lock, unlock }) => {
     const { visitor, code } = await askForCode(server);
     await server.advance(0);
     lock();
@@ -216,7 +216,7 @@ it('the mail worker waits for the SQLite lock and does not mail anything twice',
       return null;
     },
   };
-  await withLockableServer({ patienceMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
+  await withLockableServer({ lockTimeoutMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
     onMail = lock;
     await sendForm(server, 'ada@example.com');
     await server.inbox.waitForMail('ada@example.com');
@@ -234,7 +234,7 @@ it('the mail worker waits for the SQLite lock and does not mail anything twice',
 });
 
 it("a start waits longer than a visitor for another process's migrations", () =>
-  withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
+  withFile({ lockTimeoutMs: 20 }, async ({ database, lock, unlock }) => {
     lock();
     let done = false;
     const migrated = migrate(database).finally(() => (done = true));
@@ -268,7 +268,7 @@ it('SQLite transactions take turns and exclude other statements', () =>
   }));
 
 it('SQLite transactions wait no longer for each other than for another process', () =>
-  withFile({ patienceMs: 50 }, async ({ database: { db } }) => {
+  withFile({ lockTimeoutMs: 50 }, async ({ database: { db } }) => {
     const held = Promise.withResolvers<void>();
     const first = db.transaction().execute(() => held.promise);
     await setImmediate();

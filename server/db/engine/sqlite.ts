@@ -22,8 +22,8 @@ import {
 
 type SqliteParts = {
   readonly sqlite: DatabaseSync;
-  readonly patienceMs: number;
-  readonly isFileOurs: () => boolean;
+  readonly lockTimeoutMs: number;
+  readonly isFileInPlace: () => boolean;
   /** Resolves once all commits so far are on the disk. */
   readonly flush: () => Promise<void>;
   readonly writes: Pick<WriteMonitor, 'succeeded' | 'failed'>;
@@ -56,7 +56,7 @@ type PendingQuery = {
 
 const retryDelayMs = (): number => 5 + Math.random() * 10;
 
-function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteParts): Driver {
+function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
   /** The connection whose transaction is running. */
@@ -77,7 +77,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
       const pending: PendingQuery = { connection, purpose, query, resolve, reject };
       queue.push(pending);
       startPendingQueries();
-      if (queue.includes(pending)) pending.timer = setTimeout(timeOut, patienceMs, pending);
+      if (queue.includes(pending)) pending.timer = setTimeout(timeOut, lockTimeoutMs, pending);
     });
 
   function startPendingQueries(): void {
@@ -103,7 +103,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, flush, writes }: SqliteP
   /** @returns false if another process has locked the file */
   function tryToStart({ connection, purpose, query, resolve, reject }: PendingQuery): boolean {
     try {
-      if (purpose !== 'read' && !isFileOurs())
+      if (purpose !== 'read' && !isFileInPlace())
         throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
       const result = run(query);
       if (purpose === 'begin') owner = connection;
