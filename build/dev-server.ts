@@ -12,7 +12,7 @@ import { MODULE_FOLDER, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, OPTIONAL_STYLES, PROJECT_FOLDER, viteConfig, WEB } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
-import { relativeToWorkingFolder } from '#server/startup/service.ts';
+import { relativeToCwd } from '#server/startup/service.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { languageAttributes } from '#shared/words.ts';
 
@@ -51,7 +51,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   const origin = `http://${host}:${port}`;
   print(`  Page   ${origin}/`);
   print(`  Inbox  ${origin}/inbox   all sent e-mails, and a sample of each kind`);
-  print(`  Words  ${relativeToWorkingFolder(CAMPAIGN_FOLDER)}/   save a file to update the page and e-mails`);
+  print(`  Words  ${relativeToCwd(CAMPAIGN_FOLDER)}/   save a file to update the page and e-mails`);
   for (const name of api.unused)
     print(
       `${name} is not used during development. No mail leaves this machine, and the data is in data/dev/.`,

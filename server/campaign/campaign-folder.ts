@@ -81,7 +81,7 @@ export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] 
 /** With more variants, each would get too few visitors for a comparison. */
 const MOST_VARIANTS = 4;
 
-const VARIANT_NAME = /^[a-z][a-z0-9-]{0,15}$/;
+const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
@@ -96,15 +96,10 @@ export const variantsIn = (folder: string): string[] =>
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
 export function variantMistakes(folder: string): Mistake[] {
-  const mistakeIn = (file: string, message: string): Mistake => ({
-    file: displayPath(folder, file),
-    message,
-  });
+  const mistakeIn = (file: string, message: string) => ({ file: displayPath(folder, file), message });
   const names = variantsIn(folder);
   const mistakes = namesIn(path.join(folder, 'variants'))
-    .filter(
-      (name) => !isHidden(name) && !(names.includes(name) && VARIANT_NAME.test(name) && name !== OWN_PAGE),
-    )
+    .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
     .map((name) => mistakeIn(`variants/${name}`, INVALID_VARIANT));
   const tooMany = `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`;
   if (names.length > MOST_VARIANTS) mistakes.push(mistakeIn('variants', tooMany));

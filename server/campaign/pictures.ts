@@ -9,7 +9,7 @@ import { byNearness } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DRAWN_ICONS, type Landing } from '#shared/campaign-schema.ts';
 
-const inBothFormats = (names: readonly string[]): string[] =>
+const formatsOf = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
 type Size = { readonly width: number; readonly height: number };
@@ -31,34 +31,27 @@ export function svgSize(file: string): Size | null {
 /** The name of a portrait, which may be written with its folder or its extension by mistake. */
 export const portraitIn = (image: string): string => /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image)?.[1] ?? '';
 
-type NeededFiles = { readonly entry: readonly PropertyKey[]; readonly files: readonly string[] };
+type Needed = { readonly entry: readonly PropertyKey[]; readonly files: readonly string[] };
 
 /** Returns the files in media/ that each entry needs. Ignores entries with invalid file names. */
-export function mediaOf({ hero, video, inside, promise, testimonials, logos }: Landing): NeededFiles[] {
-  const needs = (
-    isPresent: boolean,
-    entry: NeededFiles['entry'],
-    files: NeededFiles['files'],
-  ): NeededFiles[] => (isPresent ? [{ entry, files }] : []);
+export function mediaOf({ hero, video, inside, promise, testimonials, logos }: Landing): Needed[] {
+  const needs = (isPresent: boolean, entry: Needed['entry'], files: Needed['files']): Needed[] =>
+    isPresent ? [{ entry, files }] : [];
   return [
     ...needs(
       hero.imageAlt !== undefined,
       ['hero', 'imageAlt'],
-      inBothFormats(['hero-640', 'hero-960', 'hero-1280']),
+      formatsOf(['hero-640', 'hero-960', 'hero-1280']),
     ),
     ...needs(
       video !== undefined,
       ['video'],
-      ['film.mp4', 'film.webm', 'film.vtt', ...inBothFormats(['poster-640', 'poster-960'])],
+      ['film.mp4', 'film.webm', 'film.vtt', ...formatsOf(['poster-640', 'poster-960'])],
     ),
-    ...needs(
-      promise?.imageAlt !== undefined,
-      ['promise', 'imageAlt'],
-      inBothFormats(['guide-400', 'guide-800']),
-    ),
+    ...needs(promise?.imageAlt !== undefined, ['promise', 'imageAlt'], formatsOf(['guide-400', 'guide-800'])),
     ...(inside?.pictures ?? []).map((_, at) => ({
       entry: ['inside', 'pictures', at],
-      files: inBothFormats([`inside-${at + 1}-480`, `inside-${at + 1}-960`]),
+      files: formatsOf([`inside-${at + 1}-480`, `inside-${at + 1}-960`]),
     })),
     ...(logos?.companies ?? []).flatMap(({ logo = '' }, at) =>
       needs(logo.endsWith('.svg') || sizeInName(logo) !== null, ['logos', 'companies', at, 'logo'], [logo]),
@@ -68,7 +61,7 @@ export function mediaOf({ hero, video, inside, promise, testimonials, logos }: L
       ...needs(
         image !== undefined && portraitIn(image) === image,
         ['testimonials', 'cards', at, 'image'],
-        inBothFormats([image ?? '']),
+        formatsOf([image ?? '']),
       ),
     ]),
   ];

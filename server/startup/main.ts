@@ -8,12 +8,7 @@ import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
-import {
-  relativeToWorkingFolder,
-  openService,
-  readInstance,
-  readInstanceAndSite,
-} from '#server/startup/service.ts';
+import { openService, readInstance, readInstanceAndSite, relativeToCwd } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, describeRefusal } from '#server/startup/why-the-start-failed.ts';
 
@@ -125,7 +120,7 @@ function announceStart(): void {
   for (const warning of service.warnings) say(warning, 'warn');
   if (config.mail.kind === 'files') {
     say(
-      `SMTP_URL is not set, so e-mails are written to ${relativeToWorkingFolder(mail.folder)}/*.eml and codes are printed here.`,
+      `SMTP_URL is not set, so e-mails are written to ${relativeToCwd(mail.folder)}/*.eml and codes are printed here.`,
     );
   } else if (config.mailFrom === null) {
     say(

@@ -204,7 +204,7 @@ async function openParts(
         ...common,
         campaign,
         folder: mailFolder,
-        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${relativeToWorkingFolder(file)})`),
+        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${relativeToCwd(file)})`),
         onLeadBounced: (tx, bounce) => webhooks.queue(tx, { ...bounce, type: 'lead.bounced' }),
         onOutcome: (outcome) => metrics.mail(outcome),
       }),
@@ -306,7 +306,7 @@ export function filesOpenToOthers({ database, mail }: Config, folder: string): s
   return openToOthers(names);
 }
 
-export function relativeToWorkingFolder(file: string): string {
+export function relativeToCwd(file: string): string {
   const relative = path.relative('.', file);
   return relative.startsWith('..') ? file : relative;
 }

@@ -110,7 +110,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.close();
     throw error;
   }
-  const isFileInPlace = file === ':memory:' ? () => true : createFileIdentityCheck(path.resolve(file));
+  const isFileInPlace = file === ':memory:' ? () => true : createFileCheck(path.resolve(file));
   const wal = hasWal ? createWalFlush(walFileOf(file)) : null;
   const flush = wal?.flush ?? (async () => {});
   const writes = createWriteMonitor(options.clock ?? Date.now);
@@ -164,17 +164,17 @@ function makeFilesPrivate(file: string): void {
 }
 
 /** A deleted file stays open, so later writes would vanish with the process. */
-function createFileIdentityCheck(database: string): () => boolean {
+function createFileCheck(database: string): () => boolean {
   const identityOf = (file: string): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev}:${stats.ino}`;
   };
   const wal = walFileOf(database);
-  const databaseIdentity = identityOf(database);
+  const fileIdentity = identityOf(database);
   let walIdentity: string | undefined;
   return () => {
     walIdentity ??= identityOf(wal);
-    return identityOf(database) === databaseIdentity && identityOf(wal) === walIdentity;
+    return identityOf(database) === fileIdentity && identityOf(wal) === walIdentity;
   };
 }
 

@@ -25,7 +25,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
   return listed as PersonalData;
 }
 
-const NO_IP_ADDRESS = '';
+const NO_IP = '';
 
 type LeadErased = {
   readonly leadId: string;
@@ -79,12 +79,7 @@ export async function erasePersonalData(
       changedRows(
         tx
           .updateTable('codes')
-          .set({
-            submission_id: null,
-            email: pseudonym,
-            client_address: NO_IP_ADDRESS,
-            expires_at: expiryNoLaterThan(now),
-          })
+          .set({ submission_id: null, email: pseudonym, client_address: NO_IP, expires_at: expiryUpTo(now) })
           .where(isAbout('codes', email)),
       ),
   };
@@ -131,5 +126,5 @@ async function deleteEvents(
   return events.length;
 }
 
-const expiryNoLaterThan = (now: number) =>
+const expiryUpTo = (now: number) =>
   sql<number>`case when expires_at > ${now} then ${now} else expires_at end`;
