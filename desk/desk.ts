@@ -3,24 +3,24 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#desk/commands/command.ts';
-import { orExplain } from '#desk/commands/output-file.ts';
-import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
+import { explainWriteErrors } from '#desk/commands/output-file.ts';
+import { INTERRUPTED, describeWithoutMessage, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Service } from '#server/startup/service.ts';
 import { readTimeZone } from '#server/settings/env-file.ts';
 
-endWithSentence(linesWithoutWords);
+endWithSentence(describeWithoutMessage);
 const interrupted = new AbortController();
-/** npm forwards each Ctrl-C a second time. */
-const ONE_PRESS_MS = 1_000;
-let askedAt: number | null = null;
-// After the first signal, the command still removes partial files. A later signal kills a command that hangs.
+/** npm forwards each Ctrl-C, so one key press arrives twice. */
+const REPEATED_SIGNAL_MS = 1_000;
+let firstSignalAt: number | null = null;
+// The first signal lets the command remove partial files. A later one kills a command that hangs.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    askedAt ??= performance.now();
-    if (performance.now() - askedAt > ONE_PRESS_MS) process.exit(INTERRUPTED);
+    firstSignalAt ??= performance.now();
+    if (performance.now() - firstSignalAt > REPEATED_SIGNAL_MS) process.exit(INTERRUPTED);
     interrupted.abort();
   });
 }
@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
 });
-// A closed standard error must not stop the work.
+// A closed standard error must not stop the command.
 process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
@@ -48,7 +48,7 @@ process.exitCode = await runDesk(
       // The reader of a pipe may have stopped reading, so Ctrl-C must end the wait.
       using _stop = addAbortListener(interrupted.signal, () => written.reject(interrupted.signal.reason));
       process.stdout.write(text, (error) => (error ? written.reject(error) : written.resolve()));
-      await orExplain('Standard output', () => written.promise);
+      await explainWriteErrors('Standard output', () => written.promise);
     },
     note,
     input: () => (process.stdin.isTTY ? null : process.stdin),
@@ -58,9 +58,9 @@ process.exitCode = await runDesk(
       using terminal = createInterface({ input: process.stdin, output: process.stderr });
       // In raw mode, Ctrl-C arrives as a key; Ctrl-D closes the question.
       terminal.once('SIGINT', () => interrupted.abort());
-      const noAnswer = new AbortController();
-      terminal.once('close', () => noAnswer.abort());
-      const signal = AbortSignal.any([interrupted.signal, noAnswer.signal]);
+      const closed = new AbortController();
+      terminal.once('close', () => closed.abort());
+      const signal = AbortSignal.any([interrupted.signal, closed.signal]);
       const answer = await terminal.question(question, { signal }).catch(() => '');
       interrupted.signal.throwIfAborted();
       return /^y(es)?$/i.test(answer);

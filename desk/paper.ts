@@ -1,4 +1,4 @@
-// Creates pages to print and keep, in the site's fonts and colours.
+// Renders printable, self-contained pages in the site's fonts and colours.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -9,7 +9,7 @@ import { escapeHtml } from '#server/platform/text.ts';
 import { ACCENT, type ColourPair, PAPER } from '#shared/colours.ts';
 import { MARK_LINES } from '#shared/drawings.ts';
 
-/** Returns the site's fonts as data, to embed them in a file; empty without a build. */
+/** Returns @font-face rules that embed the site's fonts; empty without a build. */
 export function fontFaces(): string {
   const release = newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder()));
   if (release === null) return '';
@@ -69,7 +69,7 @@ td:last-child, th:last-child { text-align: right; padding-right: 0; font-variant
 @media print { @page { size: A4; margin: 14mm 18mm; } html { font-size: 10pt; } :root { --paper: #fff; --ink: #000; --muted: #444; --rule: #ccc; } body { max-width: none; padding: 0; } }
 `;
 
-/** The style element of every paper page; the desk allows it by its hash. */
+/** Styles of every such page. The desk's Content-Security-Policy allows them by their hash. */
 export const paperStyles = (accent: ColourPair = ACCENT): string =>
   `${fontFaces()}${paperTokens(accent)}${PAGE_STYLES}`;
 

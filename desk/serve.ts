@@ -5,15 +5,15 @@ import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import { openService, readInstanceAndSite } from '#server/startup/service.ts';
 
-/** Longer than any response takes, and shorter than the site's process waits for this one. */
-const END_WITHIN_MS = 4_000;
+/** Longer than any response takes, but shorter than the site's process waits for the desk. */
+const STOP_TIMEOUT_MS = 4_000;
 
 function refuse(mistakes: readonly string[]): never {
   process.stderr.write(`The desk cannot start:\n${mistakes.map((line) => `  - ${line}\n`).join('')}`);
   process.exit(1);
 }
 
-// `--check` only fills the compile cache, and all files have been loaded by now.
+// `--check` only fills the compile cache, for which loading the files is enough.
 if (process.argv.includes('--check')) process.exit(0);
 
 const instance = readInstanceAndSite();
@@ -42,7 +42,7 @@ const app = await buildDeskApp(service, {
 function stop(): void {
   if (isStopping) return;
   isStopping = true;
-  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
   void (async () => {
     await app.close();
     await service.close();

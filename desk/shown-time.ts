@@ -1,10 +1,11 @@
 import { clockTime } from '#shared/days.ts';
 
 /** Example: 2026-11-21 09:30 */
-export const minuteOf = (iso: string, timeZone: string): string => secondOf(iso, timeZone).slice(0, 16);
+export const formatMinute = (iso: string, timeZone: string): string =>
+  formatSecond(iso, timeZone).slice(0, 16);
 
 /** Example: 2026-11-21 09:30:05 */
-export function secondOf(iso: string, timeZone = 'UTC'): string {
+export function formatSecond(iso: string, timeZone = 'UTC'): string {
   const ms = Date.parse(iso);
   // A damaged row can contain a number beyond the calendar.
   const shown = Number.isNaN(ms) ? iso : new Date(clockTime(ms, timeZone)).toISOString();

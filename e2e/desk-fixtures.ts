@@ -1,6 +1,6 @@
 import { request, type Page } from '@playwright/test';
 
-import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import type { doctor } from '#desk/endpoints/figures.ts';
 import { signInOverHttp, untilDeskAnswers, type SessionHeader } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -212,7 +212,7 @@ export const changingTest = test.extend<object, { readonly receiver: Receiver }>
 });
 
 /** The doctor's findings depend on DNS; desk/doctor/ tests them with its own server. */
-export const FOUND: Answer<typeof doctor> = {
+export const FOUND: OutputOf<typeof doctor> = {
   lookedAt: '2026-11-23T06:00:00.000Z',
   findings: [
     { check: 'database', state: 'ok', sentence: 'It can be read and written.' },

@@ -24,14 +24,14 @@ export function deskClient(
   service: Service,
   { dnsServers }: Pick<DeskContext, 'dnsServers'> = {},
 ): DeskClient {
-  const { handlers, calls, files, warmUp } = createHandlers(service);
+  const { handlers, endpoints, files, warmUp } = createHandlers(service);
   const actor = { who: AT_THE_MACHINE, from: '' };
-  const note: DeskContext['note'] = (deed, about, details) =>
+  const log: DeskContext['log'] = (deed, about, details) =>
     logAction(service, { ...actor, deed, about, details });
   const context: DeskContext = {
     service,
     actor,
-    note,
+    log,
     signal: new AbortController().signal,
     // Nothing listens here, because no test looks up real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],
@@ -43,9 +43,9 @@ export function deskClient(
     },
     warmUp,
     ask: async (name, asked = {}) => {
-      const { call } = calls[Object.keys(handlers).indexOf(name)]!;
+      const { endpoint } = endpoints[Object.keys(handlers).indexOf(name)]!;
       const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;
-      return JSON.parse(JSON.stringify(await handle(context, call.asked.parse(asked)))) as never;
+      return JSON.parse(JSON.stringify(await handle(context, endpoint.input.parse(asked)))) as never;
     },
     file: async (path, query) => {
       const found = await files.find((one) => one.path === path)!.handle(context, query);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import { readConfig } from '#server/settings/settings.ts';
 import { examineBackup, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
-import { examineClock, examineDamage, viewDatabase } from '#desk/doctor/database.ts';
-import type { Patient } from '#desk/doctor/doctor.ts';
+import { examineClock, examineDamage, examineDatabase } from '#desk/doctor/database.ts';
+import type { DoctorTarget } from '#desk/doctor/doctor.ts';
 import type { Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { examinePage } from '#desk/doctor/page.ts';
@@ -55,7 +55,7 @@ export async function withInstance(
 }
 
 export const doctor = (
-  patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
+  doctorTarget: Pick<DoctorTarget, 'settings' | 'campaignFolder' | 'dnsServers'>,
   args: readonly string[] = [],
   now = NOW,
 ): Promise<CommandResult> =>
@@ -64,16 +64,16 @@ export const doctor = (
       service: () => assert.fail('the doctor does without the service'),
       clock: () => now,
       timeZone: () => 'UTC',
-      patient,
+      doctorTarget,
     }),
     ['doctor', ...args],
   );
 
-export const patientOf = (
+export const doctorTargetOf = (
   { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
   env: Readonly<Record<string, string>>,
   campaignFolder = TEST_CAMPAIGN,
-): Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'> => {
+): Pick<DoctorTarget, 'settings' | 'campaignFolder' | 'dnsServers'> => {
   const read = readConfig(env, folder);
   return {
     settings:
@@ -91,7 +91,7 @@ export async function findingsIn(
   instance: Instance,
   { env = {}, now = NOW }: Circumstances = {},
 ): Promise<readonly Finding[]> {
-  const { out } = await doctor(patientOf(instance, { ...instance.env, ...env }), ['--json'], now);
+  const { out } = await doctor(doctorTargetOf(instance, { ...instance.env, ...env }), ['--json'], now);
   return (JSON.parse(out) as { findings: Finding[] }).findings;
 }
 
@@ -101,7 +101,7 @@ type OfflineCheck = (settings: Settings, now: number) => Promise<Findings>;
 const OFFLINE_CHECKS: Readonly<Record<string, OfflineCheck>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
   database: async ({ config: { database } }) => {
-    const { findings, look } = await viewDatabase(database);
+    const { findings, look } = await examineDatabase(database);
     const damage = look !== null && database.engine === 'sqlite' ? await examineDamage(database.file) : [];
     return [...findings, ...[damage].flat()];
   },
@@ -118,7 +118,7 @@ export async function findingsAbout(
   instance: Instance,
   { env = {}, now = NOW }: Circumstances = {},
 ): Promise<readonly string[]> {
-  const { settings } = patientOf(instance, { ...instance.env, ...env });
+  const { settings } = doctorTargetOf(instance, { ...instance.env, ...env });
   const offlineCheck = OFFLINE_CHECKS[check];
   const found =
     offlineCheck !== undefined && settings.type === 'settings'

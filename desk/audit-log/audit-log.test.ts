@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { logAction } from '#desk/audit-log/audit-log.ts';
 import type { log, LogEntry } from '#desk/endpoints/auth.ts';
-import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import {
   deskOnEachEngine,
@@ -68,7 +68,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     assert.match(shown.out, /^when +who +did +about +details +from\n/);
     assert.match(shown.notes, /8 lines\./);
 
-    const pageAt = async (url: string) => (await ada.get(url)).json<Answer<typeof log>>();
+    const pageAt = async (url: string) => (await ada.get(url)).json<OutputOf<typeof log>>();
     assert.deepEqual(await pageAt('/api/log'), { entries: lines.toReversed(), next: null });
     for (let at = 0; at < 120; at += 1)
       await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
@@ -264,7 +264,7 @@ it('the audit log shows markup and formulas as text', () =>
     const answer = await ada.get('/api/log');
     assert.match(String(answer.headers['content-type']), /^application\/json/);
     assert.equal(answer.headers['x-content-type-options'], 'nosniff');
-    assert.equal(answer.json<Answer<typeof log>>().entries[1]?.about, address);
+    assert.equal(answer.json<OutputOf<typeof log>>().entries[1]?.about, address);
     for (const args of [['log'], ['log', '--json'], ['suppress', 'list'], ['suppress', 'export']]) {
       const { out } = await desk(server.service, args);
       assert.ok(!out.includes('\u001B') && !out.includes('\u009B'), args.join(' '));

@@ -14,49 +14,49 @@ import { pseudonymsOf } from '#server/secrets/secrets.ts';
 export const AT_THE_MACHINE = 'at the machine';
 const COMMAND_LINE = 'command line';
 
-/** An open page requests the same person repeatedly; these requests share one line. */
-const ONE_LOOK_MS = 10 * MINUTE_MS;
+/** An open page requests the same person repeatedly, which is logged only once. */
+const REPEATED_VIEW_MS = 10 * MINUTE_MS;
 
 /** `who`: an e-mail address; `from`: an IP address or machine name. */
 export type Actor = { readonly who: string; readonly from: string };
 
-type Line = Actor & {
+type LogLine = Actor & {
   readonly deed: DeskAction;
   readonly about: string | null;
   /** Contains no personal data. */
   readonly details?: string | undefined;
 };
 
-export async function logAction(service: RecordParts, line: Line): Promise<void> {
+export async function logAction(service: LogParts, line: LogLine): Promise<void> {
   const { database, clock } = service;
   if (line.deed === 'looked') {
     const { who, deed, about, details = '' } = line;
-    const since = clock() - ONE_LOOK_MS;
+    const since = clock() - REPEATED_VIEW_MS;
     if (await wasLoggedSince(database.db, { who, deed, about, details, since })) return;
   }
   await database.db.transaction().execute((tx) => addLine(tx, service, line));
 }
 
-/** Other actions concern people. An erased person must not return to the log. */
+/** Other actions are about contacts, and an erased contact must not return to the log. */
 const ABOUT_DESK_USERS: ReadonlySet<DeskAction> = new Set(['signed-out', 'sent-report']);
 
-type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
+type LogParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
-async function addLine(tx: Db, { clock, secrets }: RecordParts, line: Line): Promise<void> {
+async function addLine(tx: Db, { clock, secrets }: LogParts, line: LogLine): Promise<void> {
   const { deed, about } = line;
   const pseudonym = about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0];
   await addToDeskLog(tx, rowOf(line, clock()), pseudonym);
 }
 
 /** @param details must not contain personal data */
-export type Note = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
-type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
+export type LogAction = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
+type ChangeParts = LogParts & Pick<Service, 'webhooks'>;
 
 /** @param change throws to roll back */
-export async function changeAndNote<Done>(
+export async function changeAndLog<Done>(
   service: ChangeParts,
   actor: Actor,
-  change: (tx: Db, note: Note) => Promise<Done>,
+  change: (tx: Db, log: LogAction) => Promise<Done>,
 ): Promise<Done> {
   const done = await service.database.db
     .transaction()
@@ -67,36 +67,38 @@ export async function changeAndNote<Done>(
   return done;
 }
 
+/** An ID, or the e-mail address as stored. */
+export type PersonRef = { readonly id: string } | { readonly email: string };
+
 /**
- * Like {@link changeAndNote}, but with the person locked against a parallel change or erasure.
- * @param person an ID, or the e-mail address as stored
+ * Like {@link changeAndLog}, but with the person locked against a parallel change or erasure.
  * @returns null if the ID is unknown
  */
 export const changePerson = <Done>(
   service: ChangeParts,
   actor: Actor,
-  person: { readonly id: string } | { readonly email: string },
-  change: (tx: Db, email: string, note: Note) => Promise<Done>,
+  person: PersonRef,
+  change: (tx: Db, email: string, log: LogAction) => Promise<Done>,
 ): Promise<Done | null> =>
-  changeAndNote(service, actor, async (tx, note) => {
-    const find = async () => ('email' in person ? person.email : emailOfPerson(tx, person.id));
-    const seen = await find();
-    if (seen === undefined) return null;
-    await lockNames(tx, seen);
+  changeAndLog(service, actor, async (tx, log) => {
+    const findEmail = async () => ('email' in person ? person.email : emailOfPerson(tx, person.id));
+    const found = await findEmail();
+    if (found === undefined) return null;
+    await lockNames(tx, found);
     // The person may have been erased while this transaction waited for the lock.
-    const email = await find();
-    return email === undefined ? null : change(tx, email, note);
+    const email = await findEmail();
+    return email === undefined ? null : change(tx, email, log);
   });
 
 const STRANGER = 'a stranger';
 
-export const noteRefused = (
+export const logRefusal = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
 ): Promise<void> =>
   addToDeskLog(tx, rowOf({ who: email ?? STRANGER, deed: 'refused', about: null, details, from }, at), null);
 
-const rowOf = ({ who, deed, about, details = '', from }: Line, at: number): DeskLogRow => ({
+const rowOf = ({ who, deed, about, details = '', from }: LogLine, at: number): DeskLogRow => ({
   id: uuid({ msecs: at, seq: microseconds() }),
   at,
   who,
@@ -108,16 +110,16 @@ const rowOf = ({ who, deed, about, details = '', from }: Line, at: number): Desk
 
 const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
 
-export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: machineOf(process.env) });
+export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: sourceOf(process.env) });
 
-export const noteCommand = (
-  service: RecordParts,
+export const logCommand = (
+  service: LogParts,
   deed: DeskAction,
   about: string | null,
   details?: string,
 ): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
 
-const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
+const sourceOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
 
 export const logEntryOf = ({
   id,

@@ -12,7 +12,7 @@ import { addCompact } from '#desk/commands/compact.ts';
 import { addConsent } from '#desk/commands/consent.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { CALL } from '#desk/commands/help.ts';
+import { COMMAND_PREFIX } from '#desk/commands/help.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { describeFault } from '#server/platform/system-errors.ts';
 import { describeError, type LoggedError } from '#server/log/logger.ts';
@@ -36,17 +36,17 @@ import { addWebhooks } from '#desk/commands/webhooks.ts';
 /** Shells expect this exit code after Ctrl-C. */
 export const INTERRUPTED = 130;
 
-export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
-  // Filters control characters here, in case a command forgets to.
+export async function runDesk(unfiltered: Desk, args: readonly string[]): Promise<number> {
+  // Filters control characters that a command let through.
   const desk: Desk = {
-    ...bare,
-    print: (text) => bare.print(withoutC1(text)),
-    note: (line) => bare.note(printableLines(line)),
-    confirm: (question) => bare.confirm(printableLines(question)),
+    ...unfiltered,
+    print: (text) => unfiltered.print(withoutC1(text)),
+    note: (line) => unfiltered.note(printableLines(line)),
+    confirm: (question) => unfiltered.confirm(printableLines(question)),
   };
   let database: Config['database'] | null = null;
-  const service: Desk['service'] = async (...given) => {
-    const opened = await desk.service(...given);
+  const service: Desk['service'] = async (...replacements) => {
+    const opened = await desk.service(...replacements);
     database = opened.config.database;
     return opened;
   };
@@ -60,13 +60,14 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
       return error.exitCode;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    desk.note(explainFailure(error, database) ?? describeFault(linesWithoutWords(error)));
+    desk.note(explainFailure(error, database) ?? describeFault(describeWithoutMessage(error)));
     return 1;
   }
 }
 
-/** Prints an error's type, codes and source positions, but not its message, which can quote personal data. */
-export const linesWithoutWords = (error: unknown): string => linesOfError(describeError(error)).join('\n');
+/** Describes an error by type, codes and source positions, without its message, which can quote personal data. */
+export const describeWithoutMessage = (error: unknown): string =>
+  linesOfError(describeError(error)).join('\n');
 
 function linesOfError({
   type,
@@ -78,9 +79,9 @@ function linesOfError({
   cause,
   errors = [],
 }: LoggedError): string[] {
-  const what = [type, code, errcode, table, constraint].filter((part) => part !== undefined).join(' ');
+  const summary = [type, code, errcode, table, constraint].filter((part) => part !== undefined).join(' ');
   const others = [...(cause === undefined ? [] : [cause]), ...errors];
-  return [what, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => linesOfError(other))];
+  return [summary, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => linesOfError(other))];
 }
 
 async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
@@ -98,7 +99,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
 }
 
 export function createProgram(desk: Desk, output: OutputConfiguration): Command {
-  const program = new Command(CALL)
+  const program = new Command(COMMAND_PREFIX)
     .description('Manages the leads and the database of this site, even while the site is running.')
     .configureHelp({ sortSubcommands: true })
     .configureOutput(output)
@@ -129,11 +130,11 @@ export function createProgram(desk: Desk, output: OutputConfiguration): Command 
     addSignOut,
   ])
     add(program, desk);
-  nameHelp(program, program.name());
+  addUsageHint(program, program.name());
   return program;
 }
 
-function nameHelp(command: CommandUnknownOpts, call: string): void {
-  command.showHelpAfterError(`Run "${call} --help" for usage.`);
-  for (const sub of command.commands) nameHelp(sub, `${call} ${sub.name()}`);
+function addUsageHint(command: CommandUnknownOpts, name: string): void {
+  command.showHelpAfterError(`Run "${name} --help" for usage.`);
+  for (const sub of command.commands) addUsageHint(sub, `${name} ${sub.name()}`);
 }

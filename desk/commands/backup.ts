@@ -7,8 +7,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
-import { temporaryNameFor, cannotWrite, filePlace, orExplain } from '#desk/commands/output-file.ts';
-import { noteBackup } from '#desk/doctor/data-folder.ts';
+import {
+  temporaryNameFor,
+  cannotWrite,
+  requireFile,
+  explainWriteErrors,
+} from '#desk/commands/output-file.ts';
+import { recordBackup } from '#desk/doctor/data-folder.ts';
 import { printable, counted } from '#desk/printable.ts';
 import { addBackupFiles } from '#server/db/backup/backup-files.ts';
 import {
@@ -42,43 +47,45 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
     .action(async (file, { withoutSecrets = false }) => {
       const { config, database, folder, clock } = await desk.service();
       const source = sourceOf(config.database);
-      const place = await filePlace(file, 'a backup');
-      if (config.database.engine === 'sqlite' && databaseFiles(realpathSync(source)).includes(place))
+      const target = await requireFile(file, 'a backup');
+      if (config.database.engine === 'sqlite' && databaseFiles(realpathSync(source)).includes(target))
         throw cannotWrite(file, 'it is the database itself. Name another file.');
       const secretFiles = withoutSecrets ? [] : secretFilesOf({ config, folder, warnings: [] });
       const files = [...secretFiles, ...wordFiles()];
-      const temporary = temporaryNameFor(place);
+      const temporary = temporaryNameFor(target);
       try {
-        await using handle = await orExplain(file, () => open(temporary, 'wx', 0o600));
+        await using handle = await explainWriteErrors(file, () => open(temporary, 'wx', 0o600));
         if (((await handle.stat()).mode & 0o077) !== 0)
           throw cannotWrite(
             file,
             'its disk does not support permissions, so other users could read the secrets in it. Choose another place.',
           );
-        const copied = config.database.engine === 'sqlite' ? copyFile : copyPostgres;
-        await orExplainFullDisk(file, () => copied(desk, { source, database, temporary }));
+        const copy = config.database.engine === 'sqlite' ? copySqlite : copyPostgres;
+        await explainFullDisk(file, () => copy(desk, { source, database, temporary }));
         desk.signal.throwIfAborted();
         desk.progress('Checking the copy …');
-        const found = await inspectDatabase(temporary);
+        const inspection = await inspectDatabase(temporary);
         desk.signal.throwIfAborted();
-        if (found.type === 'damaged')
+        if (inspection.type === 'damaged')
           throw new CommandFailure(
             `${source} is damaged, so ${file} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
           );
-        await orExplainFullDisk(file, async () => addBackupFiles(temporary, files));
-        await orExplain(file, () => handle.sync());
-        await orExplain(file, () => rename(temporary, place));
-        if (found.type !== 'fit')
+        await explainFullDisk(file, async () => addBackupFiles(temporary, files));
+        await explainWriteErrors(file, () => handle.sync());
+        await explainWriteErrors(file, () => rename(temporary, target));
+        if (inspection.type !== 'fit')
           throw new CommandFailure(
-            `${file} was written, but "restore" will refuse it, because ${source} ${describeUnfit(found)}. Fix the database, and make the backup again.`,
+            `${file} was written, but "restore" will refuse it, because ${source} ${describeUnfit(inspection)}. Fix the database, and make the backup again.`,
           );
-        await noteBackup(config.database, folder, clock()).catch(() =>
+        await recordBackup(config.database, folder, clock()).catch(() =>
           desk.note(
             `The time of the backup could not be recorded next to ${source}, so the doctor will not know the age of the backup. Check the permissions of that folder.`,
           ),
         );
         const parts = withoutSecrets ? '' : ', the settings, the secrets';
-        desk.note(`${file} contains the database with ${describeContents(found)}${parts} and the words.`);
+        desk.note(
+          `${file} contains the database with ${describeContents(inspection)}${parts} and the words.`,
+        );
       } finally {
         for (const name of databaseFiles(temporary)) await rm(name, { force: true });
       }
@@ -93,9 +100,9 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
 export const sourceOf = (database: Config['database']): string =>
   database.engine === 'sqlite' ? fileOf(database) : `PostgreSQL at ${describeHost(database.url)}`;
 
-export async function orExplainFullDisk(file: string, act: () => Promise<void>): Promise<void> {
+export async function explainFullDisk(file: string, action: () => Promise<void>): Promise<void> {
   try {
-    await act();
+    await action();
   } catch (error) {
     throw isWriteFailure(error)
       ? cannotWrite(file, 'the disk or quota is full. Free some space, or choose another place.')
@@ -103,15 +110,15 @@ export async function orExplainFullDisk(file: string, act: () => Promise<void>):
   }
 }
 
-type Copying = { readonly source: string; readonly database: OpenDatabase; readonly temporary: string };
+type CopyOptions = { readonly source: string; readonly database: OpenDatabase; readonly temporary: string };
 
-async function copyFile(desk: Desk, { source, temporary }: Copying): Promise<void> {
+async function copySqlite(desk: Desk, { source, temporary }: CopyOptions): Promise<void> {
   desk.progress(`Copying ${Math.ceil((await stat(source)).size / 2 ** 20)} MiB …`);
   await copyDatabase(source, temporary);
 }
 
 /** Copies one snapshot, so the site may keep writing. */
-async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promise<void> {
+async function copyPostgres(desk: Desk, { database, temporary }: CopyOptions): Promise<void> {
   const copy = openDatabase({ engine: 'sqlite', file: temporary }, () => {});
   try {
     await migrate(copy);
@@ -119,7 +126,7 @@ async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promi
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute((db) => copyRows(desk, { source: { ...database, db }, target: copy, reports: false }));
+      .execute((db) => copyRows(desk, { source: { ...database, db }, target: copy, isVerbose: false }));
   } finally {
     await copy.close();
   }
@@ -127,14 +134,14 @@ async function copyPostgres(desk: Desk, { database, temporary }: Copying): Promi
 
 export const copyRows = (
   desk: Desk,
-  { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
+  { source, target, isVerbose }: { source: OpenDatabase; target: OpenDatabase; isVerbose: boolean },
 ): Promise<readonly MovedTable[]> =>
   moveRows(
     source,
     target,
     ({ table, rows, source: checksum }) => {
       desk.signal.throwIfAborted();
-      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} in both databases`);
+      if (isVerbose) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} in both databases`);
     },
     (table, rows) => {
       desk.signal.throwIfAborted();
@@ -143,8 +150,8 @@ export const copyRows = (
   );
 
 /** Returns the rest of a sentence that begins with the database's name. */
-export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
-  switch (found.type) {
+export function describeUnfit(inspection: Exclude<Inspection, { type: 'fit' }>): string {
+  switch (inspection.type) {
     case 'no database':
       return 'is not a SQLite database';
     case 'newer':
@@ -152,7 +159,7 @@ export function describeUnfit(found: Exclude<Inspection, { type: 'fit' }>): stri
     case 'damaged':
       return 'is damaged';
     case 'unfit':
-      return `is not a complete database of this software: ${printable(found.reason)}`;
+      return `is not a complete database of this software: ${printable(inspection.reason)}`;
   }
 }
 

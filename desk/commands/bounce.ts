@@ -5,22 +5,22 @@ import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { orExplain } from '#desk/commands/output-file.ts';
+import { explainWriteErrors } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { acceptMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
 
-const DONE = 'done';
+const DONE_FOLDER = 'done';
 
-type Source = {
+type MessageSource = {
   readonly name: string;
   readonly read: () => AsyncIterable<Uint8Array>;
-  readonly putAway: () => Promise<void>;
+  readonly moveToDone: () => Promise<void>;
 };
 
 export function addBounce(program: Command, desk: Desk): void {
@@ -29,7 +29,7 @@ export function addBounce(program: Command, desk: Desk): void {
     .description('read bounces and spam complaints, and suppress the addresses')
     .option(
       '--folder <folder>',
-      `Maildir or folder of .eml files; moves processed messages to ${DONE}/ in that folder; default: standard input`,
+      `Maildir or folder of .eml files; moves processed messages to ${DONE_FOLDER}/ in that folder; default: standard input`,
     )
     .option(...JSON_OPTION)
     .addHelpText(
@@ -42,11 +42,11 @@ Exit code 1: a message or the database could not be read. In a mail server's pip
 ${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
     )
     .action(async ({ folder, json }) => {
-      const sources = folder === undefined ? [standardInput(desk)] : await messagesIn(folder);
+      const sources = folder === undefined ? [standardInput(desk)] : await sourcesIn(folder);
       const { database, secrets, webhooks, clock } = await desk.service();
       const parts = { database, secrets, webhooks };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
-      for (const { name, read, putAway } of sources) {
+      for (const { name, read, moveToDone } of sources) {
         let number = 0;
         for await (const raw of read()) {
           desk.signal.throwIfAborted();
@@ -57,7 +57,7 @@ ${examples('bounce < message', 'bounce --folder /var/mail/guide/Maildir')}`,
           desk.note(printable(`${message}: ${describeOutcome(outcome)}`));
           desk.progress(`${messages.length} messages …`);
         }
-        await putAway();
+        await moveToDone();
       }
       if (json) await desk.print(jsonText({ messages }));
       if (sources.length === 0) desk.note('No messages found.');
@@ -89,29 +89,17 @@ function describeOutcome(outcome: MessageOutcome): string {
   }
 }
 
-function standardInput({ input }: Desk): Source {
+function standardInput({ input }: Desk): MessageSource {
   const stream = input?.() ?? null;
   if (stream === null) throw new CommandFailure('Use --folder, or pipe in a message: bounce < message', 2);
   return {
     name: 'message',
     read: () => messagesOf(stream),
-    putAway: async () => {},
+    moveToDone: async () => {},
   };
 }
 
-async function* messagesInFile(file: string): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    yield* messagesOf(createReadStream(file));
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw new CommandFailure(`This user may not read ${file}. Grant the user read permission.`);
-  }
-}
-
-/** Another run, or a mail program, has moved the message. */
-const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
-
-async function messagesIn(folder: string): Promise<Source[]> {
+async function sourcesIn(folder: string): Promise<MessageSource[]> {
   const names = await filesIn(folder);
   if (names === null)
     throw new CommandFailure(`${folder} is not a readable folder. Name a folder that contains messages.`);
@@ -121,15 +109,15 @@ async function messagesIn(folder: string): Promise<Source[]> {
     ),
   );
   const found = [...names.filter((name) => /\.eml$/i.test(name)), ...inMaildir.flat()];
-  const done = path.join(folder, DONE);
+  const done = path.join(folder, DONE_FOLDER);
   return found.toSorted().map((name) => ({
     name,
     read: () => messagesInFile(path.join(folder, name)),
-    putAway: async () => {
-      await orExplain(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
+    moveToDone: async () => {
+      await explainWriteErrors(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
       // Names of .eml files may repeat.
       const kept = path.join(done, `${randomUUIDv7()}-${path.basename(name)}`);
-      await orExplain(done, () =>
+      await explainWriteErrors(done, () =>
         rename(path.join(folder, name), kept).catch((error: unknown) => {
           if (!isMissing(error)) throw error;
         }),
@@ -146,3 +134,15 @@ async function filesIn(folder: string): Promise<string[] | null> {
     return null;
   }
 }
+
+async function* messagesInFile(file: string): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* messagesOf(createReadStream(file));
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw new CommandFailure(`This user may not read ${file}. Grant the user read permission.`);
+  }
+}
+
+/** Another run, or a mail program, has moved the message. */
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';

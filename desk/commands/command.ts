@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import type { Patient } from '#desk/doctor/doctor.ts';
+import type { DoctorTarget } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -35,7 +35,8 @@ export type Desk = {
   readonly timeZone: () => string;
   /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[];
-  readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
+  /** Defaults to this instance. */
+  readonly doctorTarget?: Pick<DoctorTarget, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 
 export function readDeskInstance(): Instance {
@@ -79,7 +80,7 @@ export function isInUse(database: SqliteConfig): boolean {
   }
 }
 
-/** Returns the error to throw: a sentence for the operator if there is one for this error. */
+/** Returns a {@link CommandFailure} if there is a sentence for this error, or else the error itself. */
 export function databaseFailure(error: unknown, database: Config['database'], setting?: string): unknown {
   const sentence = explainDatabaseFailure(error, database, setting);
   return sentence === null ? error : new CommandFailure(sentence);

@@ -4,7 +4,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { describeRemains } from '#desk/people/erase.ts';
+import { describeResidualData } from '#desk/people/erase.ts';
 
 export function addCompact(program: Command, desk: Desk): void {
   program
@@ -20,7 +20,7 @@ export function addCompact(program: Command, desk: Desk): void {
       const { database } = (await desk.service()).config;
       desk.progress('Rewriting the database …');
       const rewriting = await rewriteDatabase(database);
-      if (rewriting.type !== 'rewritten') throw new CommandFailure(describeRemains(rewriting));
+      if (rewriting.type !== 'rewritten') throw new CommandFailure(describeResidualData(rewriting));
       desk.note('The database was rewritten. Its files contain no deleted data.');
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
@@ -10,10 +10,10 @@ import {
   consentProofs,
   describeChainError,
   sealAll,
-  type Watching,
+  type ChainProgress,
 } from '#desk/people/consent-proofs.ts';
-import { readAddress } from '#desk/people/held-data.ts';
-import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { readEmail } from '#desk/people/held-data.ts';
+import { logCommand } from '#desk/audit-log/audit-log.ts';
 import { counted } from '#desk/printable.ts';
 import { acceptErrors, chainHead, isChainSigned, type ChainHead } from '#server/consent/chain.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -44,7 +44,7 @@ function addVerify(consent: Command, desk: Desk): void {
     .addHelpText('after', examples('consent verify --anchor 1042:9f2c…'))
     .action(async ({ anchor, json }) => {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
-      const report = await checkChain(await desk.service(), watching(desk), { anchor: wanted });
+      const report = await checkChain(await desk.service(), progressOf(desk), { anchor: wanted });
       const { entries, erased, head, errorCount, errors, accepted } = report;
       if (json) await desk.print(jsonText(report));
       else {
@@ -67,15 +67,15 @@ function addExport(consent: Command, desk: Desk): void {
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText('after', examples('consent export ada@example.com --out consent-ada'))
     .action(async (typed, { out }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
-      const { document, page, isProved } = await consentProofs(service, email, watching(desk));
+      const { document, page, isValid } = await consentProofs(service, email, progressOf(desk));
       const files = await writeJsonAndPage(out, {
         document,
         page,
-        onBegin: () => noteCommand(service, 'exported', email, 'consent export'),
+        onBegin: () => logCommand(service, 'exported', email, 'consent export'),
       });
-      if (!isProved)
+      if (!isValid)
         throw new CommandFailure(
           `${files} do not prove the consent of ${email}, and list the errors. ${ADVICE}`,
         );
@@ -91,7 +91,7 @@ function addAnchor(consent: Command, desk: Desk): void {
     .addHelpText('after', examples('consent anchor | mail -s "Consent chain today" legal@example.com'))
     .action(async ({ json }) => {
       const service = await desk.service();
-      await sealAll(service, watching(desk));
+      await sealAll(service, progressOf(desk));
       const { database, secrets, clock } = service;
       const head = await chainHead(database.db);
       if (!(await isChainSigned(database.db, secrets)))
@@ -112,7 +112,7 @@ function addAccept(consent: Command, desk: Desk): void {
     .action(async ({ yes }) => {
       const service = await desk.service();
       const { database, secrets, clock } = service;
-      const { errors } = await checkChain(service, watching(desk), { mostErrors: Infinity });
+      const { errors } = await checkChain(service, progressOf(desk), { mostErrors: Infinity });
       if (errors.length === 0) {
         desk.note('There is nothing to accept, because the chain has no errors.');
         return;
@@ -130,7 +130,7 @@ function addAccept(consent: Command, desk: Desk): void {
     });
 }
 
-const watching = (desk: Desk): Watching => ({
+const progressOf = (desk: Desk): ChainProgress => ({
   signal: desk.signal,
   onSealed: (count) => desk.progress(`${count} proofs added to the chain …`),
   onChecked: (count) => desk.progress(`${count} entries checked …`),

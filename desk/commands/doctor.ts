@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { readAddress } from '#desk/people/held-data.ts';
+import { readEmail } from '#desk/people/held-data.ts';
 import { printable, counted } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import { examine } from '#desk/doctor/doctor.ts';
@@ -33,8 +33,8 @@ An accepted sample may still be lost. Look for it in the mailbox, with spf=pass,
 ${examples('doctor', 'doctor --send you@example.com')}`,
     )
     .action(async ({ send, json }) => {
-      const sampleTo = send === undefined ? null : readAddress(send);
-      const { settings, campaignFolder, dnsServers } = desk.patient ?? {
+      const sampleTo = send === undefined ? null : readEmail(send);
+      const { settings, campaignFolder, dnsServers } = desk.doctorTarget ?? {
         // The settings come first, because .env may name the campaign folder.
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
@@ -54,7 +54,7 @@ ${examples('doctor', 'doctor --send you@example.com')}`,
       await desk.print(
         json
           ? jsonText({ healthy: problems === 0, problems, warnings, findings })
-          : findings.map((finding) => write(finding, desk)).join(''),
+          : findings.map((finding) => formatFinding(finding, desk)).join(''),
       );
       const summary = `${counted(problems, 'problem')} and ${counted(warnings, 'warning')}.`;
       if (problems > 0) throw new CommandFailure(summary);
@@ -62,17 +62,17 @@ ${examples('doctor', 'doctor --send you@example.com')}`,
     });
 }
 
-const PAINTS: Readonly<Record<Finding['state'], Paint>> = {
+const COLOURS: Readonly<Record<Finding['state'], Paint>> = {
   ok: 'green',
   note: 'dim',
   warning: 'yellow',
   problem: 'red',
 };
 
-function write({ check, state, sentence, publish }: Finding, { paint }: Pick<Desk, 'paint'>): string {
+function formatFinding({ check, state, sentence, publish }: Finding, { paint }: Pick<Desk, 'paint'>): string {
   const indent = ' '.repeat(STATE_WIDTH + CHECK_WIDTH);
   const lines = [
-    `${paint(PAINTS[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${check.padEnd(CHECK_WIDTH - 1)} ${printable(sentence)}\n`,
+    `${paint(COLOURS[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${check.padEnd(CHECK_WIDTH - 1)} ${printable(sentence)}\n`,
     ...(publish
       ? [
           `${indent}publish  name:  ${publish.name}\n`,

@@ -4,14 +4,14 @@ import { type Command, Option } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { printList } from '#desk/commands/answer.ts';
+import { printList } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import { cannotWrite, writeWhole } from '#desk/commands/output-file.ts';
+import { cannotWrite, writeFileAtomically } from '#desk/commands/output-file.ts';
 import { checkSelection, describePeople, withFilters, withState } from '#desk/commands/lead-selection.ts';
-import { complainOfSelection } from '#desk/export/known-sources.ts';
-import { noteCommand } from '#desk/audit-log/audit-log.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { explainUnknownOrigins } from '#desk/export/known-sources.ts';
+import { logCommand } from '#desk/audit-log/audit-log.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { checkFormat, FORMAT_NAMES, FORMATS, labelsWithoutProperty } from '#desk/export/export-columns.ts';
@@ -78,15 +78,15 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       const { database, campaign, clock } = service;
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // An unknown source or campaign only causes a note, because a nightly job may start before the first visitor arrives.
-      const complaint = await complainOfSelection(database.db, selection);
-      if (complaint !== null) desk.note(complaint);
+      const unknownOrigin = await explainUnknownOrigins(database.db, selection);
+      if (unknownOrigin !== null) desk.note(unknownOrigin);
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         const chosen = { ...selection, missingIn: sinceLast, exportedIn };
         const pages = writeLeads(service, chosen, { format, conversionName, byteOrderMark: bom === true });
         // Logged first, because an interrupted export has already disclosed some leads.
-        await noteCommand(service, 'exported', null, describeExport());
+        await logCommand(service, 'exported', null, describeExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
@@ -97,7 +97,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
         }
       };
       if (out === undefined) await write(desk.print);
-      else await writeWhole(out, write);
+      else await writeFileAtomically(out, write);
       // Remembered last, so that after a failure the next export repeats these leads.
       if (sinceLast !== undefined) {
         // All rows share one time, which identifies the export.
@@ -160,7 +160,7 @@ async function printExports(desk: Desk, json: true | undefined): Promise<void> {
     json,
     columns: [
       ['name', 24, ({ name }) => name],
-      ['last export', 16, (row) => minuteOf(row.last_at, config.timeZone)],
+      ['last export', 16, (row) => formatMinute(row.last_at, config.timeZone)],
       ['with leads', 10, (row) => String(row.last_leads)],
       ['leads in all', 0, ({ leads }) => String(leads)],
     ],

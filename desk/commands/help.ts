@@ -1,15 +1,15 @@
 // Parts of the help that many commands share.
 
 /** Precedes the name of a command. */
-export const CALL = 'npm run -s desk --';
+export const COMMAND_PREFIX = 'npm run -s desk --';
 
-/** @param calls without {@link CALL} */
-export const examples = (...calls: readonly string[]): string =>
-  `\nExample${calls.length === 1 ? '' : 's'}:${calls.map((call) => `\n  $ ${CALL} ${call}`).join('')}`;
+/** @param commands without {@link COMMAND_PREFIX} */
+export const examples = (...commands: readonly string[]): string =>
+  `\nExample${commands.length === 1 ? '' : 's'}:${commands.map((command) => `\n  $ ${COMMAND_PREFIX} ${command}`).join('')}`;
 
 /** Reads an option that may be given several times. */
-export const repeatable = (text: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
+export const repeatable = (text: string, previous: readonly string[] | undefined): readonly string[] => [
+  ...(previous ?? []),
   text,
 ];
 

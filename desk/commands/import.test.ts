@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import type { TimelineEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -329,7 +329,7 @@ onEachEngine('import files', ({ test }) => {
     }
   });
 
-  test('an import takes a date of zeros for a missing one', async (server) => {
+  test('an import treats a date of zeros as missing', async (server) => {
     const zero = '0000-00-00 00:00:00';
     const rows = [`ada@example.com,${zero},2024-03-04`, `eve@example.com,${zero},`];
     await succeeded(importFile(server, `email,optin_time,confirm_time\n${rows.join('\n')}\n`));
@@ -450,7 +450,7 @@ onEachEngine('import files', ({ test }) => {
     assert.deepEqual(await emails(server), ['ada@example.com']);
   });
 
-  test('an import takes a column "state" for a status if its words say so', async (server) => {
+  test('an import treats a column "state" as a status if it contains words of a status', async (server) => {
     const states = 'active|pending|blocked|paused|Unconfirmed|CA|Bavaria|New York|';
     const rows = states.split('|').map((state, at) => `${at}@example.com,${state}\n`);
     const { notes } = await importFile(server, `email,state\n${rows.join('')}`);
@@ -468,7 +468,7 @@ onEachEngine('import files', ({ test }) => {
     ]);
   });
 
-  test('an import takes only a "no" for a refusal in a column about consent', async (server) => {
+  test('an import treats only "no" as a refusal in a column about consent', async (server) => {
     for (const [cells, refusal] of [
       [['No', '0', 'FALSE', 'never'], 'unsubscribed'],
       [['null', 'nil', 'NA', 'none', '-'], null],
@@ -483,7 +483,7 @@ onEachEngine('import files', ({ test }) => {
     }
   });
 
-  test('an import of our exports leaves nobody out for a word in a link', async (server) => {
+  test('an import of an exported file skips nobody because of a word in a link', async (server) => {
     const query = 'utm_source=cleaned&utm_campaign=inactive&utm_term=a,unsubscribed&gclid=unsub';
     await becomeLead(server, 'ada@example.com', 1, {
       form: { company: 'Ada; inactive; Ltd' },

@@ -4,7 +4,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION, repeatable } from '#desk/commands/help.ts';
@@ -15,19 +15,19 @@ import type { ExcludingStatus } from '#desk/import/mail-status.ts';
 import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { listedUpTo, printable, counted } from '#desk/printable.ts';
-import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
+import { changeAndLog, commandLine } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
-/** Number of people per transaction, which then takes a few milliseconds. */
-const AT_ONCE = 500;
+/** A transaction with this many people takes a few milliseconds. */
+const BATCH_SIZE = 500;
 const BAD_LINES_SHOWN = 20;
 const STATUSES_SHOWN = 20;
 const STATUS_MAX_LENGTH = 100;
 
 type BadLine = { readonly line: number; readonly reason: string };
-type Found = {
+type FileReport = {
   readonly rows: number;
   readonly repeated: number;
   readonly unsubscribed: number;
@@ -39,7 +39,7 @@ type Found = {
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
-type Outcome = Found & ImportCounts;
+type Outcome = FileReport & ImportCounts;
 /** `line`: the first one. */
 type CountedAnswers = DroppedAnswer & { readonly count: number; readonly line: number };
 type CountedStatus = ExcludingStatus & { readonly count: number };
@@ -83,7 +83,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
       const service = await desk.service();
       const { database, campaign, secrets, clock } = service;
       const now = clock();
-      const { people, found } = await readWholeFile(desk, {
+      const { people, report } = await readWholeFile(desk, {
         file,
         handle,
         dateOrder,
@@ -92,7 +92,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
         ownFields: campaign.form.fields,
         acceptedStatuses: new Set(takeStatus.map((status) => headingKey(status.trim()))),
       });
-      const { badLines } = found;
+      const { badLines } = report;
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
@@ -107,10 +107,10 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
         erased: 0,
         suppressed: 0,
       };
-      for (let at = 0; at < people.length; at += AT_ONCE) {
+      for (let at = 0; at < people.length; at += BATCH_SIZE) {
         desk.signal.throwIfAborted();
         // Inserted in the order of the file.
-        const batch = people.slice(at, at + AT_ONCE).map((person, index) => ({
+        const batch = people.slice(at, at + BATCH_SIZE).map((person, index) => ({
           ...person,
           id: uuid({ msecs: now, seq: at + index }),
           keys: pseudonymsOf(secrets, person.email),
@@ -118,16 +118,16 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
         const fileName = path.basename(file);
         const written = dryRun
           ? await countImport(database.db, batch)
-          : await changeAndNote(service, commandLine(), async (tx, note) => {
+          : await changeAndLog(service, commandLine(), async (tx, log) => {
               const done = await importPeople(tx, batch, { consentSource, fileName, now });
               // Logged with the first batch, because the import may be stopped before the last one.
-              if (done.imported > 0 && counts.imported === 0) await note('imported', null, 'import');
+              if (done.imported > 0 && counts.imported === 0) await log('imported', null, 'import');
               return done;
             });
         for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
         desk.progress(`${at + batch.length} of ${people.length} people …`);
       }
-      const outcome: Outcome = { ...found, ...counts };
+      const outcome: Outcome = { ...report, ...counts };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
     });
@@ -148,7 +148,7 @@ async function readWholeFile(
   source: PeopleFile,
 ): Promise<{
   readonly people: readonly FoundPerson[];
-  readonly found: Found;
+  readonly report: FileReport;
 }> {
   const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
@@ -158,7 +158,7 @@ async function readWholeFile(
   const droppedAnswers: (DroppedAnswer & { readonly line: number })[] = [];
   const garbledLines: number[] = [];
   let headings: Headings = { used: [], unused: [] };
-  let [rows, excludedPeople, alsoInBadLine, repeated] = [0, 0, 0, 0];
+  let [rows, excludedRows, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${describeHeadings(found.used)}.`);
@@ -166,7 +166,7 @@ async function readWholeFile(
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
-    if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
+    if (rows % BATCH_SIZE === 0) desk.progress(`${rows} lines read …`);
     const { line } = row;
     if (row.type === 'bad') {
       badLines.push({ line, reason: row.reason });
@@ -182,23 +182,23 @@ async function readWholeFile(
   }
   const people = new Map<string, FoundPerson>();
   for (const person of all) {
-    if (excludedEmails.has(person.email)) excludedPeople += 1;
+    if (excludedEmails.has(person.email)) excludedRows += 1;
     else if (inBadLines.has(person.email)) alsoInBadLine += 1;
     else if (people.has(person.email)) repeated += 1;
     else people.set(person.email, person);
   }
   return {
     people: [...people.values()],
-    found: {
+    report: {
       rows,
       repeated,
-      unsubscribed: excluding.length + excludedPeople,
-      statusesLeftOut: countAlike(excluding, ({ status }) => headingKey(status)).toSorted(
+      unsubscribed: excluding.length + excludedRows,
+      statusesLeftOut: countByKey(excluding, ({ status }) => headingKey(status)).toSorted(
         (one, other) => other.count - one.count,
       ),
       alsoInBadLine,
       badLines,
-      answersLeftOut: countAlike(droppedAnswers, ({ id, reason }) => `${id} ${reason}`),
+      answersLeftOut: countByKey(droppedAnswers, ({ id, reason }) => `${id} ${reason}`),
       garbled: { count: garbledLines.length, line: garbledLines[0] ?? 0 },
       columnsUsed: headings.used,
       columnsNotUsed: headings.unused,
@@ -206,12 +206,12 @@ async function readWholeFile(
   };
 }
 
-/** Returns the first of those that are alike, with their number. */
-const countAlike = <Thing extends object>(
+/** Returns the first thing with each key, and how many have the key. */
+const countByKey = <Thing extends object>(
   things: readonly Thing[],
   keyOf: (thing: Thing) => string,
 ): readonly (Thing & { readonly count: number })[] =>
-  Array.from(Map.groupBy(things, keyOf).values(), (alike) => ({ ...alike[0]!, count: alike.length }));
+  Array.from(Map.groupBy(things, keyOf).values(), (group) => ({ ...group[0]!, count: group.length }));
 
 function noteBadLines(desk: Desk, badLines: readonly BadLine[]): void {
   for (const { line, reason } of badLines.slice(0, BAD_LINES_SHOWN)) desk.note(`Line ${line} ${reason}.`);
@@ -232,7 +232,7 @@ function noteOutcome(
       ? `${people(imported)} would be imported from ${file}. Nothing was changed.`
       : `${people(imported)} imported from ${file}, marked as not verified here.`,
   );
-  for (const [count, what] of [
+  for (const [count, label] of [
     [alreadyImported, 'already imported, left unchanged'],
     [verified, 'already verified as a lead, left unchanged'],
     [erased, 'erased earlier, not restored'],
@@ -242,7 +242,7 @@ function noteOutcome(
     [badLines.length, 'in a bad line, left out'],
     [alsoInBadLine, 'also in a bad line, left out'],
   ] as const)
-    if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
+    if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${label}`);
   if (outcome.withoutConsentTime > 0)
     desk.note(
       `The file contains no time of consent for ${outcome.withoutConsentTime} of ${people(imported)}. For them, only the source of consent is stored, so keep your previous tool's record of when they agreed.`,
@@ -269,9 +269,9 @@ function noteOutcome(
 
 const describeStatuses = (
   statuses: readonly CountedStatus[],
-  after: (status: CountedStatus) => string = () => '',
+  suffix: (status: CountedStatus) => string = () => '',
 ): string =>
   listedUpTo(
     STATUSES_SHOWN,
-    statuses.map((one) => `"${printable(one.status).slice(0, STATUS_MAX_LENGTH)}"${after(one)}`),
+    statuses.map((one) => `"${printable(one.status).slice(0, STATUS_MAX_LENGTH)}"${suffix(one)}`),
   );

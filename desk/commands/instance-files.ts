@@ -1,4 +1,4 @@
-// The files that an instance cannot be started without, besides its database.
+// The files that an instance needs besides its database.
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,17 +15,17 @@ const DKIM_KEY = 'dkim-key';
 const SETTINGS = '.env';
 
 export function secretFilesOf(instance: Settings): readonly BackupFile[] {
-  const written = settingsText();
-  if (written.type === 'unwritable')
+  const settings = settingsText();
+  if (settings.type === 'unwritable')
     throw new CommandFailure(
-      `No backup was written, because .env cannot hold the value of ${written.names.join(', ')} in the environment. Change its quotes or line breaks, or add --without-secrets.`,
+      `No backup was written, because .env cannot hold the value of ${settings.names.join(', ')} in the environment. Change its quotes or line breaks, or add --without-secrets.`,
     );
   const keys = [
     [SECRET, secretPlaceOf(instance)],
     [DKIM_KEY, dkimPlaceOf(instance)],
   ] as const;
   return [
-    ...(written.text === '' ? [] : [{ name: SETTINGS, content: Buffer.from(written.text) }]),
+    ...(settings.text === '' ? [] : [{ name: SETTINGS, content: Buffer.from(settings.text) }]),
     ...keys.flatMap(([name, place]) =>
       place === null || !existsSync(place) ? [] : [{ name, content: readFileSync(place) }],
     ),
@@ -77,7 +77,7 @@ function textIn(files: readonly BackupFile[], wanted: string): string | undefine
   return file && Buffer.from(file.content).toString('utf8');
 }
 
-/** @param instance with the settings that will be in force, as is campaignFolder */
+/** @param options with the settings after the restore */
 export function placesToRestore(
   files: readonly BackupFile[],
   {
@@ -86,23 +86,23 @@ export function placesToRestore(
     campaignFolder,
   }: { parts: ReadonlySet<Part>; instance: Settings; campaignFolder: string },
 ): readonly PlaceToRestore[] {
-  const one = (name: string) => files.filter((file) => file.name === name);
+  const filesNamed = (name: string) => files.filter((file) => file.name === name);
   const words = files.filter(({ name }) => name.startsWith(WORDS));
   const places: readonly (readonly [Kind, Part, string | null, readonly BackupFile[]])[] = [
-    ['secret', 'database', secretPlaceOf(instance), one(SECRET)],
-    ['settings', 'settings', path.join(instance.folder, '.env'), one(SETTINGS)],
-    ['dkim key', 'settings', dkimPlaceOf(instance), one(DKIM_KEY)],
+    ['secret', 'database', secretPlaceOf(instance), filesNamed(SECRET)],
+    ['settings', 'settings', path.join(instance.folder, '.env'), filesNamed(SETTINGS)],
+    ['dkim key', 'settings', dkimPlaceOf(instance), filesNamed(DKIM_KEY)],
     ['words', 'words', campaignFolder, words],
   ];
-  return places.flatMap(([kind, part, named, content]) => {
-    if (named === null || content.length === 0 || !parts.has(part)) return [];
-    const toRestore = { kind, place: withoutLinks(named), files: content };
-    return hasThisContent(toRestore) ? [] : [toRestore];
+  return places.flatMap(([kind, part, target, content]) => {
+    if (target === null || content.length === 0 || !parts.has(part)) return [];
+    const toRestore = { kind, place: resolveLinks(target), files: content };
+    return isUpToDate(toRestore) ? [] : [toRestore];
   });
 }
 
 /** Returns the same name if it does not exist. */
-const withoutLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
+const resolveLinks = (name: string): string => (existsSync(name) ? realpathSync(name) : name);
 
 /** Finds paths that lead out of the campaign folder. */
 export const unexpectedName = (files: readonly BackupFile[]): string | undefined =>
@@ -114,7 +114,7 @@ export const unexpectedName = (files: readonly BackupFile[]): string | undefined
         : ![SETTINGS, SECRET, DKIM_KEY].includes(name),
     );
 
-function hasThisContent({ kind, place, files }: PlaceToRestore): boolean {
+function isUpToDate({ kind, place, files }: PlaceToRestore): boolean {
   if (kind === 'words') {
     const present = new Map(wordFiles(place).map(({ name, content }) => [name, content]));
     return (

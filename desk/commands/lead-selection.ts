@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { asTyped, type LeadSelection } from '#desk/people/selection.ts';
+import { cleanPastedText, type LeadSelection } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { counted } from '#desk/printable.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
@@ -41,8 +41,8 @@ export function checkOrder(since: number | undefined, until: number | undefined)
 export function checkSelection(selection: LeadSelection): void {
   const { state, flag, news, source, campaign, since, until } = selection;
   checkOrder(since, until);
-  const isOfForm = [flag, news, campaign].some((value) => value !== undefined);
-  if (state === 'imported' && (isOfForm || (source ?? IMPORTED) !== IMPORTED))
+  const hasFormFilter = [flag, news, campaign].some((value) => value !== undefined);
+  if (state === 'imported' && (hasFormFilter || (source ?? IMPORTED) !== IMPORTED))
     throw new CommandFailure(
       '--flag, --news, --source and --campaign do not apply to imported people, because they have not sent a form. Leave them out.',
       2,
@@ -50,9 +50,9 @@ export function checkSelection(selection: LeadSelection): void {
 }
 
 const searchOption = (text: string): string => {
-  const wanted = asTyped(text).trim();
-  if (wanted === '') throw new InvalidArgumentError('Enter part of an e-mail address, a name or a company.');
-  return wanted;
+  const cleaned = cleanPastedText(text).trim();
+  if (cleaned === '') throw new InvalidArgumentError('Enter part of an e-mail address, a name or a company.');
+  return cleaned;
 };
 
 export const countOption = (text: string): number => {

@@ -3,10 +3,10 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Service } from '#server/startup/service.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { printList, type ListColumn } from '#desk/commands/answer.ts';
+import { printList, type ListColumn } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import {
   checkSelection,
   countOption,
@@ -16,7 +16,7 @@ import {
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { personAsJson, type PersonAsJson } from '#desk/export/export-columns.ts';
-import { complainOfSelection } from '#desk/export/known-sources.ts';
+import { explainUnknownOrigins } from '#desk/export/known-sources.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 import type { LeadSelection } from '#desk/people/selection.ts';
 import { displayedAnswer } from '#shared/own-fields.ts';
@@ -41,19 +41,19 @@ export function addLeads(program: Command, desk: Desk): void {
       const service = await desk.service();
       const { database, campaign, config } = service;
       const { timeZone } = config;
-      const complaint = await complainOfSelection(database.db, selection);
-      if (complaint !== null) throw new CommandFailure(complaint, 2);
+      const unknownOrigin = await explainUnknownOrigins(database.db, selection);
+      if (unknownOrigin !== null) throw new CommandFailure(unknownOrigin, 2);
       const { fields } = campaign.form;
       const mayRead = state === 'verified' || state === 'suppressed';
       const firstRead: ListColumn<PersonAsJson> = [
         'first read',
         16,
-        ({ first_read_at: at }) => (at === null ? '' : minuteOf(at, timeZone)),
+        ({ first_read_at: at }) => (at === null ? '' : formatMinute(at, timeZone)),
       ];
       const count = await printList(desk, leadsOf(service, selection), {
         json,
         columns: [
-          [STATE_WORDS[state].since, 16, (lead) => minuteOf(lead.state_since, timeZone)],
+          [STATE_WORDS[state].since, 16, (lead) => formatMinute(lead.state_since, timeZone)],
           ...(mayRead ? [firstRead] : []),
           ['email', 32, ({ email }) => email],
           ['name', 22, ({ name }) => name],

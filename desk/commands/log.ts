@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import { printList } from '#desk/commands/answer.ts';
+import { printList } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import type { LogEntry } from '#desk/endpoints/auth.ts';
 import { counted } from '#desk/printable.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -22,7 +22,7 @@ export function addLog(program: Command, desk: Desk): void {
       const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {
         json,
         columns: [
-          ['when', 16, ({ at }) => minuteOf(at, config.timeZone)],
+          ['when', 16, ({ at }) => formatMinute(at, config.timeZone)],
           ['who', 28, ({ who }) => who],
           ['did', 16, ({ deed }) => deed],
           ['about', 32, ({ about }) => about ?? ''],

@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import { printList } from '#desk/commands/answer.ts';
+import { printList } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
@@ -46,7 +46,7 @@ ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"
       const count = await printList(desk, lostLeads(), {
         json,
         columns: [
-          ['asked', 16, (row) => minuteOf(row.asked_at, config.timeZone)],
+          ['asked', 16, (row) => formatMinute(row.asked_at, config.timeZone)],
           ['email', 32, ({ email }) => email],
           ['name', 22, ({ name }) => name],
           ['mail', 16, ({ platform }) => platform],

@@ -5,11 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
 
 import { copyRows, describeUnfit } from '#desk/commands/backup.ts';
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, requireFile, explainWriteErrors } from '#desk/commands/output-file.ts';
 import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -19,8 +19,8 @@ import { describeHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 
-type Address = Config['database'];
-type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: Engine }>;
+type DatabaseConfig = Config['database'];
+type ConfigOf<Engine extends DatabaseConfig['engine']> = Extract<DatabaseConfig, { engine: Engine }>;
 
 export function addMove(program: Command, desk: Desk): void {
   program
@@ -53,7 +53,7 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
       // Opening the service migrates the source.
       const { database: source } = await desk.service();
-      const copy = (into: OpenDatabase) => copyRows(desk, { source, target: into, reports: !json });
+      const copy = (into: OpenDatabase) => copyRows(desk, { source, target: into, isVerbose: !json });
       const moved = await (
         target.engine === 'sqlite' ? toFile(target, copy) : toPostgres(target, copy)
       ).catch((error: unknown) => {
@@ -75,7 +75,7 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
 const CLOSING_CHECKS = 10;
 const CLOSING_PAUSE_MS = 100;
 
-async function mustNotBeInUse(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
+async function mustNotBeInUse(desk: Desk, database: ConfigOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
     throw new CommandFailure(
@@ -89,29 +89,29 @@ async function mustNotBeInUse(desk: Desk, database: AddressOf<'sqlite'>): Promis
     );
 }
 
-export async function mustHaveNoOtherClients(database: AddressOf<'postgres'>): Promise<void> {
-  const alone = openDatabase(database, () => {});
+export async function mustHaveNoOtherClients(database: ConfigOf<'postgres'>): Promise<void> {
+  const probe = openDatabase(database, () => {});
   try {
-    let others = await otherConnections(alone.db);
-    // PostgreSQL ends the connections of a site that just stopped a moment later.
-    for (let tries = 0; others > 0 && tries < CLOSING_CHECKS; tries += 1) {
+    let others = await otherConnections(probe.db);
+    // PostgreSQL takes a moment to end the connections of a site that has just stopped.
+    for (let checks = 0; others > 0 && checks < CLOSING_CHECKS; checks += 1) {
       await setTimeout(CLOSING_PAUSE_MS);
-      others = await otherConnections(alone.db);
+      others = await otherConnections(probe.db);
     }
     if (others > 0)
       throw new CommandFailure(
         `PostgreSQL at ${describeHost(database.url)} is in use (${counted(others, 'other connection')}). Stop the site and all other clients, including poolers, so that no changes by visitors are lost.`,
       );
   } finally {
-    await alone.close();
+    await probe.close();
   }
 }
 
 export async function toPostgres<Result>(
-  address: AddressOf<'postgres'>,
+  database: ConfigOf<'postgres'>,
   copy: (target: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const target = openDatabase(address, () => {}, { statementTimeoutMs: 0 });
+  const target = openDatabase(database, () => {}, { statementTimeoutMs: 0 });
   try {
     await mustBeEmpty(target);
     return await copy(target);
@@ -122,17 +122,17 @@ export async function toPostgres<Result>(
 
 /** Writes under another name first, so the file is either complete or absent. */
 async function toFile<Result>(
-  address: AddressOf<'sqlite'>,
+  { file }: ConfigOf<'sqlite'>,
   copy: (target: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  if (address.file === ':memory:')
+  if (file === ':memory:')
     throw new CommandFailure(
       'A database in memory is lost when the command ends. Name a file, such as file:./data/leads.db.',
     );
-  const place = await orExplain(address.file, () => filePlace(address.file, 'a database'));
-  for (const name of databaseFiles(place))
+  const filePath = await explainWriteErrors(file, () => requireFile(file, 'a database'));
+  for (const name of databaseFiles(filePath))
     if (existsSync(name)) throw new CommandFailure(`${name} already exists. Name a new file.`);
-  const temporary = temporaryNameFor(place);
+  const temporary = temporaryNameFor(filePath);
   try {
     const target = openDatabase({ engine: 'sqlite', file: temporary }, () => {});
     let result: Result;
@@ -142,7 +142,7 @@ async function toFile<Result>(
     } finally {
       await target.close();
     }
-    await orExplain(place, () => rename(temporary, place));
+    await explainWriteErrors(filePath, () => rename(temporary, filePath));
     return result;
   } finally {
     for (const name of databaseFiles(temporary)) await rm(name, { force: true });

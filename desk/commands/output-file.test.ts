@@ -16,14 +16,14 @@ import {
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { writeWhole } from '#desk/commands/output-file.ts';
+import { writeFileAtomically } from '#desk/commands/output-file.ts';
 import { deskIn, refused } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
-const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
+const write = (file: string, text = 'new\n') => writeFileAtomically(file, (append) => append(text));
 const isRefused = (file: string, why: string) =>
   assert.rejects(write(file), { message: `${file} cannot be written: ${why}` });
 const settings = { APP_SECRET: TEST_SECRET };

@@ -5,32 +5,32 @@ import { constants } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode, explainWriting } from '#server/platform/system-errors.ts';
 
-const WRITTEN_AT_ONCE = 60_000;
+type Write = (append: (text: string) => Promise<void>) => Promise<void>;
+
+/** In characters. */
+const BUFFER_LENGTH = 60_000;
 
 /**
  * Writes a file readable only by its owner; follows a symbolic link to an existing file.
  * @param write receives a function that appends text
  * @throws {CommandFailure} if the file cannot be written
  */
-export async function writeWhole(
-  file: string,
-  write: (append: (text: string) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const place = await placeOf(file);
-  if (place === null) return writeStream(file, write);
-  if (await isDatabase(place)) throw cannotWrite(file, 'it is a database. Name another file.');
-  const temporary = temporaryNameFor(place);
+export async function writeFileAtomically(file: string, write: Write): Promise<void> {
+  const target = await resolveFile(file);
+  if (target === null) return writeStream(file, write);
+  if (await isDatabase(target)) throw cannotWrite(file, 'it is a database. Name another file.');
+  const temporary = temporaryNameFor(target);
   try {
     {
-      await using handle = await orExplain(file, () => open(temporary, 'wx', 0o600));
-      await gather(write, (text) => orExplain(file, () => handle.appendFile(text)));
-      await orExplain(file, () => handle.sync());
+      await using handle = await explainWriteErrors(file, () => open(temporary, 'wx', 0o600));
+      await writeBuffered(write, (text) => explainWriteErrors(file, () => handle.appendFile(text)));
+      await explainWriteErrors(file, () => handle.sync());
     }
-    await orExplain(file, () => rename(temporary, place));
+    await explainWriteErrors(file, () => rename(temporary, target));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
@@ -43,40 +43,39 @@ export async function writeJsonAndPage(
   { document, page, onBegin }: { document: unknown; page: string; onBegin: () => Promise<void> },
 ): Promise<string> {
   const base = out.replace(/\.(json|html)$/, '');
-  await writeWhole(`${base}.json`, async (append) => {
+  await writeFileAtomically(`${base}.json`, async (append) => {
     await onBegin();
     await append(jsonText(document));
   });
-  await writeWhole(`${base}.html`, (append) => append(page));
+  await writeFileAtomically(`${base}.html`, (append) => append(page));
   return `${base}.json and ${base}.html`;
 }
 
-async function writeStream(file: string, write: Parameters<typeof writeWhole>[1]): Promise<void> {
+async function writeStream(file: string, write: Write): Promise<void> {
   // Appends, because /dev/stdout may be redirected to a file with ">>".
-  await using handle = await orExplain(file, () => open(file, constants.O_WRONLY | constants.O_APPEND));
-  await gather(write, (text) => orExplain(file, () => handle.appendFile(text)));
+  await using handle = await explainWriteErrors(file, () =>
+    open(file, constants.O_WRONLY | constants.O_APPEND),
+  );
+  await writeBuffered(write, (text) => explainWriteErrors(file, () => handle.appendFile(text)));
 }
 
-async function gather(
-  write: Parameters<typeof writeWhole>[1],
-  flush: (text: string) => Promise<void>,
-): Promise<void> {
+async function writeBuffered(write: Write, flush: (text: string) => Promise<void>): Promise<void> {
   let pending = '';
   await write(async (text) => {
     pending += text;
-    if (pending.length < WRITTEN_AT_ONCE) return;
+    if (pending.length < BUFFER_LENGTH) return;
     await flush(pending);
     pending = '';
   });
   await flush(pending);
 }
 
-/** Standard output and other open files, which may be redirected to a regular file. */
+/** Such as /dev/stdout, which may be redirected to a regular file. */
 const isOpenFile = (file: string): boolean => /^\/(?:dev|proc)\/.*(?:stdout|stderr|fd\/\d+)$/.test(file);
 
 /** @returns the path with all links resolved; null for a device or pipe */
-async function placeOf(file: string): Promise<string | null> {
-  const found = await orExplain(file, () =>
+async function resolveFile(file: string): Promise<string | null> {
+  const found = await explainWriteErrors(file, () =>
     stat(file).catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return null;
       throw error;
@@ -89,9 +88,10 @@ async function placeOf(file: string): Promise<string | null> {
   return found.isFile() && !isOpenFile(file) ? realpath(file) : null;
 }
 
-export async function filePlace(file: string, what: string): Promise<string> {
-  const place = await placeOf(file);
-  if (place !== null) return place;
+/** @param what such as "a backup" */
+export async function requireFile(file: string, what: string): Promise<string> {
+  const target = await resolveFile(file);
+  if (target !== null) return target;
   throw cannotWrite(file, `it is not a file, but ${what} must be one. Name a file.`);
 }
 
@@ -115,9 +115,13 @@ export const temporaryNameFor = (file: string): string =>
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-export async function orExplain<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
+/** Turns a failure to write `file` into a {@link CommandFailure}. */
+export async function explainWriteErrors<Result>(
+  file: string,
+  action: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await act();
+    return await action();
   } catch (error) {
     const sentence = explainWriting(error, file);
     throw sentence === null ? error : new CommandFailure(sentence);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 
 import { lockNames } from '#server/db/engine/connect.ts';
-import type { TimelineEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';

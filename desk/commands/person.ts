@@ -1,20 +1,20 @@
 // Commands about one person.
 import type { Command } from '@commander-js/extra-typings';
 
-import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
+import { changePerson, commandLine, logCommand } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { JSON_OPTION, examples, repeatable } from '#desk/commands/help.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { correctAnswers, type AnswerChange } from '#desk/people/correct.ts';
-import { ELSEWHERE, describeCounts, describeWhatIsErased, erasePerson } from '#desk/people/erase.ts';
-import { readAddress, requirePersonalData } from '#desk/people/held-data.ts';
+import { OTHER_COPIES, describeCounts, describePersonalData, erasePerson } from '#desk/people/erase.ts';
+import { readEmail, requirePersonalData } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
 import { printable } from '#desk/printable.ts';
-import { secondOf } from '#desk/shown-time.ts';
+import { formatSecond } from '#desk/shown-time.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
@@ -27,20 +27,20 @@ export function addShow(program: Command, desk: Desk): void {
     .option(...JSON_OPTION)
     .addHelpText('after', examples('show ada@example.com'))
     .action(async (typed, { json }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const { database, config, clock } = await desk.service();
-      const story = timelineOf(await requirePersonalData(database.db, email), clock());
+      const timeline = timelineOf(await requirePersonalData(database.db, email), clock());
       if (json) {
-        await desk.print(jsonText({ email, story }));
+        await desk.print(jsonText({ email, story: timeline }));
         return;
       }
       await desk.print(`${desk.paint('bold', email)}\n`);
-      for (const { at, what, details } of story) {
+      for (const { at, what, details } of timeline) {
         const lines = Object.entries(details).map(
           ([name, value]) => `    ${name}: ${printable(value.replaceAll('\n', ' '))}\n`,
         );
         await desk.print(
-          `\n  ${secondOf(at, config.timeZone)}  ${desk.paint('bold', what)}\n${lines.join('')}`,
+          `\n  ${formatSecond(at, config.timeZone)}  ${desk.paint('bold', what)}\n${lines.join('')}`,
         );
       }
     });
@@ -54,17 +54,17 @@ export function addPerson(program: Command, desk: Desk): void {
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText('after', examples('person ada@example.com --out ada'))
     .action(async (typed, { out }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
       const { database, campaign, clock } = service;
       const data = await requirePersonalData(database.db, email);
       const now = clock();
-      const story = timelineOf(data, now);
+      const timeline = timelineOf(data, now);
       const writtenAt = isoTime(now);
       const files = await writeJsonAndPage(out, {
-        document: { email, writtenAt, story, ...data },
-        page: personPage({ email, data, story, site: campaign.site, writtenAt }),
-        onBegin: () => noteCommand(service, 'exported', email, 'person'),
+        document: { email, writtenAt, story: timeline, ...data },
+        page: personPage({ email, data, timeline, site: campaign.site, writtenAt }),
+        onBegin: () => logCommand(service, 'exported', email, 'person'),
       });
       desk.note(`${files} contain all data stored about ${email}.`);
     });
@@ -83,29 +83,29 @@ export function addCorrect(program: Command, desk: Desk): void {
       repeatable,
     )
     .addHelpText('after', examples('correct ada@example.com --company "Analytical Engines"'))
-    .action(async (typed, { answer: ownChanges = [], ...changes }) => {
-      const email = readAddress(typed);
+    .action(async (typed, { answer: answerChanges = [], ...changes }) => {
+      const email = readEmail(typed);
       const fields = Object.keys(changes) as (keyof typeof changes)[];
-      if (fields.length === 0 && ownChanges.length === 0)
+      if (fields.length === 0 && answerChanges.length === 0)
         throw new CommandFailure('Nothing to correct. Use --name, --company or --answer.', 2);
       const service = await desk.service();
-      const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
-        const answers = ownChanges.map(readChange);
+      const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
+        const answers = answerChanges.map(readChange);
         const { before, after } = await correctAnswers(tx, service, { email, ...changes, answers });
-        await note('corrected', email, 'correct');
-        return `${email}: ${said(before)} → ${said(after)}`;
+        await log('corrected', email, 'correct');
+        return `${email}: ${describeAnswers(before)} → ${describeAnswers(after)}`;
       });
       await desk.print(`${printable(corrected!.replaceAll('\n', ' '))}\n`);
     });
 }
 
-/** Reads a change such as `phone=+44 20 7946 0018`. */
+/** Example: `phone=+44 20 7946 0018` */
 function readChange(change: string): AnswerChange {
   const at = change.indexOf('=');
   return { id: change.slice(0, Math.max(0, at)).trim(), text: change.slice(at + 1) };
 }
 
-const said = ({ name, company, answers }: LeadAnswers): string =>
+const describeAnswers = ({ name, company, answers }: LeadAnswers): string =>
   [name, company, ...Object.values(readAnswers(answers)).map(({ answer }) => displayedAnswer(answer))]
     .filter(Boolean)
     .join(', ');
@@ -117,11 +117,11 @@ export function addSendGuide(program: Command, desk: Desk): void {
     .argument('<email>')
     .addHelpText('after', examples('send-guide ada@example.com'))
     .action(async (typed) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
-      const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
+      const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
         const queued = await sendGuideTo(tx, service, email);
-        if (queued === 'queued') await note('sent-guide', email, 'send-guide');
+        if (queued === 'queued') await log('sent-guide', email, 'send-guide');
         return queued;
       });
       service.mail.wake();
@@ -147,9 +147,9 @@ export function addErase(program: Command, desk: Desk): void {
         `\n${examples('erase ada@example.com')}`,
     )
     .action(async (typed, { yes, json }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
-      const what = await describeWhatIsErased(service, email);
+      const what = await describePersonalData(service, email);
       const agreed = yes === true || (await desk.confirm(`Erase all data about ${email}? ${what}. (y/N) `));
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
@@ -157,10 +157,10 @@ export function addErase(program: Command, desk: Desk): void {
       const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
-      // Printing comes last, because the program that reads the output may have quit.
+      // Printed last, because the program that reads the output may have quit.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${describeCounts(counts)}.\n`);
-      for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);
+      for (const sentence of [OTHER_COPIES, ...advice]) desk.note(sentence);
       if (failures.length > 0)
         throw new CommandFailure(`The rows were erased, but some data may remain. ${failures.join(' ')}`);
     });

@@ -273,7 +273,10 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
           'the desk begins with the newest',
         );
         assert.deepEqual([open, next], [1, null]);
-        assert.equal((await askDesk('story', { id: lost[0]!.id }))?.person.email, 'twice@example.com');
+        assert.equal(
+          (await askDesk('personDetails', { id: lost[0]!.id }))?.person.email,
+          'twice@example.com',
+        );
         assert.deepEqual((await askDesk('lost', { from: '2026-11-27', to: '2026-11-27' }))?.lost, []);
       });
 

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
-import { jsonText } from '#desk/commands/answer.ts';
+import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
+import { writeFileAtomically } from '#desk/commands/output-file.ts';
 import { reportFile } from '#desk/report/report-html.ts';
 import { PERIODS, reportOn } from '#desk/report/report.ts';
 import { readPeriod } from '#desk/report/period.ts';
@@ -56,7 +56,7 @@ export function addReport(program: Command, desk: Desk): void {
           );
         const service = await desk.service();
         const { report, note } = await reportOn(service, period, {
-          wanted: { source, campaign: campaignName, variant },
+          selection: { source, campaign: campaignName, variant },
           dnsServers: desk.dnsServers,
           signal: desk.signal,
           onProgress: (people) => desk.progress(`${people} people counted …`),
@@ -65,7 +65,9 @@ export function addReport(program: Command, desk: Desk): void {
         if (text) await desk.print(reportAsText(report));
         if (json) await desk.print(jsonText(report));
         if (out === undefined) return;
-        await writeWhole(out, (append) => append(reportFile(report, service.campaign.site.colors?.accent)));
+        await writeFileAtomically(out, (append) =>
+          append(reportFile(report, service.campaign.site.colors?.accent)),
+        );
         desk.note(`${out} contains the report, which names no individuals.`);
       },
     );

@@ -324,7 +324,7 @@ describe('failed restores', () => {
       assert.equal(readFileSync(inside('.env'), 'utf8'), '.env');
     }));
 
-  it('a killed restore leaves a previous or a new file, and no log of another database', () =>
+  it('a killed restore leaves either the previous or the new file, without the log of another database', () =>
     inFolder(async (folder) => {
       const inside = (name: string) => path.join(folder, name);
       const textOf = (name: string) => (existsSync(inside(name)) ? readFileSync(inside(name), 'utf8') : null);

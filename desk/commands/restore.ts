@@ -1,4 +1,4 @@
-// Tries everything on copies before replacing anything.
+// Restores a backup. Everything is first tried on copies.
 import {
   closeSync,
   createReadStream,
@@ -19,7 +19,7 @@ import {
   copyRows,
   describeContents,
   describeUnfit,
-  orExplainFullDisk,
+  explainFullDisk,
   sourceOf,
 } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -36,7 +36,7 @@ import {
   type PlaceToRestore,
 } from '#desk/commands/instance-files.ts';
 import { mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
-import { temporaryNameFor, filePlace, orExplain } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, requireFile, explainWriteErrors } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
@@ -86,9 +86,9 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
       desk.progress(`Checking ${file} …`);
       const plan = await planRestore(file, { only, replace, now: desk.clock() });
       try {
-        const restored = await tryPlan(desk, plan);
-        const kept = await carryOut(desk, plan);
-        tell(desk, plan, { restored, kept });
+        const restored = await rehearse(desk, plan);
+        const kept = await applyPlan(desk, plan);
+        noteResult(desk, plan, { restored, kept });
       } finally {
         for (const one of [plan.databaseReplacement, ...plan.fileReplacements])
           for (const name of one === null ? [] : databaseFiles(one.staged))
@@ -117,11 +117,8 @@ const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEn
 
 type Plan = {
   readonly file: string;
-  readonly parts: ReadonlySet<Part>;
-  /** The settings before the restore. */
-  readonly present: ReturnType<typeof readSettings>;
-  /** The settings after it. */
-  readonly settings: Settings;
+  readonly currentSettings: ReturnType<typeof readSettings>;
+  readonly restoredSettings: Settings;
   readonly campaignFolder: string;
   /** Null if the database is not restored. With PostgreSQL, the staged copy is only tried and read. */
   readonly databaseReplacement: Replacement | null;
@@ -135,62 +132,63 @@ async function planRestore(
   { only, replace, now }: { only: Part | undefined; replace: boolean; now: number },
 ): Promise<Plan> {
   const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
-  const present = readSettings();
+  const currentSettings = readSettings();
   // The copy is checked again, because the settings that determine its place are in the file.
   const { files } = await mustBeFit(file, file);
-  const settings = readInForce(files, parts);
+  const restoredSettings = readRestoredSettings(files, parts);
   if (only !== undefined && !containsPart(files, only))
     throw new CommandFailure(
       `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
     );
-  if (parts.has('database')) mustHaveSecret(settings, secretIn(files), file);
-  const databasePlace = parts.has('database') ? await placeOfDatabase(settings, file) : null;
+  if (parts.has('database')) mustHaveSecret(restoredSettings, secretIn(files), file);
+  const databasePlace = parts.has('database') ? await placeOfDatabase(restoredSettings, file) : null;
   const campaignFolder = readCampaignFolder(settingsIn(files, parts));
-  const placesOfFiles = placesToRestore(files, { parts, instance: settings, campaignFolder });
+  const placesOfFiles = placesToRestore(files, { parts, instance: restoredSettings, campaignFolder });
   if (!replace)
     mustBeFree([
       ...placesOfFiles.map(({ place }) => place),
-      ...(databasePlace !== null && settings.config.database.engine === 'sqlite' ? [databasePlace] : []),
+      ...(databasePlace !== null && restoredSettings.config.database.engine === 'sqlite'
+        ? [databasePlace]
+        : []),
     ]);
   const time = isoTime(now).replaceAll(/[-:]|\..*/g, '');
   return {
     file,
-    parts,
-    present,
-    settings,
+    currentSettings,
+    restoredSettings,
     campaignFolder,
     databaseReplacement: databasePlace === null ? null : replacementOf(databasePlace, time),
     fileReplacements: placesOfFiles.map((one) => ({ ...one, ...replacementOf(one.place, time) })),
   };
 }
 
-async function tryPlan(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
-  const { file, present, databaseReplacement, fileReplacements } = plan;
-  for (const one of fileReplacements) await orExplain(one.place, async () => stage(one, one.staged));
-  const instance = trialOf(plan);
+async function rehearse(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
+  const { file, currentSettings, databaseReplacement, fileReplacements } = plan;
+  for (const one of fileReplacements) await explainWriteErrors(one.place, async () => stage(one, one.staged));
+  const instance = trialInstance(plan);
   const restored =
     databaseReplacement === null
       ? null
-      : await tryCopy(desk, { file, replacement: databaseReplacement, instance });
-  // A running site uses the present settings.
-  if (present.type === 'settings') mustNotBeInUse(present.config.database);
-  mustNotBeInUse(plan.settings.config.database);
+      : await prepareDatabase(desk, { file, replacement: databaseReplacement, instance });
+  // A running site uses the current settings.
+  if (currentSettings.type === 'settings') mustNotBeInUse(currentSettings.config.database);
+  mustNotBeInUse(plan.restoredSettings.config.database);
   desk.signal.throwIfAborted();
   return restored;
 }
 
 /** @returns the replacements whose previous version was kept */
-async function carryOut(
+async function applyPlan(
   desk: Desk,
-  { settings, databaseReplacement, fileReplacements }: Plan,
+  { restoredSettings, databaseReplacement, fileReplacements }: Plan,
 ): Promise<ReadonlySet<Replacement>> {
-  const { database } = settings.config;
+  const { database } = restoredSettings.config;
   const replacements =
     databaseReplacement !== null && database.engine === 'sqlite'
       ? [databaseReplacement, ...fileReplacements]
       : fileReplacements;
   const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
-  await orExplain(settings.folder, () =>
+  await explainWriteErrors(restoredSettings.folder, () =>
     moveIntoPlace(replacements, async () => {
       if (databaseReplacement !== null && database.engine === 'postgres')
         await fillPostgres(desk, database, databaseReplacement);
@@ -199,14 +197,14 @@ async function carryOut(
   return kept;
 }
 
-function tell(
+function noteResult(
   desk: Desk,
-  { file, settings, databaseReplacement, fileReplacements }: Plan,
+  { file, restoredSettings, databaseReplacement, fileReplacements }: Plan,
   { restored, kept }: { restored: RestoredDatabase | null; kept: ReadonlySet<Replacement> },
 ): void {
   if (restored)
     desk.note(
-      `${sourceOf(settings.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
+      `${sourceOf(restoredSettings.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
     );
   if (databaseReplacement && kept.has(databaseReplacement))
     desk.note(`The previous database was kept as ${databaseReplacement.kept}.`);
@@ -224,8 +222,8 @@ function tell(
   for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
 }
 
-/** @returns the settings that will be in force */
-function readInForce(files: readonly BackupFile[], parts: ReadonlySet<Part>): Settings {
+/** Returns the settings after the restore. */
+function readRestoredSettings(files: readonly BackupFile[], parts: ReadonlySet<Part>): Settings {
   const restored = settingsIn(files, parts);
   const settings = readSettings(restored);
   if (settings.type === 'settings') return settings;
@@ -252,8 +250,8 @@ async function placeOfDatabase({ config: { database }, folder }: Settings, file:
   if (found?.dev === current?.dev && found?.ino === current?.ino)
     throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   // A new machine may not have this folder.
-  await orExplain(name, async () => makePrivateFolder(path.dirname(name)));
-  return filePlace(name, 'a database');
+  await explainWriteErrors(name, async () => makePrivateFolder(path.dirname(name)));
+  return requireFile(name, 'a database');
 }
 
 function mustBeFree(places: readonly string[]): void {
@@ -270,15 +268,15 @@ const replacementOf = (place: string, time: string): Replacement => ({
   kept: `${place}.before-${time}`,
 });
 
-/** Returns the instance as it will be, but with files that are not yet in their places. */
-function trialOf({ settings, campaignFolder, fileReplacements }: Plan): Instance {
+/** Returns the instance after the restore, but with the staged files. */
+function trialInstance({ restoredSettings, campaignFolder, fileReplacements }: Plan): Instance {
   const ofKind = (wanted: PlaceToRestore['kind']) => fileReplacements.find(({ kind }) => kind === wanted);
   const secret = ofKind('secret')?.files[0];
   const privateKeyFile = ofKind('dkim key')?.staged;
-  const { config } = settings;
+  const { config } = restoredSettings;
   const { mail } = config;
-  const tried = {
-    ...settings,
+  const trialSettings = {
+    ...restoredSettings,
     type: 'settings' as const,
     config: {
       ...config,
@@ -290,14 +288,14 @@ function trialOf({ settings, campaignFolder, fileReplacements }: Plan): Instance
     },
   };
   const words = ofKind('words');
-  const instance = instanceFrom(tried, readCampaign(words?.staged ?? campaignFolder));
+  const instance = instanceFrom(trialSettings, readCampaign(words?.staged ?? campaignFolder));
   if (instance.type === 'instance') return instance;
   const mistakes = instance.mistakes.join('\n');
   if (words === undefined) throw new CommandFailure(mistakes);
-  // The staged folder is deleted.
-  const named = mistakes.replaceAll(path.basename(words.staged), path.basename(words.place));
+  // The staged folder will be deleted.
+  const shownMistakes = mistakes.replaceAll(path.basename(words.staged), path.basename(words.place));
   throw new CommandFailure(
-    `${named}\nThese words are in the backup. To restore the rest, use --only database, then --only settings.`,
+    `${shownMistakes}\nThese words are in the backup. To restore the rest, use --only database, then --only settings.`,
   );
 }
 
@@ -309,15 +307,15 @@ function mustNotBeInUse(database: Settings['config']['database']): void {
 type Fit = Extract<Inspection, { type: 'fit' }>;
 
 async function mustBeFit(copy: string, file: string): Promise<Fit> {
-  const found = await inspectDatabase(copy);
-  if (found.type !== 'fit')
-    throw new CommandFailure(`${file} ${describeUnfit(found)}. ${ADVICE[found.type]}`);
-  const unexpected = unexpectedName(found.files);
+  const inspection = await inspectDatabase(copy);
+  if (inspection.type !== 'fit')
+    throw new CommandFailure(`${file} ${describeUnfit(inspection)}. ${ADVICE[inspection.type]}`);
+  const unexpected = unexpectedName(inspection.files);
   if (unexpected !== undefined)
     throw new CommandFailure(
       `${file} contains a file with an unexpected name (${printable(unexpected)}). ${NAME_BACKUP}`,
     );
-  return found;
+  return inspection;
 }
 
 type RestoredDatabase = {
@@ -326,7 +324,7 @@ type RestoredDatabase = {
   readonly warnings: readonly string[];
 };
 
-async function tryCopy(
+async function prepareDatabase(
   desk: Desk,
   {
     file,
@@ -336,25 +334,25 @@ async function tryCopy(
 ): Promise<RestoredDatabase> {
   desk.progress(`Copying ${file} …`);
   // copyFile would give the copy the permissions of the backup.
-  await orExplain(place, () =>
+  await explainWriteErrors(place, () =>
     pipeline(createReadStream(file), createWriteStream(staged, { flags: 'wx', mode: 0o600 })),
   );
   const contents = await mustBeFit(staged, file);
   desk.signal.throwIfAborted();
-  await orExplainFullDisk(place, async () => dropBackupFiles(staged));
-  const upToDate = await bringUpToDate(desk, staged, instance);
-  await orExplain(place, async () => {
+  await explainFullDisk(place, async () => dropBackupFiles(staged));
+  const migrated = await migrateCopy(desk, staged, instance);
+  await explainWriteErrors(place, async () => {
     await using handle = await open(staged, 'r+');
     await handle.sync();
   });
-  return { contents, ...upToDate };
+  return { contents, ...migrated };
 }
 
 /**
  * Opens the service on the copy as the next start would, so a wrong secret or a full disk fails before anything changes. Deletes the desk's
  * sessions and passkeys, because someone with write access to the backup could have planted them.
  */
-async function bringUpToDate(
+async function migrateCopy(
   desk: Desk,
   file: string,
   instance: Instance,
@@ -372,15 +370,15 @@ async function bringUpToDate(
 
 async function fillPostgres(
   desk: Desk,
-  address: Extract<Settings['config']['database'], { engine: 'postgres' }>,
+  database: Extract<Settings['config']['database'], { engine: 'postgres' }>,
   { staged }: Replacement,
 ): Promise<void> {
-  await mustHaveNoOtherClients(address);
+  await mustHaveNoOtherClients(database);
   const source = openDatabase({ engine: 'sqlite', file: staged }, () => {});
   try {
-    await toPostgres(address, (target) => copyRows(desk, { source, target, reports: false }));
+    await toPostgres(database, (target) => copyRows(desk, { source, target, isVerbose: false }));
   } catch (error) {
-    throw databaseFailure(error, address);
+    throw databaseFailure(error, database);
   } finally {
     await source.close();
   }

@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
 import { examples } from '#desk/commands/help.ts';
-import { readAddress } from '#desk/people/held-data.ts';
-import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { readEmail } from '#desk/people/held-data.ts';
+import { logCommand } from '#desk/audit-log/audit-log.ts';
 import { counted } from '#desk/printable.ts';
 import { endSessionsOf } from '#server/db/tables/desk-access.ts';
 
@@ -14,9 +14,9 @@ export function addSignOut(program: Command, desk: Desk): void {
     .argument('<email>')
     .addHelpText('after', examples('sign-out ada@example.com'))
     .action(async (typed) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
-      await noteCommand(service, 'signed-out', email, 'sign-out');
+      await logCommand(service, 'signed-out', email, 'sign-out');
       const ended = await endSessionsOf(service.database.db, { email, now: service.clock() });
       desk.note(
         ended === 0

@@ -28,7 +28,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 const unsubscribe = ({ service, now }: ServerUnderTest, leadId: string) =>
   withdrawConsent(service, { leadId, way: 'one-click', clientAddress: null, userAgent: null, now: now() });
 
-it('a list import on PostgreSQL keeps a person who verifies meanwhile', () =>
+it('an imported suppression list on PostgreSQL does not suppress a person who verifies meanwhile', () =>
   withServer({ engine: 'postgres' }, (server) =>
     inFolder(async (folder) => {
       const visitor = createVisitor(server);
@@ -186,7 +186,7 @@ onEachEngine('suppression list', ({ test, both }) => {
     }),
   );
 
-  test('a list import suppresses only people who left, if the file says so of anyone', (server) =>
+  test('an imported suppression list that marks people as opted out suppresses nobody else', (server) =>
     inFolder(async (folder) => {
       for (const [name, rows, expected] of [
         ['kit.csv', 'email,state/a,active/b,cancelled/c,bounced/d,pending/e,complained', 'b- c! e?'],
@@ -219,7 +219,7 @@ onEachEngine('suppression list', ({ test, both }) => {
       }
     }));
 
-  test('a list import keeps people who verified after the file was saved', (server) =>
+  test('an imported suppression list does not suppress people who verified after the file was saved', (server) =>
     inFolder(async (folder) => {
       await becomeLead(server, ADA);
       const list = path.join(folder, 'list.csv');

@@ -3,56 +3,56 @@ import path from 'node:path';
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
-import { printList } from '#desk/commands/answer.ts';
+import { printList } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
 import { openInput, savedAt } from '#desk/commands/input-file.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
-import { readAddress } from '#desk/people/held-data.ts';
+import { writeFileAtomically } from '#desk/commands/output-file.ts';
+import { readEmail } from '#desk/people/held-data.ts';
 import {
-  findMistakes,
+  findRemovable,
   GIVEN_REASONS,
-  listEntries,
+  describeSuppressions,
   sealBeforeRemoval,
   isSuppressedFor,
   suppressAddress,
-  undoMistakes,
+  removeSuppressions,
   type GivenReason,
 } from '#desk/people/suppress.ts';
-import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
+import { changePerson, commandLine, logCommand } from '#desk/audit-log/audit-log.ts';
 import { listedUpTo, printableLines, counted } from '#desk/printable.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findLead } from '#server/db/tables/leads.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
-import { saysWhoOptedOut } from '#desk/import/find-columns.ts';
-import { isFileOfSubscribed, refusalOf, statusOfFile } from '#desk/import/mail-status.ts';
+import { hasOptOutColumn } from '#desk/import/find-columns.ts';
+import { isSubscribedFile, refusalInRow, statusOfFile } from '#desk/import/mail-status.ts';
 import { readTable } from '#desk/import/read-people.ts';
 import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 
 export function addSuppress(program: Command, desk: Desk): void {
-  const list = program
+  const suppress = program
     .command('suppress')
     .description('manage the addresses that get no mail except requested codes')
     .addHelpText('after', examples('suppress list'));
-  addAdd(list, desk);
-  addRemove(list, desk);
-  addList(list, desk);
-  addImportList(list, desk);
-  addExportList(list, desk);
+  addAdd(suppress, desk);
+  addRemove(suppress, desk);
+  addList(suppress, desk);
+  addImport(suppress, desk);
+  addExport(suppress, desk);
 }
 
 const reasonOption = (about: string) =>
   new Option('--reason <reason>', about).choices(GIVEN_REASONS).default('by-hand' as const);
 
-function addAdd(list: Command, desk: Desk): void {
-  list
+function addAdd(suppress: Command, desk: Desk): void {
+  suppress
     .command('add')
     .description('suppress an address')
     .argument('<email>')
@@ -63,7 +63,7 @@ function addAdd(list: Command, desk: Desk): void {
       examples('suppress add ada@example.com --reason unsubscribed --note "asked by telephone"'),
     )
     .action(async (typed, { reason, note }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const service = await desk.service();
       const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
         const added = await suppressAddress(tx, service, { email, reason, note: note ?? null });
@@ -76,8 +76,8 @@ function addAdd(list: Command, desk: Desk): void {
     });
 }
 
-function addRemove(list: Command, desk: Desk): void {
-  list
+function addRemove(suppress: Command, desk: Desk): void {
+  suppress
     .command('remove')
     .description('remove an address that you added or that bounced')
     .argument('<email>')
@@ -88,7 +88,7 @@ function addRemove(list: Command, desk: Desk): void {
       examples('suppress remove ada@example.com --reason "took her for a colleague of the same name"'),
     )
     .action(async (typed, { reason, yes }) => {
-      const email = readAddress(typed);
+      const email = readEmail(typed);
       const note = reason?.trim() ?? null;
       if (note === '')
         throw new CommandFailure(
@@ -96,30 +96,30 @@ function addRemove(list: Command, desk: Desk): void {
           2,
         );
       const service = await desk.service();
-      const toRemove = await findMistakes(service.database.db, service, { email, note });
+      const toRemove = await findRemovable(service.database.db, service, { email, note });
       const noted = toRemove.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${listEntries([noted], service.config)}). Was this a mistake, and may this address get mail again? (y/N) `,
+          `You noted that ${email} unsubscribed (${describeSuppressions([noted], service.config)}). Was this a mistake, and may this address get mail again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
-          `Nothing was changed. You noted that ${email} unsubscribed (${listEntries([noted], service.config)}). To undo this, answer "y" when asked, or use --yes.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${describeSuppressions([noted], service.config)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
-      const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
-        const result = await undoMistakes(tx, service, { email, mistakes: toRemove, note });
+      const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
+        const result = await removeSuppressions(tx, service, { email, removable: toRemove, note });
         await log('unsuppressed', email, 'suppress remove');
         return result;
       });
-      const { removed, remaining, position } = undoing!;
-      const undone = listEntries(removed, service.config);
+      const { removed, remaining, position } = outcome!;
+      const removedList = describeSuppressions(removed, service.config);
       desk.note(
         remaining.length === 0
-          ? `${email} is no longer suppressed (${undone}).`
-          : `${email} is still suppressed (${listEntries(remaining, service.config)}). Removed: ${undone}.`,
+          ? `${email} is no longer suppressed (${removedList}).`
+          : `${email} is still suppressed (${describeSuppressions(remaining, service.config)}). Removed: ${removedList}.`,
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)
@@ -133,18 +133,18 @@ function addRemove(list: Command, desk: Desk): void {
     });
 }
 
-function addList(list: Command, desk: Desk): void {
-  list
+function addList(suppress: Command, desk: Desk): void {
+  suppress
     .command('list')
     .description('list suppressed addresses, without those of erased people')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('suppress list'))
     .action(async ({ json }) => {
       const { database, config } = await desk.service();
-      const count = await printList(desk, shownPages(database.db), {
+      const count = await printList(desk, entryPages(database.db), {
         json,
         columns: [
-          ['since', 16, ({ since }) => minuteOf(since, config.timeZone)],
+          ['since', 16, ({ since }) => formatMinute(since, config.timeZone)],
           ['email', 32, ({ email }) => email],
           ['reason', 14, ({ reason }) => reason],
           ['note', 0, ({ note }) => note],
@@ -154,8 +154,8 @@ function addList(list: Command, desk: Desk): void {
     });
 }
 
-function addExportList(list: Command, desk: Desk): void {
-  list
+function addExport(suppress: Command, desk: Desk): void {
+  suppress
     .command('export')
     .description('write the list as a CSV file for your other mail programs')
     .option('--out <file>', 'file to write; default: standard output')
@@ -165,9 +165,9 @@ function addExportList(list: Command, desk: Desk): void {
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         // Logged first, because an interrupted export has already disclosed some addresses.
-        await noteCommand(service, 'exported', null, 'suppress export');
+        await logCommand(service, 'exported', null, 'suppress export');
         await append(csvLine(HEADINGS));
-        for await (const entries of shownPages(service.database.db)) {
+        for await (const entries of entryPages(service.database.db)) {
           await append(
             entries
               .map(({ email, reason, since, note }) => csvLine([email, reason, since, printableLines(note)]))
@@ -177,13 +177,13 @@ function addExportList(list: Command, desk: Desk): void {
         }
       };
       if (out === undefined) await write(desk.print);
-      else await writeWhole(out, write);
+      else await writeFileAtomically(out, write);
       desk.note(`${describeEntries(count)}${out === undefined ? '' : ` in ${out}`}.`);
     });
 }
 
-function addImportList(list: Command, desk: Desk): void {
-  list
+function addImport(suppress: Command, desk: Desk): void {
+  suppress
     .command('import')
     .description('suppress the addresses in a CSV file')
     .argument('<file>')
@@ -202,7 +202,7 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
       const service = await desk.service();
       const suppressed: string[] = [];
       const verifiedSince: string[] = [];
-      const tried = new Set<string>();
+      const seen = new Set<string>();
       for (const { email, reason } of toSuppress) {
         desk.signal.throwIfAborted();
         const hasVerifiedSince = async (tx: Db) => {
@@ -213,9 +213,9 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
           const { db } = service.database;
           const entry = `${email} ${reason}`;
           if (await hasVerifiedSince(db)) verifiedSince.push(email);
-          else if (!tried.has(entry) && !(await isSuppressedFor(db, service, { email, reason })))
+          else if (!seen.has(entry) && !(await isSuppressedFor(db, service, { email, reason })))
             suppressed.push(email);
-          tried.add(entry);
+          seen.add(entry);
           continue;
         }
         const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, log) => {
@@ -233,12 +233,12 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
       const known = toSuppress.length - verifiedSince.length - suppressed.length;
       desk.note(
         dryRun
-          ? `${counted(suppressed.length, 'address', 'addresses')} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
+          ? `${counted(suppressed.length, 'address', 'addresses')} would be suppressed${suppressed.length > 0 ? `: ${listedUpTo(MAX_SHOWN, suppressed)}` : ''}.${known > 0 ? ` ${known} ${known === 1 ? 'is' : 'are'} already suppressed.` : ''} Nothing was changed.`
           : `${suppressed.length} of ${counted(toSuppress.length, 'address', 'addresses')} suppressed.${known > 0 ? ` ${known} ${known === 1 ? 'was' : 'were'} already suppressed.` : ''}`,
       );
       if (verifiedSince.length > 0)
         desk.note(
-          `${counted(verifiedSince.length, 'person', 'people')} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
+          `${counted(verifiedSince.length, 'person', 'people')} verified here after the file was saved, and still ${verifiedSince.length === 1 ? 'gets' : 'get'} mail: ${listedUpTo(MAX_SHOWN, verifiedSince)}. To suppress them too, save the file again and repeat this.`,
         );
       const [first] = others;
       if (first !== undefined)
@@ -268,7 +268,7 @@ async function readList(
     const reasonAt = headings.findIndex((heading) => heading.toLowerCase() === 'reason');
     const statuses = table.columns.statuses.filter(({ index }) => index !== reasonAt);
     const columns = { ...table.columns, statuses };
-    hasStatuses ||= saysWhoOptedOut(columns);
+    hasStatuses ||= hasOptOutColumn(columns);
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
@@ -280,7 +280,7 @@ async function readList(
       throw new CommandFailure(
         `Nothing was changed, because the reason in line ${line} of ${file} is not one of ${GIVEN_REASONS.join(', ')}. Use one of these reasons, or leave the cell empty and use --reason.`,
       );
-    const refusal = refusalOf(cells, columns) ?? fileStatus?.refusal ?? null;
+    const refusal = refusalInRow(cells, columns) ?? fileStatus?.refusal ?? null;
     lines.push({
       email: normaliseEmail(typed),
       reason: typedReason === '' ? (refusal ?? reason) : reason,
@@ -289,11 +289,11 @@ async function readList(
       hasReason: typedReason !== '',
     });
   }
-  // Then a line that does not say that its person left is not suppressed.
-  const tellsWhoLeft =
-    fileStatus !== null || isFileOfSubscribed(name) || hasStatuses || lines.some(({ optedOut }) => optedOut);
+  // If so, a line without such a statement is not suppressed.
+  const namesOptOuts =
+    fileStatus !== null || isSubscribedFile(name) || hasStatuses || lines.some(({ optedOut }) => optedOut);
   const isToSuppress = ({ optedOut, hasReason }: (typeof lines)[number]) =>
-    optedOut || hasReason || !tellsWhoLeft;
+    optedOut || hasReason || !namesOptOuts;
   return {
     toSuppress: lines.filter(isToSuppress),
     others: lines.filter((line) => !isToSuppress(line)),
@@ -301,13 +301,15 @@ async function readList(
   };
 }
 
-type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };
+type ListedEntry = { readonly [Name in (typeof HEADINGS)[number]]: string };
 
-async function* shownPages(db: Service['database']['db']): AsyncGenerator<readonly Shown[], void, void> {
-  for await (const page of suppressionPages(db)) yield page.flatMap(shown);
+async function* entryPages(
+  db: Service['database']['db'],
+): AsyncGenerator<readonly ListedEntry[], void, void> {
+  for await (const page of suppressionPages(db)) yield page.flatMap(toListedEntries);
 }
 
-const shown = ({ email, reason, note, created_at: at }: Suppression): Shown[] =>
+const toListedEntries = ({ email, reason, note, created_at: at }: Suppression): ListedEntry[] =>
   email === null ? [] : [{ email, reason, since: isoTime(at), note: note ?? '' }];
 
 const describeEntries = (count: number): string => counted(count, 'entry', 'entries');

@@ -1,11 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import { jsonText, printList } from '#desk/commands/answer.ts';
+import { jsonText, printList } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { changeAndLog, commandLine } from '#desk/audit-log/audit-log.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { shownEvents } from '#desk/webhooks/events.ts';
 import { counted } from '#desk/printable.ts';
 import { reviveEvents } from '#server/db/tables/webhook-events.ts';
@@ -34,13 +34,13 @@ function addList(webhooks: Command, desk: Desk): void {
       else
         await printList(desk, [events], {
           columns: [
-            ['made', 16, (event) => minuteOf(event.created_at, timeZone)],
+            ['created', 16, (event) => formatMinute(event.created_at, timeZone)],
             ['event', 17, ({ type }) => type],
             ['state', 6, ({ state }) => state],
-            ['tries', 5, ({ attempts }) => String(attempts)],
-            ['next try', 16, ({ due_at: due }) => (due === null ? '' : minuteOf(due, timeZone))],
+            ['attempts', 8, ({ attempts }) => String(attempts)],
+            ['next attempt', 16, ({ due_at: due }) => (due === null ? '' : formatMinute(due, timeZone))],
             ['to', 28, ({ to }) => to],
-            ['answer', 24, ({ answer }) => answer ?? ''],
+            ['response', 24, ({ answer }) => answer ?? ''],
             ['id', 0, ({ id }) => id],
           ],
         });
@@ -60,9 +60,9 @@ function addRetry(webhooks: Command, desk: Desk): void {
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
-      const revived = await changeAndNote(service, commandLine(), async (tx, note) => {
+      const revived = await changeAndLog(service, commandLine(), async (tx, log) => {
         const count = await reviveEvents(tx, { ids: all ? null : ids, now: service.clock() });
-        if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
+        if (count > 0) await log('retried-webhooks', null, 'webhooks retry');
         return count;
       });
       const unknown = ids.length - revived;

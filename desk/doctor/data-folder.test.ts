@@ -7,9 +7,9 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { examineClock } from '#desk/doctor/database.ts';
-import { judgeRoom } from '#desk/doctor/data-folder.ts';
+import { judgeFreeSpace } from '#desk/doctor/data-folder.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { findingsAbout, NOW, patientOf, withInstance } from '#testing/examined-instance.ts';
+import { findingsAbout, NOW, doctorTargetOf, withInstance } from '#testing/examined-instance.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -30,7 +30,7 @@ for (const engine of ENGINES) {
 
     it('the doctor reports a database from a newer version and tables from an older one', () =>
       withInstance({ engine }, async (instance) => {
-        const { settings } = patientOf(instance, instance.env);
+        const { settings } = doctorTargetOf(instance, instance.env);
         assert(settings.type === 'settings');
         const { db, close } = openDatabase(settings.config.database, () => {});
         await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
@@ -140,7 +140,7 @@ describe('database and disk checks', () => {
     }));
 
   it('the doctor reports too little free disk space', () => {
-    const room = (freeBytes: number) => judgeRoom('/srv/guide', freeBytes);
+    const room = (freeBytes: number) => judgeFreeSpace('/srv/guide', freeBytes);
     assert.deepEqual(room(5 * 1024 ** 3), {
       check: 'disk',
       state: 'ok',

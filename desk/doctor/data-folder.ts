@@ -20,25 +20,24 @@ const files = about('files');
 const backup = about('backup');
 
 const MIB = 1024 ** 2;
-const LOW_BYTES = 1024 * MIB;
+const GIB = 1024 * MIB;
+const LOW_BYTES = GIB;
 const SCARCE_BYTES = 100 * MIB;
 
 export async function examineDisk(database: Config['database'], folder: string): Promise<Findings> {
-  // The folder may be missing.
-  let place = dataFolderOf(database, folder);
-  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
-  const { bavail, bsize } = await statfs(place);
-  const ours = judgeRoom(place, bavail * bsize);
+  // The folder may not exist yet.
+  let existing = dataFolderOf(database, folder);
+  while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  const finding = judgeFreeSpace(existing, bavail * bsize);
   return database.engine === 'sqlite'
-    ? ours
-    : [ours, disk.note('The disk of the PostgreSQL server was not checked.')];
+    ? finding
+    : [finding, disk.note('The disk of the PostgreSQL server was not checked.')];
 }
 
-export function judgeRoom(folder: string, freeBytes: number): Finding {
+export function judgeFreeSpace(folder: string, freeBytes: number): Finding {
   const free =
-    freeBytes >= LOW_BYTES
-      ? `${(freeBytes / LOW_BYTES).toFixed(1)} GiB`
-      : `${Math.floor(freeBytes / MIB)} MiB`;
+    freeBytes >= GIB ? `${(freeBytes / GIB).toFixed(1)} GiB` : `${Math.floor(freeBytes / MIB)} MiB`;
   const sentence = `The disk that holds ${folder} has ${free} free.`;
   if (freeBytes < SCARCE_BYTES)
     return disk.problem(`${sentence} Free some space before the site has to refuse forms.`);
@@ -50,22 +49,22 @@ export function examineSecret(
   { folder, look }: { folder: string; look: DatabaseState | null },
 ): Findings {
   const file = secretFileOf(config.database, folder);
-  const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
-  if (kept?.type === 'unusable') return secret.problem(kept.sentence);
-  if (kept?.type === 'missing')
+  const stored = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
+  if (stored?.type === 'unusable') return secret.problem(stored.sentence);
+  if (stored?.type === 'missing')
     return look === null || look.secretIds.length === 0
       ? secret.note(`No secret exists yet. The first start will create one in ${file}.`)
       : secret.problem(
           `${file} is missing, but this database has already been used with a secret. Restore the file from a backup, or set APP_SECRET to that secret.`,
         );
-  const where = kept === null ? 'APP_SECRET' : file;
-  const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
+  const where = stored === null ? 'APP_SECRET' : file;
+  const ids = deriveSecrets(stored === null ? config.appSecrets : [stored.secret]).map(({ id }) => id);
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
     return secret.warning(
       `${where} does not match any secret that this database was used with. Visitors with a session or a pending code will have to request a new code. To avoid that, list the old secret second: APP_SECRET=new,old`,
     );
   return secret.ok(
-    kept === null ? 'APP_SECRET is long enough.' : `${file} contains a secret that the server created.`,
+    stored === null ? 'APP_SECRET is long enough.' : `${file} contains a secret that the server created.`,
   );
 }
 
@@ -73,7 +72,7 @@ export function examineFiles(config: Config, folder: string): Findings {
   const open = filesOpenToOthers(config, folder);
   const { database, mail } = config;
   const keys = mail.kind === 'smtp' && mail.dkim ? [path.dirname(mail.dkim.privateKeyFile)] : [];
-  const kept = [...new Set([folder, dataFolderOf(database, folder), ...keys])].flatMap((place) =>
+  const keptFiles = [...new Set([folder, dataFolderOf(database, folder), ...keys])].flatMap((place) =>
     namesIn(place)
       .filter((name) => /\.before-\d{8}T/.test(name))
       .map((name) => path.join(place, name)),
@@ -82,7 +81,7 @@ export function examineFiles(config: Config, folder: string): Findings {
     ...(open.length > 0
       ? open.map((name) => files.warning(describeOpenToOthers(name)))
       : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')]),
-    ...kept.map((name) =>
+    ...keptFiles.map((name) =>
       files.warning(
         `${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
       ),
@@ -93,18 +92,18 @@ export function examineFiles(config: Config, folder: string): Findings {
 const LATE_DAYS = 2;
 
 /** `desk backup` records its last success in this file. */
-const noteIn = (database: Config['database'], folder: string): string =>
+const recordFile = (database: Config['database'], folder: string): string =>
   path.join(dataFolderOf(database, folder), 'last-backup');
 
-export const noteBackup = (database: Config['database'], folder: string, now: number): Promise<void> =>
-  writeFile(noteIn(database, folder), `${isoTime(now)}\n`, { mode: 0o600 });
+export const recordBackup = (database: Config['database'], folder: string, now: number): Promise<void> =>
+  writeFile(recordFile(database, folder), `${isoTime(now)}\n`, { mode: 0o600 });
 
 export async function examineBackup(
   database: Config['database'],
   { folder, now }: { folder: string; now: number },
 ): Promise<Findings> {
   if (database.engine === 'sqlite' && database.file === ':memory:') return [];
-  const text = await readFile(noteIn(database, folder), 'utf8').catch((error: unknown) => {
+  const text = await readFile(recordFile(database, folder), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
   });

@@ -16,22 +16,22 @@ const clock = about('clock');
 /** Reading takes about a second. */
 const CHECKED_BYTES = 500_000_000;
 
-export type DatabaseView = {
+export type DatabaseExamination = {
   readonly findings: readonly Finding[];
   /** Null if the database is missing or unreadable. */
   readonly look: DatabaseState | null;
 };
 
-export async function viewDatabase(database: Config['database']): Promise<DatabaseView> {
+export async function examineDatabase(database: Config['database']): Promise<DatabaseExamination> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
-      return alone(
+      return withoutLook(
         warning(
           'The database is only in memory, so all data is lost when the server stops. Name a file in DATABASE_URL, such as file:./data/leads.db.',
         ),
       );
     if (!existsSync(database.file))
-      return alone(
+      return withoutLook(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
               `There is no database at ${database.file}, but its secret exists. If the site is running, do not restart it yet: see "What do I do when something breaks?" in docs/running.md.`,
@@ -39,12 +39,12 @@ export async function viewDatabase(database: Config['database']): Promise<Databa
           : note(`There is no database at ${database.file} yet. The first start will create it.`),
       );
   }
-  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
+  const name = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
   let look: DatabaseState;
   try {
     look = await readDatabaseState(database);
   } catch (error) {
-    return alone(
+    return withoutLook(
       problem(explainDatabaseFailure(error, database) ?? `The database cannot be read: ${reasonOf(error)}`),
     );
   }
@@ -59,23 +59,23 @@ export async function viewDatabase(database: Config['database']): Promise<Databa
     findings.push(
       problem(
         database.engine === 'sqlite'
-          ? `${where} or its folder is read-only for this user. Grant write permission to the user who runs the site.`
-          : `${where} is read-only. Name the primary server in DATABASE_URL.`,
+          ? `${name} or its folder is read-only for this user. Grant write permission to the user who runs the site.`
+          : `${name} is read-only. Name the primary server in DATABASE_URL.`,
       ),
     );
   if (look.pending.length > 0)
     findings.push(note('The tables are from an older version. The next start will update them.'));
-  if (findings.length === 0) findings.push(ok(`${where} responds and has all tables.`));
+  if (findings.length === 0) findings.push(ok(`${name} responds and has all tables.`));
   return { findings, look };
 }
 
-const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
+const withoutLook = (finding: Finding): DatabaseExamination => ({ findings: [finding], look: null });
 
 /** Blocks the process while it reads, so nothing else should be waiting. */
 export async function examineDamage(file: string): Promise<Findings> {
-  const check = `sqlite3 ${file} 'pragma quick_check'`;
+  const command = `sqlite3 ${file} 'pragma quick_check'`;
   if (statSync(file).size > CHECKED_BYTES)
-    return note(`${file} was not checked for damage, because it is large. Check it with: ${check}`);
+    return note(`${file} was not checked for damage, because it is large. Check it with: ${command}`);
   const damage = findDamage(file);
   return damage.length === 0
     ? ok(`${file} is undamaged.`)
@@ -86,18 +86,18 @@ export async function examineDamage(file: string): Promise<Findings> {
 
 export function examineClock(look: DatabaseState | null, now: number): Finding {
   const { newestAt = null, clockAheadMs = null } = look ?? {};
-  const says = `The clock of this machine says ${isoTime(now)}`;
+  const statement = `The clock of this machine says ${isoTime(now)}`;
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
     return clock.problem(
-      `${says}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
+      `${statement}, but the newest row is from ${isoTime(newestAt)}. The clock is wrong now or was wrong then, so codes may be refused or stay valid for too long. Set the clock: timedatectl set-ntp true`,
     );
   if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
     return clock.problem(
       `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both clocks: timedatectl set-ntp true`,
     );
   return newestAt === null && clockAheadMs === null
-    ? clock.note(`${says}. There was nothing to compare it with.`)
-    : clock.ok(`${says}, which agrees with the database.`);
+    ? clock.note(`${statement}. There was nothing to compare it with.`)
+    : clock.ok(`${statement}, which agrees with the database.`);
 }
 
 export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: DatabaseState | null): Findings {

@@ -16,11 +16,11 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
     return note(
       'This server does not sign e-mails because DKIM_DOMAIN is not set. Your mail provider may sign them: look for a DKIM-Signature in the headers of an e-mail sent with doctor --send.',
     );
-  const complaint = await dkimError(dkim);
-  if (complaint !== null) return problem(complaint);
-  const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
+  const error = await dkimError(dkim);
+  if (error !== null) return problem(error);
+  const ownKey = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
   const name = `${dkim.keySelector}._domainkey.${dnsDomainOf(dkim.domainName)}`;
-  const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
+  const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ownKey)}` };
 
   const answer = await dns.texts(name);
   if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
@@ -36,13 +36,13 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
       publish,
     );
   const tags = readTags(record);
-  const fault = faultOf(tags, ours);
+  const fault = faultOf(tags, ownKey);
   if (fault !== null) return problem(`The DKIM record at ${name} ${fault} Replace the record.`, publish);
   return ok(`The key published at ${name} matches ours.`);
 }
 
 /** @returns the fault as the rest of a sentence; null if mail servers can verify our signature */
-function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
+function faultOf(tags: ReadonlyMap<string, string>, ownKey: KeyObject): string | null {
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'does not begin with v=DKIM1.';
   const type = tags.get('k') ?? 'rsa';
   if (type !== 'rsa') return `has k=${type}, but DKIM_PRIVATE_KEY_FILE contains an RSA key.`;
@@ -52,7 +52,7 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
   if (key === '') return 'says that the key was revoked (empty p=).';
   const published = keyOf(key ?? '');
   if (published === null) return 'contains no readable key (p=).';
-  return derOf(published) === derOf(ours)
+  return derOf(published) === derOf(ownKey)
     ? null
     : 'does not match DKIM_PRIVATE_KEY_FILE, so all our signatures fail.';
 }

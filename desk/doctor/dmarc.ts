@@ -1,6 +1,6 @@
 // Checks the policy for unauthenticated mail, and whether our mail passes it (DMARC, RFC 7489).
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
-import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
+import { haveSameOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { readTags } from '#desk/doctor/dkim.ts';
@@ -11,15 +11,15 @@ const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
 /**
  * @param domain of MAIL_FROM
- * @param signs DKIM_DOMAIN; null if mail is not signed
+ * @param dkimDomain DKIM_DOMAIN; null if mail is not signed
  */
 export async function examineDmarc(
   dns: Dns,
-  { domain, signs }: { domain: string; signs: string | null },
+  { domain, dkimDomain }: { domain: string; dkimDomain: string | null },
 ): Promise<Findings> {
   const found = await findRecords(dns, domain);
   if (found !== null && 'state' in found) return found;
-  const ours: DnsRecord = {
+  const suggestion: DnsRecord = {
     name: `_dmarc.${domain}`,
     type: 'TXT',
     value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`,
@@ -28,27 +28,27 @@ export async function examineDmarc(
     return [
       warning(
         `${domain} has no DMARC record, which large mailbox providers require of senders. Start with a record that only requests reports, sent to a mailbox that you read.`,
-        ours,
+        suggestion,
       ),
-      ...alignment(domain, { signs, isStrict: false, isEnforced: false }),
+      ...judgeAlignment(domain, { dkimDomain, isStrict: false, isEnforced: false }),
     ];
   const { name, records } = found;
   const [record = ''] = records;
-  const isInherited = name !== ours.name;
+  const isInherited = name !== suggestion.name;
   if (records.length > 1)
     return problem(
       `There are ${records.length} DMARC records at ${name}, but mail servers accept only one. Delete all but one.`,
-      { ...ours, name, value: record },
+      { ...suggestion, name, value: record },
     );
   const tags = readTags(record);
   const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
   if (!POLICIES.has(policy))
     return problem(`The DMARC record at ${name} has no valid policy. Set p=none, p=quarantine or p=reject.`, {
-      ...ours,
+      ...suggestion,
       name,
     });
-  const rest = alignment(domain, {
-    signs,
+  const alignment = judgeAlignment(domain, {
+    dkimDomain,
     isStrict: tags.get('adkim')?.toLowerCase() === 's',
     isEnforced: policy !== 'none',
   });
@@ -65,17 +65,17 @@ export async function examineDmarc(
           ),
         },
       ),
-      ...rest,
+      ...alignment,
     ];
-  return [ok(`The DMARC policy of ${domain} (${name}) is p=${policy}.`), ...rest];
+  return [ok(`The DMARC policy of ${domain} (${name}) is p=${policy}.`), ...alignment];
 }
 
 /** Checks the alignment of the signing domain with From (RFC 7489, section 3.1.1). */
-function alignment(
+function judgeAlignment(
   domain: string,
-  { signs, isStrict, isEnforced }: { signs: string | null; isStrict: boolean; isEnforced: boolean },
+  { dkimDomain, isStrict, isEnforced }: { dkimDomain: string | null; isStrict: boolean; isEnforced: boolean },
 ): Finding[] {
-  if (signs === null)
+  if (dkimDomain === null)
     return isEnforced
       ? [
           note(
@@ -83,9 +83,9 @@ function alignment(
           ),
         ]
       : [];
-  const isAligned = isStrict ? signs === domain : areOfOneOrganisation(signs, domain);
+  const isAligned = isStrict ? dkimDomain === domain : haveSameOrganisation(dkimDomain, domain);
   if (isAligned) return [];
-  const sentence = `DKIM_DOMAIN is ${signs}, but mail comes from ${domain}${isStrict && areOfOneOrganisation(signs, domain) ? ', and the DMARC record requires the two to be equal (adkim=s)' : ''}. Our signature therefore does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
+  const sentence = `DKIM_DOMAIN is ${dkimDomain}, but mail comes from ${domain}${isStrict && haveSameOrganisation(dkimDomain, domain) ? ', and the DMARC record requires the two to be equal (adkim=s)' : ''}. Our signature therefore does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
   return [isEnforced ? problem(sentence) : warning(sentence)];
 }
 
@@ -97,8 +97,8 @@ async function findRecords(
   dns: Dns,
   domain: string,
 ): Promise<{ readonly name: string; readonly records: readonly string[] } | Finding | null> {
-  for (const place of new Set([domain, organisationOf(domain)])) {
-    const name = `_dmarc.${place}`;
+  for (const searched of new Set([domain, organisationOf(domain)])) {
+    const name = `_dmarc.${searched}`;
     const answer = await dns.texts(name);
     if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
     const records =

@@ -16,7 +16,7 @@ import {
   findingsAbout,
   findingsIn,
   NOW,
-  patientOf,
+  doctorTargetOf,
   withInstance,
 } from '#testing/examined-instance.ts';
 import { listening } from '#testing/listening.ts';
@@ -28,7 +28,7 @@ for (const engine of MATRIX_ENGINES) {
       withInstance({ engine }, async (instance) => {
         const file = path.join(instance.folder, 'data/leads.db');
         const before = engine === 'sqlite' ? readFileSync(file) : null;
-        const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), ['--json']);
+        const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), ['--json']);
         const found = JSON.parse(out) as { healthy: boolean; problems: number; findings: Finding[] };
         assert.equal(exitCode, 0, out);
         assert.deepEqual([found.healthy, found.problems], [true, 0]);
@@ -62,7 +62,7 @@ for (const engine of MATRIX_ENGINES) {
 describe('doctor runs', () => {
   it('the doctor prints DNS records to publish and sends a sample with --send', () =>
     withInstance({ engine: 'sqlite', zone: { 'example.com': {} } }, async (instance) => {
-      const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), [
+      const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), [
         '--send',
         'ada@example.com',
       ]);
@@ -82,7 +82,7 @@ describe('doctor runs', () => {
   it('the doctor checks the MX and SPF records of the return-path domain', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
-      await doctor(patientOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
+      await doctor(doctorTargetOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
       const { from } = await instance.inbox.waitForMail('ada@example.com');
       assert.match(from, /@bounces\.example\.com$/);
       const found = await findingsIn(instance, { env });
@@ -197,7 +197,7 @@ describe('doctor runs', () => {
     it(`the doctor ${title}`, () =>
       withInstance({ engine: 'sqlite' }, async (instance) => {
         const words = copyCampaign(instance.folder, changes);
-        const { out } = await doctor(patientOf(instance, { ...instance.env, ...more }, words));
+        const { out } = await doctor(doctorTargetOf(instance, { ...instance.env, ...more }, words));
         for (const sentence of said) assert.match(out, sentence);
         assert.doesNotMatch(out, unsaid);
       }));
@@ -206,7 +206,7 @@ describe('doctor runs', () => {
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
       mkdirSync(words);
-      const wrongWords = await doctor(patientOf(instance, instance.env, words), [
+      const wrongWords = await doctor(doctorTargetOf(instance, instance.env, words), [
         '--send',
         'ada@example.com',
       ]);
@@ -215,7 +215,7 @@ describe('doctor runs', () => {
       assert.match(wrongWords.out, /^ok +database /m);
       assert.match(wrongWords.out, /^ok +sample /m);
 
-      const wrong = await doctor(patientOf(instance, { PORT: 'http', DATABASE_URL: 'x' }), [
+      const wrong = await doctor(doctorTargetOf(instance, { PORT: 'http', DATABASE_URL: 'x' }), [
         '--json',
         '--send',
         'ada@example.com',
@@ -273,7 +273,7 @@ describe('doctor runs', () => {
     await using dns = await startDnsServer(
       Object.fromEntries(names.map((name) => [name, { fault: 'silence' } as const])),
     );
-    const patient = patientOf(
+    const target = doctorTargetOf(
       { folder: import.meta.dirname, dnsServers: [dns.address] },
       {
         DATABASE_URL: `postgres://user@127.0.0.1:${port}/leads`,
@@ -283,7 +283,7 @@ describe('doctor runs', () => {
         APP_SECRET: TEST_SECRET,
       },
     );
-    const { exitCode, out } = await doctor(patient, ['--send', 'ada@example.com']);
+    const { exitCode, out } = await doctor(target, ['--send', 'ada@example.com']);
     assert.equal(exitCode, 1);
     for (const check of ['page', 'database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
       assert.match(out, new RegExp(`^problem +${check} `, 'm'));

@@ -16,17 +16,17 @@ import {
   examineDamage,
   judgeRefusals,
   judgeWebhooks,
-  viewDatabase,
+  examineDatabase,
 } from '#desk/doctor/database.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
 import { createDns, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
-import { about, reasonOf, within, type Findings } from '#desk/doctor/finding.ts';
+import { about, reasonOf, limitTime, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { examineMailAccount, sendSample } from '#desk/doctor/mail-account.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
-import { examineAddress, examinePage } from '#desk/doctor/page.ts';
+import { examinePublicUrl, examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
@@ -36,7 +36,7 @@ import type { readSettings, Settings } from '#server/settings/env-file.ts';
 const LIMIT_MS = 20_000;
 const GRACE_MS = 2_000;
 
-export type Patient = {
+export type DoctorTarget = {
   readonly settings: ReturnType<typeof readSettings>;
   readonly campaignFolder: string;
   readonly dnsServers?: readonly string[] | undefined;
@@ -47,13 +47,13 @@ export type Patient = {
 
 type Examination = readonly [check: string, result: Findings | Promise<Findings>];
 
-export async function examine(patient: Patient): Promise<readonly Finding[]> {
-  const { settings, campaignFolder, sampleTo } = patient;
+export async function examine(target: DoctorTarget): Promise<readonly Finding[]> {
+  const { settings, campaignFolder, sampleTo } = target;
   const words = readWords(campaignFolder);
-  const first = [...judgeSettings(settings, words), ...judgeWords(words, settings, campaignFolder)];
-  if (settings.type === 'settings') return [...first, ...(await lookAround(settings, words, patient))];
+  const findings = [...judgeSettings(settings, words), ...judgeWords(words, settings, campaignFolder)];
+  if (settings.type === 'settings') return [...findings, ...(await examineInstance(settings, words, target))];
   return [
-    ...first,
+    ...findings,
     about('other checks').note(
       'Page, database, disk, secret, mail and DNS were not checked. Fix the settings first.',
     ),
@@ -61,45 +61,45 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
   ];
 }
 
-async function lookAround(
+async function examineInstance(
   { config, folder }: Settings,
   words: CampaignResult,
-  { dnsServers, sampleTo, now, signal: ended }: Patient,
+  { dnsServers, sampleTo, now, signal: cancelled }: DoctorTarget,
 ): Promise<Finding[]> {
-  const signal = AbortSignal.any([ended, AbortSignal.timeout(LIMIT_MS)]);
+  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(LIMIT_MS)]);
   const { database, mail } = config;
   const campaign = words.type === 'campaign' ? words.campaign : null;
   const title = campaign?.site.title ?? new URL(config.publicUrl).host;
   const dns = createDns(dnsServers, signal);
-  const view = viewDatabase(database);
-  const seen = view.then(({ look }) => look);
+  const databaseExamination = examineDatabase(database);
+  const databaseLook = databaseExamination.then(({ look }) => look);
   const examinations: readonly Examination[] = [
     ['page', examinePage(config, signal)],
-    ['address', examineAddress(config, { dns, now, signal })],
-    ['database', view.then(({ findings }) => findings)],
+    ['address', examinePublicUrl(config, { dns, now, signal })],
+    ['database', databaseExamination.then(({ findings }) => findings)],
     ['disk', examineDisk(database, folder)],
-    ['clock', seen.then((look) => examineClock(look, now))],
-    ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
+    ['clock', databaseLook.then((look) => examineClock(look, now))],
+    ['secret', databaseLook.then((look) => examineSecret(config, { folder, look }))],
     // Runs after the check of the database, which may create files.
-    ['files', seen.then(() => examineFiles(config, folder))],
+    ['files', databaseLook.then(() => examineFiles(config, folder))],
     ['backup', examineBackup(database, { folder, now })],
-    ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
+    ['webhooks', databaseLook.then((look) => judgeWebhooks(config, look))],
     ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, signal })],
-    ['mail account', seen.then(judgeRefusals)],
+    ['mail account', databaseLook.then(judgeRefusals)],
     ...examineSender(config, { dns, freeMailDomains: campaign?.freeMailDomains ?? new Set() }),
     ...(sampleTo === null
       ? []
       : ([['sample', sendSample(config, { to: sampleTo, title, folder, signal })]] as const)),
   ];
   const found = await Promise.all(
-    examinations.map(([check, examination]) => within(check, LIMIT_MS + GRACE_MS, examination)),
+    examinations.map(([check, examination]) => limitTime(check, LIMIT_MS + GRACE_MS, examination)),
   );
-  if (database.engine === 'postgres' || (await seen) === null) return found.flat();
-  // Last, because it blocks timers and answers.
-  return [...found, await within('database', LIMIT_MS, examineDamage(database.file))].flat();
+  if (database.engine === 'postgres' || (await databaseLook) === null) return found.flat();
+  // Last, because it blocks the event loop.
+  return [...found, await limitTime('database', LIMIT_MS, examineDamage(database.file))].flat();
 }
 
-function judgeSettings(settings: Patient['settings'], words: CampaignResult): Finding[] {
+function judgeSettings(settings: DoctorTarget['settings'], words: CampaignResult): Finding[] {
   const { ok, warning, problem } = about('settings');
   if (settings.type === 'mistakes') return settings.mistakes.map((mistake) => problem(mistake));
   const { config, warnings } = settings;
@@ -125,20 +125,20 @@ function readWords(folder: string): CampaignResult {
   }
 }
 
-function judgeWords(words: CampaignResult, settings: Patient['settings'], folder: string): Finding[] {
+function judgeWords(words: CampaignResult, settings: DoctorTarget['settings'], folder: string): Finding[] {
   const { ok, note, warning, problem } = about('words');
   if (words.type === 'mistakes') return words.mistakes.map((mistake) => problem(mistake));
   const { site } = words.campaign;
-  const nowhere = site.footerLinks.filter(({ href }) => href === '#').map(({ label }) => label);
+  const emptyLinks = site.footerLinks.filter(({ href }) => href === '#').map(({ label }) => label);
   const findings = [
     ok(`The words in ${folder} are valid.`),
     ...campaignWarnings(folder).map((sentence) => warning(sentence)),
     ...[...sampleOnPage(folder), ...unlistedPage(folder)].map((sentence) => note(sentence)),
   ];
-  if (nowhere.length > 0)
+  if (emptyLinks.length > 0)
     findings.push(
       note(
-        `These footer links lead nowhere: ${nowhere.join(', ')}. Set their URLs in site.yaml (footerLinks).`,
+        `These footer links lead nowhere: ${emptyLinks.join(', ')}. Set their URLs in site.yaml (footerLinks).`,
       ),
     );
   if (settings.type === 'mistakes') return findings;
@@ -211,7 +211,7 @@ function examineSender(
     ),
     ['SPF', examineSpf(dns, returnDomain)],
     ['DKIM', examineDkim(dns, dkim)],
-    ['DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : dnsDomainOf(dkim.domainName) })],
+    ['DMARC', examineDmarc(dns, { domain, dkimDomain: dkim === null ? null : dnsDomainOf(dkim.domainName) })],
     ['reverse DNS', examineReverseDns(dns, { domain, mailHost })],
   ];
 }

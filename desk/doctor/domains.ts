@@ -6,13 +6,13 @@ import { getDomain } from 'tldts';
 import { domainOf } from '#server/platform/text.ts';
 
 /** Takes an e-mail address or a domain; returns the ASCII domain for DNS. */
-export const dnsDomainOf = (address: string): string => asDnsHasIt(domainOf(address));
+export const dnsDomainOf = (address: string): string => toAsciiDomain(domainOf(address));
 
-const asDnsHasIt = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();
+const toAsciiDomain = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();
 
 /** Returns the registered domain, such as `example.com` for `mail.example.com`, or the name itself. */
 export const organisationOf = (name: string): string =>
-  getDomain(asDnsHasIt(name), { allowPrivateDomains: true }) ?? asDnsHasIt(name);
+  getDomain(toAsciiDomain(name), { allowPrivateDomains: true }) ?? toAsciiDomain(name);
 
-export const areOfOneOrganisation = (one: string, other: string): boolean =>
+export const haveSameOrganisation = (one: string, other: string): boolean =>
   organisationOf(one) === organisationOf(other);

@@ -17,7 +17,7 @@ export function about(check: string): Readonly<Record<Finding['state'], MakeFind
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Turns a timeout or an exception of one examination into a problem, without affecting the others. */
-export async function within(
+export async function limitTime(
   check: string,
   limitMs: number,
   examination: Findings | Promise<Findings>,

@@ -42,17 +42,17 @@ export async function examineMailAccount(
     socketTimeout: STEP_MS,
   });
   const connection = new SMTPConnection(transport.options);
-  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  // Handled here, because the promise may reject before it is awaited.
-  broken.catch(() => {});
-  connection.on('error', breakOff);
-  connection.once('end', () => breakOff(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
-  signal.addEventListener('abort', () => breakOff(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), {
+  const { promise: failure, reject: fail } = Promise.withResolvers<never>();
+  // The promise may reject before it is awaited.
+  failure.catch(() => {});
+  connection.on('error', fail);
+  connection.once('end', () => fail(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
+  signal.addEventListener('abort', () => fail(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), {
     once: true,
   });
   const host = new URL(url).hostname;
   try {
-    await Promise.race([broken, promisify(connection.connect.bind(connection))()]);
+    await Promise.race([failure, promisify(connection.connect.bind(connection))()]);
     const encryption = judgeEncryption(connection, url);
     const { auth } = transport;
     if (!auth)
@@ -62,7 +62,7 @@ export async function examineMailAccount(
           `${host} responds. No login was tried because SMTP_URL has no user${connection.allowsAuth && !isLoopback(host) ? ', but this server offers a login and may refuse mail without it' : ''}.`,
         ),
       ];
-    await Promise.race([broken, promisify(connection.login.bind(connection))(auth)]);
+    await Promise.race([failure, promisify(connection.login.bind(connection))(auth)]);
     return [
       encryption,
       ok(

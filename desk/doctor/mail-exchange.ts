@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
-import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
+import { haveSameOrganisation } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, warning, problem } = about('MX');
@@ -17,7 +17,7 @@ export async function examineMailExchange(
   const publish: DnsRecord = {
     name: domain,
     type: 'MX',
-    value: `10 ${mailHost !== null && isIP(mailHost) === 0 && areOfOneOrganisation(mailHost, domain) ? mailHost : `mail.${domain}`}`,
+    value: `10 ${mailHost !== null && isIP(mailHost) === 0 && haveSameOrganisation(mailHost, domain) ? mailHost : `mail.${domain}`}`,
   };
   if (answer.type === 'nothing') {
     const direct = await dns.addresses(domain);

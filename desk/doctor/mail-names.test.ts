@@ -232,7 +232,7 @@ describe('DKIM checks', () => {
 
 describe('DMARC checks', () => {
   const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
-    finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
+    finds(zone, (dns) => examineDmarc(dns, { domain: of, dkimDomain: signs }));
   const none = 'v=DMARC1; p=none; rua=mailto:dmarc@example.com';
   for (const [record, of, ...found] of [
     [

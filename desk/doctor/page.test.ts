@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { describe, it } from 'node:test';
 
-import { examineAddress } from '#desk/doctor/page.ts';
+import { examinePublicUrl } from '#desk/doctor/page.ts';
 import { createDns } from '#server/platform/dns.ts';
 import {
   TEST_CERTIFICATE,
@@ -48,7 +48,7 @@ async function found(
 ): Promise<string[]> {
   await using server = await startDnsServer(zone);
   const limit = new AbortController();
-  const examined = await examineAddress(
+  const examined = await examinePublicUrl(
     { publicUrl, basePath: '/guide', trustProxy, mail: { kind: 'smtp', url: smtpUrl, dkim: null } },
     { dns: createDns([server.address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
   );
@@ -144,7 +144,7 @@ describe('checks of PUBLIC_URL', () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
-      'warning address: http://guide.example.com does not redirect to https, so visitors who open it type without encryption. Make the proxy redirect to https (status 308).',
+      'warning address: http://guide.example.com does not redirect to https, so what visitors type there is not encrypted. Make the proxy redirect to https (status 308).',
       'warning address: PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
     ]);
   });

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 import { describeFailed, type Dns } from '#server/platform/dns.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
-import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
+import { haveSameOrganisation } from '#desk/doctor/domains.ts';
 import { about, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 
@@ -21,7 +21,7 @@ export async function examineReverseDns(
     return note(
       `The mail server is on this machine (${mailHost}), so its public IP address is unknown and was not checked.`,
     );
-  if (isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain))
+  if (isIP(mailHost) === 0 && !haveSameOrganisation(mailHost, domain))
     return note(
       `${mailHost} belongs to another organisation, which is responsible for its reverse DNS. The names were not checked.`,
     );
@@ -40,21 +40,22 @@ async function examineAddress(
     return note(
       `The mail server ${mailHost} (${address}) is in your own network, so its public IP address is unknown and was not checked.`,
     );
-  const names = await dns.namesOf(address);
-  if (names.type === 'failed') return problem(describeFailed(address, names.reason));
-  const found = names.type === 'nothing' ? [] : names.records;
-  const leadBack = await Promise.all(
-    found.map(async (name) => {
+  const answer = await dns.namesOf(address);
+  if (answer.type === 'failed') return problem(describeFailed(address, answer.reason));
+  const names = answer.type === 'nothing' ? [] : answer.records;
+  const resolveBack = await Promise.all(
+    names.map(async (name) => {
       const addresses = await dns.addresses(name);
       return addresses.type === 'records' && addresses.records.some((other) => isSame(other, address));
     }),
   );
-  const says = `The IP address ${address} of ${mailHost} has`;
-  if (leadBack.includes(true)) return ok(`${says} the name ${found.join(', ')}, which resolves back to it.`);
+  const subject = `The IP address ${address} of ${mailHost} has`;
+  if (resolveBack.includes(true))
+    return ok(`${subject} the name ${names.join(', ')}, which resolves back to it.`);
   const fault =
-    found.length === 0 ? 'no name' : `the name ${found.join(', ')}, which does not resolve back to it`;
+    names.length === 0 ? 'no name' : `the name ${names.join(', ')}, which does not resolve back to it`;
   return warning(
-    `${says} ${fault}. If ${mailHost} delivers mail itself, many mail servers will refuse it. Ask the provider of the IP address to name it ${isIP(mailHost) === 0 ? mailHost : `mail.${domain}`}.`,
+    `${subject} ${fault}. If ${mailHost} delivers mail itself, many mail servers will refuse it. Ask the provider of the IP address to name it ${isIP(mailHost) === 0 ? mailHost : `mail.${domain}`}.`,
   );
 }
 

@@ -9,9 +9,9 @@ import { describeFailed, type Dns } from '#server/platform/dns.ts';
 const { ok, warning, problem } = about('SPF');
 
 /** RFC 7208, section 4.6.4. */
-const LOOKUPS_LIMIT = 10;
-/** Counting stops here, because mail servers ignore the record long before. Also ends includes that refer to each other. */
-const FOLLOWED_LOOKUPS = 40;
+const MAX_LOOKUPS = 10;
+/** Counting stops here, so that includes that refer to each other end. Mail servers ignore the record long before. */
+const MAX_COUNTED_LOOKUPS = 40;
 
 /** @param domain of the envelope sender: BOUNCE_DOMAIN, or the domain of MAIL_FROM */
 export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
@@ -36,10 +36,10 @@ export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
     );
   const { faults, lookups } = await followIncludes(dns, domain, parsed.terms);
   const findings = [...faults];
-  if (lookups > LOOKUPS_LIMIT)
+  if (lookups > MAX_LOOKUPS)
     findings.push(
       problem(
-        `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${LOOKUPS_LIMIT}. Remove the terms of services that no longer send for you.`,
+        `The SPF record of ${domain} needs ${lookups} DNS lookups, but mail servers ignore records that need more than ${MAX_LOOKUPS}. Remove the terms of services that no longer send for you.`,
       ),
     );
   if (!excludesOthers(parsed.terms))
@@ -52,7 +52,7 @@ export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
   return findings.length > 0
     ? findings
     : ok(
-        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} lookups: ${text}. Only your mail provider knows whether it lists all machines that send for you.`,
+        `${domain} has one SPF record, with ${lookups} of ${MAX_LOOKUPS} lookups: ${text}. Only your mail provider knows whether it lists all machines that send for you.`,
       );
 }
 
@@ -111,7 +111,7 @@ function excludesOthers(terms: readonly Term[]): boolean {
   return all ? /[-~]/.test(all.qualifier) : terms.some(({ name }) => name === 'redirect');
 }
 
-const ASKS_DNS: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);
+const NEEDS_LOOKUP: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);
 
 /** Counts lookups in the worst case, when nothing matches before the end of the record. */
 async function followIncludes(
@@ -127,16 +127,18 @@ async function followIncludes(
   async function follow(owner: string, record: readonly Term[]): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
     // Terms after "all", and then also "redirect", have no effect (section 6.1).
-    const asked = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
-    await Promise.all(asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(owner, term)));
+    const evaluated = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
+    await Promise.all(
+      evaluated.filter(({ name }) => NEEDS_LOOKUP.has(name)).map((term) => count(owner, term)),
+    );
   }
 
   async function count(owner: string, term: Term): Promise<void> {
     lookups += 1;
     const target = term.target.toLowerCase();
-    const leadsOn = term.name === 'include' || term.name === 'redirect';
+    const hasRecord = term.name === 'include' || term.name === 'redirect';
     // Macros (%) depend on the individual mail.
-    if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
+    if (!hasRecord || target.includes('%') || lookups > MAX_COUNTED_LOOKUPS) return;
     const answer = await dns.texts(target);
     if (answer.type === 'failed') {
       faults.push(problem(describeFailed(target, 'asked for SPF')));

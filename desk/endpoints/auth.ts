@@ -38,7 +38,7 @@ export type Me = {
 export const me = get<Me>()('/api/me', 'read');
 
 /** Mails a code to an e-mail address in DESK_PEOPLE. The response is the same for any other address. */
-export const askCode = post<{ readonly resendSeconds: number }>()(
+export const requestCode = post<{ readonly resendSeconds: number }>()(
   '/api/sign-in',
   null,
   z.object({ email: z.string().check(z.minLength(3), z.maxLength(254)) }),

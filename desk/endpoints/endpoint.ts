@@ -12,27 +12,32 @@ export const oneLine = z.overwrite((text: string) => text.replaceAll(/\p{Cc}+/gu
 /** The minimum role required; null allows anyone. */
 export type Needs = Role | null;
 
-export type Call<What, Answered> = {
+export type Endpoint<Input, Output> = {
   readonly method: 'GET' | 'POST';
   readonly path: `/api/${string}`;
   readonly needs: Needs;
-  readonly asked: z.ZodMiniType<What>;
-  readonly answer?: Answered;
+  readonly input: z.ZodMiniType<Input>;
+  /** Only carries the type. */
+  readonly output?: Output;
 };
 
-export type Asked<Of> = Of extends Call<infer What, unknown> ? What : never;
-export type Answer<Of> =
-  Of extends Call<never, infer What> ? What : Of extends Call<infer _, infer What> ? What : never;
+export type InputOf<Of> = Of extends Endpoint<infer Input, unknown> ? Input : never;
+export type OutputOf<Of> =
+  Of extends Endpoint<never, infer Output>
+    ? Output
+    : Of extends Endpoint<infer _, infer Output>
+      ? Output
+      : never;
 
 export type Nothing = Record<string, never>;
 
 const endpoint =
-  <Answered>(method: 'GET' | 'POST') =>
-  <What = Nothing>(
+  <Output>(method: 'GET' | 'POST') =>
+  <Input = Nothing>(
     path: `/api/${string}`,
     needs: Needs,
-    asked = z.object({}) as unknown as z.ZodMiniType<What>,
-  ): Call<What, Answered> => ({ method, path, needs, asked });
+    input = z.object({}) as unknown as z.ZodMiniType<Input>,
+  ): Endpoint<Input, Output> => ({ method, path, needs, input });
 
-export const get = <Answered>() => endpoint<Answered>('GET');
-export const post = <Answered>() => endpoint<Answered>('POST');
+export const get = <Output>() => endpoint<Output>('GET');
+export const post = <Output>() => endpoint<Output>('POST');

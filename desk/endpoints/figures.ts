@@ -44,13 +44,13 @@ export const today = get<{
 }>()('/api/today', 'read');
 
 /** Matches `desk report --json` (docs/desk.md). Example periods: 7d, 30d, 4w, 2026-10. */
-export const ReportAsked = z.object({
+export const ReportQuery = z.object({
   period: z._default(z.string().check(z.maxLength(20)), '30d'),
   source: z.optional(z.string()),
   campaign: z.optional(z.string()),
   variant: z.optional(z.string()),
 });
-export type ReportAsked = z.infer<typeof ReportAsked>;
+export type ReportQuery = z.infer<typeof ReportQuery>;
 
 export type ReportShown = {
   readonly title: string;
@@ -58,14 +58,14 @@ export type ReportShown = {
   readonly html: string;
   readonly campaigns: readonly string[];
 };
-export const report = get<ReportShown>()('/api/report', 'read', ReportAsked);
-/** Those in DESK_PEOPLE, who can be sent a report. */
+export const report = get<ReportShown>()('/api/report', 'read', ReportQuery);
+/** Desk users, who can receive a report. */
 export const reportReaders = get<{ readonly emails: readonly string[] }>()('/api/report/readers', 'all');
 /** Mails the report as a file. */
 export const sendReport = post<Nothing>()(
   '/api/report/send',
   'all',
-  z.extend(ReportAsked, { to: z.string().check(z.maxLength(254)) }),
+  z.extend(ReportQuery, { to: z.string().check(z.maxLength(254)) }),
 );
 /** An HTML file: `REPORT_FILE_PATH?period=…`. */
 export const REPORT_FILE_PATH = '/api/report.html';

@@ -26,7 +26,7 @@ export type Passkey = {
 
 export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()('/api/passkeys', 'read');
 /** Error for the person at the machine, who has no e-mail address: 422. */
-export const newPasskey = post<PasskeyOptions>()('/api/passkeys/options', 'read');
+export const newPasskeyOptions = post<PasskeyOptions>()('/api/passkeys/options', 'read');
 /** Must come from the browser that began the registration. Error: 400 `wrong-passkey` */
 export const addPasskey = post<Nothing>()(
   '/api/passkeys/add',
@@ -37,9 +37,9 @@ export const addPasskey = post<Nothing>()(
   }),
 );
 export const removePasskey = post<Nothing>()('/api/passkeys/remove', 'read', z.object({ id: z.string() }));
-export const askPasskey = post<PasskeyOptions>()('/api/sign-in/passkey/options', null);
+export const passkeySignInOptions = post<PasskeyOptions>()('/api/sign-in/passkey/options', null);
 /** Must come from the browser that began the sign-in. Error: 400 `wrong-passkey` */
-export const enterPasskey = post<Nothing>()(
+export const signInWithPasskey = post<Nothing>()(
   '/api/sign-in/passkey',
   null,
   z.object({ credential: Credential }),

@@ -42,7 +42,7 @@ export type Person = {
   readonly answers: Answers;
 };
 
-/** Newest first. The server searches for about 150 ms, so a page can be short or empty although `next` is set. */
+/** Newest first. The server searches for about 150 ms, so a page can be short or empty even if `next` is set. */
 export type PeoplePage = {
   readonly people: readonly Person[];
   /** Value of `after` for the next page; null at the end. */
@@ -85,7 +85,8 @@ export const choices = get<{
 /** Streams a file. Requires the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
 
-export type Happening = {
+export type TimelineEntry = {
+  /** ISO 8601 in UTC. */
   readonly at: string;
   readonly kind:
     | 'form'
@@ -100,6 +101,7 @@ export type Happening = {
     | 'webhook'
     | 'other';
   readonly what: string;
+  /** Omits unknown values. */
   readonly details: Readonly<Record<string, string>>;
 };
 
@@ -109,9 +111,9 @@ export type Consent = {
   readonly version: string | null;
 };
 
-export type Story = {
+export type PersonDetails = {
   readonly person: Person;
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly TimelineEntry[];
   readonly consent: Consent | null;
   /** Null without one, and after an unsubscription. */
   readonly newsConsent: Consent | null;
@@ -125,9 +127,9 @@ export type Story = {
   readonly canSendGuide: boolean;
 };
 
-const WHO = { id: z.string() };
+const PERSON_ID = { id: z.string() };
 
-export const story = get<Story>()('/api/person', 'read', z.object(WHO));
+export const personDetails = get<PersonDetails>()('/api/person', 'read', z.object(PERSON_ID));
 
 /** A printable page: `PROOF_PATH?id=…`. */
 export const PROOF_PATH = '/api/person/proof';
@@ -136,7 +138,7 @@ export const correct = post<Nothing>()(
   '/api/person/correct',
   'all',
   z.object({
-    ...WHO,
+    ...PERSON_ID,
     name: z.optional(z.string()),
     company: z.optional(z.string()),
     /** By question ID; an empty text deletes the answer. */
@@ -148,13 +150,13 @@ export const erase = post<{ readonly erased: string }>()(
   '/api/person/erase',
   'all',
   /** The retyped e-mail address guards against erasing the wrong person. */
-  z.object({ ...WHO, email: z.string() }),
+  z.object({ ...PERSON_ID, email: z.string() }),
 );
 export const suppress = post<Nothing>()(
   '/api/person/suppress',
   'all',
   z.object({
-    ...WHO,
+    ...PERSON_ID,
     reason: z.enum(['by-hand', 'unsubscribed', 'complained', 'bounced']),
     note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
@@ -167,15 +169,15 @@ export const unsuppress = post<{ readonly staysStopped: boolean }>()(
   '/api/person/unsuppress',
   'all',
   z.object({
-    ...WHO,
+    ...PERSON_ID,
     reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)),
     shown: z.array(z.string()),
   }),
 );
-export const sendGuide = post<Nothing>()('/api/person/send-guide', 'all', z.object(WHO));
+export const sendGuide = post<Nothing>()('/api/person/send-guide', 'all', z.object(PERSON_ID));
 
 export type Lost = {
-  /** The form's ID, for {@link story}; null if the form is no longer stored. */
+  /** The form's ID, for {@link personDetails}; null if the form is no longer stored. */
   readonly id: string | null;
   /** Time of the newest request, ISO 8601 in UTC. */
   readonly asked_at: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Cell } from '#desk/export/csv.ts';
-import { secondOf } from '#desk/shown-time.ts';
+import { formatSecond } from '#desk/shown-time.ts';
 import {
   firstSourceOf,
   readAttribution,
@@ -58,16 +58,16 @@ export type CsvFormat = {
 };
 type JsonLinesFormat = { readonly kind: 'jsonl'; readonly title: string; readonly about: string };
 
-const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers' | 'variant'>): Column => [
+const leadColumn = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers' | 'variant'>): Column => [
   name,
   (lead) => lead[name],
 ];
-const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
+const touchColumn = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
   heading,
   (lead) => lead.attribution[name] ?? '',
 ];
-const conversionName: Column = ['Conversion Name', (_, name) => name];
-const worthNothing: readonly Column[] = [
+const conversionNameColumn: Column = ['Conversion Name', (_, name) => name];
+const emptyValueColumns: readonly Column[] = [
   ['Conversion Value', () => ''],
   ['Conversion Currency', () => ''],
 ];
@@ -86,7 +86,7 @@ const toolColumn = ([heading, value]: readonly [heading: string, value: LeadValu
   isComputed(value)
     ? [heading, COMPUTED[value]]
     : isTouch(value)
-      ? touched(heading, value)
+      ? touchColumn(heading, value)
       : [heading, (lead) => lead[value]];
 
 const TOOL_FORMATS = Object.fromEntries(
@@ -103,13 +103,15 @@ export const FORMATS = {
     about: 'every column',
     hasLink: true,
     columns: [
-      ...(['email', 'name', 'company', 'first_verified_at', 'last_verified_at'] as const).map(own),
-      ...(['consent_given_at', 'consent_version', 'consent_text', 'source', 'flags'] as const).map(own),
-      ...(['state', 'state_since'] as const).map(own),
-      ...TOUCH_NAMES.map((name) => touched(name, name)),
+      ...(['email', 'name', 'company', 'first_verified_at', 'last_verified_at'] as const).map(leadColumn),
+      ...(['consent_given_at', 'consent_version', 'consent_text', 'source', 'flags'] as const).map(
+        leadColumn,
+      ),
+      ...(['state', 'state_since'] as const).map(leadColumn),
+      ...TOUCH_NAMES.map((name) => touchColumn(name, name)),
       ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
-      own('unsubscribe_url'),
-      own('first_read_at'),
+      leadColumn('unsubscribe_url'),
+      leadColumn('first_read_at'),
     ],
   },
   jsonl: { kind: 'jsonl', title: 'JSON', about: 'one JSON object per line, as in webhooks' },
@@ -121,13 +123,13 @@ export const FORMATS = {
     // Declares the file's time zone: https://support.google.com/google-ads/answer/7014069.
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
-      touched('Google Click ID', 'gclid'),
-      touched('GBRAID', 'gbraid'),
-      touched('WBRAID', 'wbraid'),
+      touchColumn('Google Click ID', 'gclid'),
+      touchColumn('GBRAID', 'gbraid'),
+      touchColumn('WBRAID', 'wbraid'),
       ['Email', (lead) => sha256(withoutGmailDots(lead.email))],
-      conversionName,
-      ['Conversion Time', (lead) => secondOf(lead.first_verified_at)],
-      ...worthNothing,
+      conversionNameColumn,
+      ['Conversion Time', (lead) => formatSecond(lead.first_verified_at)],
+      ...emptyValueColumns,
     ],
   },
   'microsoft-ads': {
@@ -136,11 +138,11 @@ export const FORMATS = {
     about: 'offline conversions, addresses hashed',
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
-      touched('Microsoft Click ID', 'msclkid'),
+      touchColumn('Microsoft Click ID', 'msclkid'),
       ['Hashed Email Address', (lead) => sha256(lead.email)],
-      conversionName,
-      ['Conversion Time', (lead) => secondOf(lead.first_verified_at)],
-      ...worthNothing,
+      conversionNameColumn,
+      ['Conversion Time', (lead) => formatSecond(lead.first_verified_at)],
+      ...emptyValueColumns,
     ],
   },
   meta: {
@@ -182,7 +184,7 @@ const isTool = (name: string): name is ToolName => name in TOOLS;
 
 /**
  * Our CSV has a column per custom question, and a last one for removed questions; other programs only get mapped properties.
- * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown; hasNews: the form has a box
+ * @param options hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown; hasNews: the form has a box
  * for news, or somebody ticked an earlier one
  */
 export function ownColumns(
@@ -201,7 +203,7 @@ export function ownColumns(
 ): readonly Column[] {
   if (format === 'csv')
     return [
-      ...(hasNews ? NEWS_COLUMNS.map(own) : []),
+      ...(hasNews ? NEWS_COLUMNS.map(leadColumn) : []),
       ...(hasVariants ? [['variant', (lead) => lead.variant ?? ''] satisfies Column] : []),
       ...(hasAnswers
         ? [
@@ -211,12 +213,12 @@ export function ownColumns(
         : []),
     ];
   if (!isTool(format)) return [];
-  const answered = fields.flatMap((field): Column[] => {
+  const mappedAnswers = fields.flatMap((field): Column[] => {
     const property = field.properties?.[format];
     // Other programs separate choices with semicolons.
     return property === undefined ? [] : [[property, ({ answers }) => answerCell(field, answers, ';')]];
   });
-  return hasNews ? [...Object.entries(TOOLS[format].news).map(toolColumn), ...answered] : answered;
+  return hasNews ? [...Object.entries(TOOLS[format].news).map(toolColumn), ...mappedAnswers] : mappedAnswers;
 }
 
 /** @returns labels of the questions whose answers the other program's file lacks, because they name no property for it */
@@ -232,8 +234,8 @@ const NEWS_COLUMNS = [
   'news_consent_text',
 ] as const;
 
-function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: string): Cell {
-  const text = displayedAnswer(answers[id]?.answer, between);
+function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, separator?: string): Cell {
+  const text = displayedAnswer(answers[id]?.answer, separator);
   return kind === 'telephone' || kind === 'number' ? { figure: text } : text;
 }
 
@@ -255,7 +257,7 @@ export const personAsJson = (record: ContactRecord, unsubscribeUrl: UnsubscribeU
 export function exportedLead(record: ContactRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
-  const firstVerifiedAt = timeOrNothing(record.first_verified_at);
+  const firstVerifiedAt = timeOrEmpty(record.first_verified_at);
   return {
     email,
     name: record.name,
@@ -266,16 +268,16 @@ export function exportedLead(record: ContactRecord, unsubscribeUrl: UnsubscribeU
     last_verified_at:
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
-        : timeOrNothing(record.last_verified_at),
-    first_read_at: timeOrNothing(record.first_read_at),
-    consent_given_at: timeOrNothing(record.consent_given_at),
+        : timeOrEmpty(record.last_verified_at),
+    first_read_at: timeOrEmpty(record.first_read_at),
+    consent_given_at: timeOrEmpty(record.consent_given_at),
     consent_version: record.consent_version ?? '',
     consent_text:
       record.consent_source === null
         ? (record.consent_text ?? '')
         : importedConsentText(record.consent_source),
     news_consent: record.news_consent_version === null ? 'no' : 'yes',
-    news_consent_given_at: timeOrNothing(record.news_consent_given_at),
+    news_consent_given_at: timeOrEmpty(record.news_consent_given_at),
     news_consent_version: record.news_consent_version ?? '',
     news_consent_text: record.news_consent_text ?? '',
     source: state === 'imported' ? IMPORTED : sourceOf(attribution),
@@ -288,7 +290,7 @@ export function exportedLead(record: ContactRecord, unsubscribeUrl: UnsubscribeU
   };
 }
 
-const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
+const timeOrEmpty = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

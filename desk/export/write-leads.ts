@@ -17,26 +17,26 @@ import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import type { Service } from '#server/startup/service.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 
-export type Written = { readonly text: string; readonly leadIds: readonly string[] };
+export type ExportChunk = { readonly text: string; readonly leadIds: readonly string[] };
 
 export async function* selectLeads(
   db: Db,
   { state, source, campaign, limit = Infinity, ...filter }: LeadSelection,
 ): AsyncGenerator<readonly ContactRecord[], void, void> {
   let remaining = limit;
-  const { attributionContains, isFromThere } = originFilter({ state, source, campaign });
+  const { attributionContains, isFromOrigin } = originFilter({ state, source, campaign });
   for await (const page of contactPages(db, state, { ...filter, attributionContains })) {
-    const chosen = page.values().filter(isFromThere).take(remaining).toArray();
+    const chosen = page.values().filter(isFromOrigin).take(remaining).toArray();
     remaining -= chosen.length;
     yield chosen;
     if (remaining <= 0) return;
   }
 }
 
-/** `attributionContains` is a cheap first filter for SQL, which `isFromThere` completes. */
+/** `attributionContains` is a cheap first filter for SQL, which `isFromOrigin` completes. */
 export function originFilter({ state, source, campaign }: LeadSelection): {
   readonly attributionContains: ContactFilter['attributionContains'];
-  readonly isFromThere: (person: Pick<ContactRecord, 'attribution'>) => boolean;
+  readonly isFromOrigin: (person: Pick<ContactRecord, 'attribution'>) => boolean;
 } {
   const isNamed = source !== undefined && state !== 'imported';
   return {
@@ -46,7 +46,7 @@ export function originFilter({ state, source, campaign }: LeadSelection): {
           ? hintsOf(source)
           : undefined
         : [JSON.stringify(campaign).slice(1, -1)],
-    isFromThere: ({ attribution }) => {
+    isFromOrigin: ({ attribution }) => {
       if (source === undefined && campaign === undefined) return true;
       const touches = attribution === null ? null : readAttribution(attribution);
       return (
@@ -66,7 +66,7 @@ export async function* writeLeads(
     conversionName,
     byteOrderMark = false,
   }: { format: FormatName; conversionName: string; byteOrderMark?: boolean },
-): AsyncGenerator<Written, void, void> {
+): AsyncGenerator<ExportChunk, void, void> {
   const { db } = service.database;
   const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   const unsubscribeUrl = unsubscribeUrlOf(service);
@@ -78,12 +78,12 @@ export async function* writeLeads(
       const lead = exportedLead(record, link);
       return csvLine(columns.map(([, value]) => value(lead, conversionName)));
     };
-    const head = [
+    const header = [
       ...(byteOrderMark ? ['\uFEFF'] : []),
       ...(format.preamble === undefined ? [] : [csvLine([format.preamble])]),
       csvLine(columns.map(([heading]) => heading)),
     ];
-    yield { text: head.join(''), leadIds: [] };
+    yield { text: header.join(''), leadIds: [] };
   }
   for await (const page of selectLeads(db, selection))
     yield { text: page.map(lineOf).join(''), leadIds: page.map(({ id }) => id) };

@@ -14,13 +14,13 @@ import {
 import { TOOL_NAMES, TOOLS } from '#shared/tools.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;
-export type Answer = Exclude<Field, 'email' | 'consentGivenAt'>;
-const ANSWERS: readonly Answer[] = ['name', 'firstName', 'lastName', 'company'];
+export type AnswerField = Exclude<Field, 'email' | 'consentGivenAt'>;
+const ANSWER_FIELDS: readonly AnswerField[] = ['name', 'firstName', 'lastName', 'company'];
 
-/** All numbers but `count` are indexes of columns, from 0. */
-export type Columns = Readonly<Partial<Record<Answer, number>>> & {
+/** All numbers except `count` are column indexes, from 0. */
+export type Columns = Readonly<Partial<Record<AnswerField, number>>> & {
   readonly email: number;
-  /** The first one with a time counts. */
+  /** The first column with a time counts. */
   readonly consentTimes: readonly number[];
   readonly count: number;
   /** Answers to custom questions, by ID. */
@@ -51,7 +51,7 @@ export function findColumns(
   const [email] = indexesOf('email');
   if (email === undefined) return null;
   const consentTimes = indexesOf('consentGivenAt');
-  const answers = ANSWERS.flatMap((field) =>
+  const answers = ANSWER_FIELDS.flatMap((field) =>
     indexesOf(field)
       .slice(0, 1)
       .map((index) => [field, index] as const),
@@ -60,11 +60,11 @@ export function findColumns(
   const own = ownFields.flatMap(
     ({ id, label, properties = {} }): (readonly [id: string, index: number])[] => {
       // A status column remains a status column even if a question is mapped to it.
-      const inPrograms = Object.values(properties).flatMap((name = '') =>
+      const propertyNames = Object.values(properties).flatMap((name = '') =>
         isImportHeading(name) ? [] : [name],
       );
       // The ID first, because our exports have columns that a label may repeat, such as "source".
-      const index = Array.from(keysOf([id, label, ...inPrograms]), (name) =>
+      const index = Array.from(keysOf([id, label, ...propertyNames]), (name) =>
         keys.findIndex((key, at) => !used.has(at) && key === name),
       ).find((at) => at >= 0);
       return index === undefined ? [] : [[id, index]];
@@ -108,5 +108,5 @@ function isFromVisitors(heading: string, index: number, headings: readonly strin
 
 const isAboutPermission = ({ kind }: StatusColumn): boolean => kind !== 'other' && kind !== 'state';
 
-/** Whether the file has a column that tells people who opted out from those who did not. */
-export const saysWhoOptedOut = ({ statuses }: Columns): boolean => statuses.some(isAboutPermission);
+/** Returns true if a column distinguishes people who opted out. */
+export const hasOptOutColumn = ({ statuses }: Columns): boolean => statuses.some(isAboutPermission);

@@ -20,7 +20,7 @@ export function excludingStatuses(cells: readonly string[], { statuses }: Column
       .filter((text) => text !== '' && !allowsMail(kind, text))
       .map((text) => ({
         status: describeStatus(kind, heading, text),
-        refusal: refusalIn(kind, heading, text),
+        refusal: findRefusal(kind, heading, text),
       })),
   );
 }
@@ -41,8 +41,8 @@ function describeStatus(kind: Kind, heading: string, text: string): string {
   }
 }
 
-/** Returns why a person opted out, or null; a bounce counts least, because people can end it themselves. */
-export function refusalOf(cells: readonly string[], columns: Columns): Refusal | null {
+/** Returns why a person opted out, or null. A bounce counts least, because people can end it themselves. */
+export function refusalInRow(cells: readonly string[], columns: Columns): Refusal | null {
   const found = new Set(excludingStatuses(cells, columns).map(({ refusal }) => refusal));
   return (['complained', 'unsubscribed', 'bounced'] as const).find((one) => found.has(one)) ?? null;
 }
@@ -77,13 +77,13 @@ const AGREED = keysOf([
   'actif',
 ]);
 
-const words = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
+const keys = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
-const YES = words('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
-const NO = words('no n false f 0 off nein non never unchecked');
-const NOTHING = words('none null nil na - [] {}');
-/** In a column of opt-outs, they mean that the person stayed. */
-const STAYED = words('allow allowed subscribed');
+const YES = keys('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
+const NO = keys('no n false f 0 off nein non never unchecked');
+const NOTHING = keys('none null nil na - [] {}');
+/** In a column of opt-outs, these mean that the person did not opt out. */
+const STAYED = keys('allow allowed subscribed');
 /** Matches 0, 0.0 and 0000-00-00 after {@link headingKey}. */
 const ZERO = /^0+$/;
 /** Brevo's columns list channels, such as `[email_marketing|sms_marketing]`. */
@@ -137,16 +137,16 @@ function allowsMail(kind: Kind, text: string): boolean {
 /** Such as "never subscribed", which does not refuse anything. */
 const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
 
-function refusalIn(kind: Kind, heading: string, text: string): Refusal | null {
-  if (kind === 'optedOut') return refusalNamed(plainHeading(heading));
+function findRefusal(kind: Kind, heading: string, text: string): Refusal | null {
+  if (kind === 'optedOut') return classifyRefusal(plainHeading(heading));
   const plain = plainHeading(text);
   if (kind === 'consent' && NO.has(headingKey(text)))
     // "No" in a column such as "double opt in" may mean that a confirmation is still missing.
     return /opt in|confirmed/.test(plainHeading(heading)) ? null : 'unsubscribed';
-  return OPT_OUT_ANYWHERE.test(plain) && !NOT_YET.test(plain) ? refusalNamed(plain) : null;
+  return OPT_OUT_ANYWHERE.test(plain) && !NOT_YET.test(plain) ? classifyRefusal(plain) : null;
 }
 
-function refusalNamed(plain: string): Refusal {
+function classifyRefusal(plain: string): Refusal {
   if (/complain|spam|abuse/.test(plain)) return 'complained';
   return /bounce|\bclean|invalid|bad address|quarantine|mail disabled/.test(plain)
     ? 'bounced'
@@ -160,7 +160,7 @@ const CLEANED = / (?:cleaned|archived|deleted)\b|\b(?:without|ohne|sans) .*/g;
 export function statusOfFile(name: string): ExcludingStatus | null {
   const [word] = OPT_OUT_ANYWHERE.exec(plainHeading(name).replaceAll(CLEANED, '')) ?? [];
   if (word === undefined) return null;
-  return { status: `File name: ${word}`, refusal: NOT_YET.test(word) ? null : refusalNamed(word) };
+  return { status: `File name: ${word}`, refusal: NOT_YET.test(word) ? null : classifyRefusal(word) };
 }
 
-export const isFileOfSubscribed = (name: string): boolean => /^subscribed\b/.test(plainHeading(name));
+export const isSubscribedFile = (name: string): boolean => /^subscribed\b/.test(plainHeading(name));

@@ -30,9 +30,9 @@ export function readDate(text: string, order: DateOrder | undefined): number | '
   let [month, day] = [Number(parts['month']), Number(parts['day'])];
   if (slashed !== undefined) {
     const [one, two] = [Number(slashed['one']), Number(slashed['two'])];
-    const likely = order ?? (one > 12 ? 'dmy' : two > 12 || one === two ? 'mdy' : undefined);
-    if (likely === undefined) return 'ambiguous';
-    [day, month] = likely === 'dmy' ? [one, two] : [two, one];
+    const dateOrder = order ?? (one > 12 ? 'dmy' : two > 12 || one === two ? 'mdy' : undefined);
+    if (dateOrder === undefined) return 'ambiguous';
+    [day, month] = dateOrder === 'dmy' ? [one, two] : [two, one];
   }
   const { year, hour = '0', minute = '0', second = '0', half, zone = 'Z' } = parts;
   const hour24 = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);

@@ -5,7 +5,7 @@ import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } fro
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend.ts';
 import { answerSchema, storedAnswers, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
-import type { Answer, Columns } from '#desk/import/find-columns.ts';
+import type { AnswerField, Columns } from '#desk/import/find-columns.ts';
 import { excludingStatuses, type ExcludingStatus } from '#desk/import/mail-status.ts';
 import { readDate, type DateOrder } from '#desk/import/read-date.ts';
 
@@ -52,7 +52,7 @@ export function readPerson(
   { dateOrder, now, ownFields, acceptedStatuses }: ReadOptions,
 ): ReadPerson {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
-  const cell = (field: Answer): string => cells[columns[field] ?? -1] ?? '';
+  const cell = (field: AnswerField): string => cells[columns[field] ?? -1] ?? '';
   if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, but the file has ${columns.count} headings`);
   const address = (cells[columns.email] ?? '').trim();
@@ -60,18 +60,19 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
-  const notAccepted = excludingStatuses(cells, columns).filter(
+  const excluding = excludingStatuses(cells, columns).filter(
     ({ status }) => !acceptedStatuses.has(headingKey(status)),
   );
-  const reported = notAccepted.find(({ refusal }) => refusal !== null) ?? notAccepted[0];
-  if (reported !== undefined) return { type: 'unsubscribed', email, ...reported };
+  const excludingStatus = excluding.find(({ refusal }) => refusal !== null) ?? excluding[0];
+  if (excludingStatus !== undefined) return { type: 'unsubscribed', email, ...excludingStatus };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
   };
-  for (const [what, text] of Object.entries(answers)) {
-    if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
-    if (!isSingleLine(text)) return bad(`has a ${what} with line breaks or control characters`);
+  for (const [field, text] of Object.entries(answers)) {
+    if (text.length > NAME_MAX_LENGTH)
+      return bad(`has a ${field} of more than ${NAME_MAX_LENGTH} characters`);
+    if (!isSingleLine(text)) return bad(`has a ${field} with line breaks or control characters`);
   }
   const date =
     columns.consentTimes.map((index) => cells[index] ?? '').find((text) => !NO_DATE.test(text)) ?? '';
@@ -79,11 +80,11 @@ export function readPerson(
   if (consentGivenAt === 'ambiguous') return bad('has an ambiguous date (use --date-order dmy or mdy)');
   if (consentGivenAt === 'invalid') return bad('has an invalid date of consent');
   if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
-  const own = ownAnswers(cells, columns, ownFields);
+  const custom = ownAnswers(cells, columns, ownFields);
   return {
     type: 'person',
-    person: { email, ...answers, answers: own.answers, consentGivenAt },
-    droppedAnswers: own.droppedAnswers,
+    person: { email, ...answers, answers: custom.answers, consentGivenAt },
+    droppedAnswers: custom.droppedAnswers,
   };
 }
 

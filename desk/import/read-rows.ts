@@ -16,7 +16,7 @@ type Row = {
 
 const SEPARATORS = [',', ';', '\t'] as const;
 /** In characters. A longer row usually contains an unclosed quotation mark. */
-const LONGEST_ROW = 100_000;
+const MAX_ROW_LENGTH = 100_000;
 const HEAD_LENGTH = 64_000;
 
 /** @throws {CommandFailure} if the file cannot be read as CSV */
@@ -33,14 +33,14 @@ export async function* readRows(name: string, file: FileHandle): AsyncGenerator<
     const parser = parse({
       delimiter: separator,
       info: true,
-      max_record_size: LONGEST_ROW,
+      max_record_size: MAX_ROW_LENGTH,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
       trim: true,
     });
-    pipeline(Readable.from(startingWith(rest, texts)), parser, () => {});
+    pipeline(Readable.from(prepend(rest, texts)), parser, () => {});
     let countedTwice = 0;
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
@@ -59,7 +59,7 @@ export async function* readRows(name: string, file: FileHandle): AsyncGenerator<
   }
 }
 
-async function* startingWith(head: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* prepend(head: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield head;
   yield* rest;
 }
@@ -92,10 +92,10 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
 }
 
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
-  const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
-  if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };
-  const bare = head.replaceAll(/"[^"]*"/g, '').trimStart();
-  const [headings = ''] = bare.split(/\r\n|\r|\n/, 1);
+  const [line = '', declared] = /^sep=(.)\r?\n/i.exec(head) ?? [];
+  if (declared !== undefined) return { separator: declared, rest: head.slice(line.length), linesBefore: 1 };
+  const unquoted = head.replaceAll(/"[^"]*"/g, '').trimStart();
+  const [headings = ''] = unquoted.split(/\r\n|\r|\n/, 1);
   const counts = SEPARATORS.map((separator) => headings.split(separator).length);
   return { separator: SEPARATORS[counts.indexOf(Math.max(...counts))]!, rest: head, linesBefore: 0 };
 }
@@ -107,7 +107,7 @@ function explain(error: unknown): string | null {
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
-      return `cannot be read${line}, because a row has more than ${LONGEST_ROW} characters, perhaps after an unclosed quotation mark. Fix that line, or export the file again without long columns.`;
+      return `cannot be read${line}, because a row has more than ${MAX_ROW_LENGTH} characters, perhaps after an unclosed quotation mark. Fix that line, or export the file again without long columns.`;
     return `cannot be read${line}, because a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
   }
   return null;

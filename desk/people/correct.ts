@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { nothingHeld } from '#desk/people/held-data.ts';
+import { noDataStored } from '#desk/people/held-data.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findPerson } from '#server/db/contacts/people.ts';
 import { correctLead } from '#server/db/tables/leads.ts';
@@ -17,8 +17,8 @@ import {
   splitChoices,
 } from '#shared/own-fields.ts';
 
-/** In characters; the maximum that form.yaml allows. */
-const LONGEST = 2000;
+/** In characters, as in form.yaml. */
+const MAX_ANSWER_LENGTH = 2000;
 
 /** In `text`, choices are separated by ";". An empty text deletes the answer. */
 export type AnswerChange = { readonly id: string; readonly text: string };
@@ -33,7 +33,7 @@ export async function correctAnswers(
   {
     email,
     answers,
-    ...named
+    ...names
   }: {
     readonly email: string;
     readonly name?: string | undefined;
@@ -43,7 +43,7 @@ export async function correctAnswers(
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers }> {
   const checked: { name?: string; company?: string } = {};
   for (const field of ['name', 'company'] as const) {
-    const text = named[field];
+    const text = names[field];
     if (text === undefined) continue;
     const result = LeadForm.shape[field].safeParse(text);
     if (!result.success) {
@@ -64,46 +64,12 @@ export async function correctAnswers(
     onCorrected: (leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
   });
   if (result === null) {
-    if ((await findPerson(tx, email)) === undefined) throw nothingHeld(email);
+    if ((await findPerson(tx, email)) === undefined) throw noDataStored(email);
     throw new CommandFailure(
       `${email} has not entered a code, so there is no lead to correct. The next form from this person will replace the current answers.`,
     );
   }
   return result;
-}
-
-function readAnswer(
-  { id, text: typed }: AnswerChange,
-  { fields, messages }: OwnForm,
-  held: OwnAnswers,
-): readonly [id: string, OwnAnswer] {
-  const text = typed.trim();
-  const field = fields.find((one) => one.id === id) ?? fieldOf(id, held);
-  if (field === undefined) {
-    const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(held)])];
-    throw new CommandFailure(
-      ids.length === 0
-        ? 'This campaign has no custom questions (form.yaml).'
-        : `Use --answer id=text with one of these IDs: ${ids.join(', ')}.`,
-      2,
-    );
-  }
-  // A stored choice stays valid after the form drops it.
-  const stored = [held[id]?.answer ?? []].flat();
-  const offered = field.options && { options: [...field.options, ...stored] };
-  const result = answerSchema({ ...field, ...offered, required: false }, messages).safeParse(
-    field.kind === 'choices' ? splitChoices(text) : text,
-  );
-  if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);
-  return [id, { label: field.label, answer: result.data }];
-}
-
-function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
-  if (!Object.hasOwn(held, id)) return undefined;
-  const { label, answer } = held[id]!;
-  return typeof answer === 'string'
-    ? { id, label, kind: 'long text', maxLength: LONGEST }
-    : { id, label, kind: 'choices', options: [...answer] };
 }
 
 function changedAnswers(
@@ -112,11 +78,46 @@ function changedAnswers(
   form: OwnForm,
 ): string | null {
   if (changes.length === 0) return before;
-  const held = readAnswers(before);
-  const after: Record<string, OwnAnswer> = { ...held };
-  for (const [id, changed] of changes.map((change) => readAnswer(change, form, held))) {
+  const stored = readAnswers(before);
+  const after: Record<string, OwnAnswer> = { ...stored };
+  for (const [id, changed] of changes.map((change) => readAnswer(change, form, stored))) {
     if (changed.answer.length === 0) delete after[id];
     else after[id] = changed;
   }
   return storedAnswers(after);
+}
+
+function readAnswer(
+  { id, text: typed }: AnswerChange,
+  { fields, messages }: OwnForm,
+  stored: OwnAnswers,
+): readonly [id: string, OwnAnswer] {
+  const text = typed.trim();
+  const field = fields.find((one) => one.id === id) ?? formerField(id, stored);
+  if (field === undefined) {
+    const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(stored)])];
+    throw new CommandFailure(
+      ids.length === 0
+        ? 'This campaign has no custom questions (form.yaml).'
+        : `Use --answer id=text with one of these IDs: ${ids.join(', ')}.`,
+      2,
+    );
+  }
+  // A stored choice stays valid after the form drops it.
+  const current = [stored[id]?.answer ?? []].flat();
+  const offered = field.options && { options: [...field.options, ...current] };
+  const result = answerSchema({ ...field, ...offered, required: false }, messages).safeParse(
+    field.kind === 'choices' ? splitChoices(text) : text,
+  );
+  if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);
+  return [id, { label: field.label, answer: result.data }];
+}
+
+/** A question that the form no longer asks. */
+function formerField(id: string, stored: OwnAnswers): OwnField | undefined {
+  if (!Object.hasOwn(stored, id)) return undefined;
+  const { label, answer } = stored[id]!;
+  return typeof answer === 'string'
+    ? { id, label, kind: 'long text', maxLength: MAX_ANSWER_LENGTH }
+    : { id, label, kind: 'choices', options: [...answer] };
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 
-import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
-import { nothingHeld } from '#desk/people/held-data.ts';
+import { changePerson, type Actor, type PersonRef } from '#desk/audit-log/audit-log.ts';
+import { noDataStored } from '#desk/people/held-data.ts';
 import { counted } from '#desk/printable.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type RewriteResult } from '#server/db/backup/compact.ts';
@@ -21,19 +21,18 @@ type Erasure = {
 
 /**
  * Erases rows, mail files and traces in database files. After the rows are deleted, all remaining steps run even if one fails.
- * @param person an ID, or the e-mail address as stored
  * @param options check: throws to cancel; details: returns the details for the audit log
  * @returns null if the ID is unknown
  */
 export async function erasePerson(
   service: Service,
   actor: Actor,
-  person: Parameters<typeof changePerson>[2],
+  person: PersonRef,
   { check = () => {}, details }: { check?: (email: string) => void; details: (erased: ErasedRows) => string },
 ): Promise<Erasure | null> {
   const { config, secrets, clock, mail, webhooks, logger } = service;
   const now = clock();
-  const erased = await changePerson(service, actor, person, async (tx, email, note) => {
+  const erased = await changePerson(service, actor, person, async (tx, email, log) => {
     check(email);
     const rows = await erasePersonalData(tx, {
       email,
@@ -42,23 +41,23 @@ export async function erasePerson(
       now,
       onLeadErased: (lead) => webhooks.queue(tx, { ...lead, type: 'lead.erased', now }),
     });
-    await note('erased', email, details(rows));
+    await log('erased', email, details(rows));
     return { email, rows };
   });
   if (erased === null) return null;
   const { email, rows } = erased;
   const failures: string[] = [];
   const advice: string[] = [];
-  const orLog = async (act: () => Promise<void>, failed: string, next: string): Promise<void> => {
+  const attempt = async (step: () => Promise<void>, failure: string, remedy: string): Promise<void> => {
     try {
-      await act();
+      await step();
     } catch (error) {
-      logger.error({ err: error }, `After an erasure, ${failed}.`);
-      failures.push(`${failed[0]!.toUpperCase()}${failed.slice(1)}. See the log for the reason. ${next}`);
+      logger.error({ err: error }, `After an erasure, ${failure}.`);
+      failures.push(`${failure[0]!.toUpperCase()}${failure.slice(1)}. See the log for the reason. ${remedy}`);
     }
   };
   let mailFiles = 0;
-  await orLog(
+  await attempt(
     async () => {
       const files = await mail.filesAbout(email);
       for (const file of files) await rm(file, { force: true });
@@ -67,10 +66,10 @@ export async function erasePerson(
     `e-mails to or about the person may remain in ${mail.folder}`,
     'Delete these e-mails there.',
   );
-  await orLog(
+  await attempt(
     async () => {
-      const remains = await removeRemains(config.database);
-      if (remains !== null) (remains.isFailure ? failures : advice).push(remains.sentence);
+      const residue = await removeResidualData(config.database);
+      if (residue !== null) (residue.isFailure ? failures : advice).push(residue.sentence);
     },
     'the database could not be rewritten, so its files may contain traces of deleted data',
     `At a quiet time, run: ${COMPACT}`,
@@ -78,9 +77,9 @@ export async function erasePerson(
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
-export const ELSEWHERE = 'Backups and earlier exports still contain the data. Erase it there too.';
+export const OTHER_COPIES = 'Backups and earlier exports still contain the data. Erase it there too.';
 
-export async function describeWhatIsErased(
+export async function describePersonalData(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
   email: string,
 ): Promise<string> {
@@ -89,11 +88,11 @@ export async function describeWhatIsErased(
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
   const mailFiles = (await mail.filesAbout(email)).length;
   const description = describeCounts({ ...counts, mailFiles });
-  if (description === '') throw nothingHeld(email);
+  if (description === '') throw noDataStored(email);
   return description;
 }
 
-const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several: string]>> = {
+const NOUNS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several: string]>> = {
   leads: ['lead', 'leads'],
   imported_leads: ['imported person', 'imported people'],
   submissions: ['form', 'forms'],
@@ -113,35 +112,33 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
 };
 
 export const describeCounts = (counts: Readonly<Partial<Record<keyof ErasedCounts, number>>>): string =>
-  Object.entries(WORDS)
-    .map(([what, [one, several]]) => ({ count: counts[what as keyof ErasedCounts] ?? 0, one, several }))
+  Object.entries(NOUNS)
+    .map(([name, [one, several]]) => ({ count: counts[name as keyof ErasedCounts] ?? 0, one, several }))
     .filter(({ count }) => count > 0)
     .map(({ count, one, several }) => counted(count, one, several))
     .join(', ');
 
 const COMPACT = 'npm run -s desk -- compact';
-/** Larger databases are not rewritten immediately, because visitors must get a response in time. */
-const LARGEST_BYTES = 100_000_000;
+/** RewriteResult a larger database would delay visitors for too long, so the operator chooses the time. */
+const REWRITE_LIMIT_BYTES = 100_000_000;
 
-/**
- * Traces that may remain, and how to remove them. `isFailure` is false if the operator should choose when to remove them.
- */
-type Remains = { readonly isFailure: boolean; readonly sentence: string };
+/** `isFailure` is false if the operator should choose when to remove the data. */
+type ResidualData = { readonly isFailure: boolean; readonly sentence: string };
 
-async function removeRemains(database: Config['database']): Promise<Remains | null> {
-  const rewriting = await rewriteDatabase(database, { largestBytes: LARGEST_BYTES });
+async function removeResidualData(database: Config['database']): Promise<ResidualData | null> {
+  const rewriting = await rewriteDatabase(database, { largestBytes: REWRITE_LIMIT_BYTES });
   if (rewriting.type === 'rewritten') return null;
   // PostgreSQL's column samples belong to the database owner, who may be another user.
-  const isForTheOwner =
+  const needsOwner =
     rewriting.type === 'remaining' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
-  const isFailure = rewriting.type !== 'too large' && !isForTheOwner;
-  return { isFailure, sentence: describeRemains(rewriting) };
+  const isFailure = rewriting.type !== 'too large' && !needsOwner;
+  return { isFailure, sentence: describeResidualData(rewriting) };
 }
 
-export function describeRemains(rewriting: Exclude<RewriteResult, { type: 'rewritten' }>): string {
+export function describeResidualData(rewriting: Exclude<RewriteResult, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
-      return `The database is larger than ${describeBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
+      return `The database is larger than ${describeBytes(REWRITE_LIMIT_BYTES)}, so it was not rewritten, and its files may contain traces of deleted data. To remove the traces, run at a quiet time: ${COMPACT}`;
     case 'in use':
       return `The database files may contain traces of deleted data, because an earlier export, backup or shell still uses them (on PostgreSQL, also a transaction in another database of the server). Wait until it ends, and then run: ${COMPACT}`;
     case 'remaining':

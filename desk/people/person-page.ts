@@ -1,47 +1,47 @@
 import { escapeHtml } from '#server/platform/text.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
-import { secondOf } from '#desk/shown-time.ts';
+import { formatSecond } from '#desk/shown-time.ts';
 import { paperPage, type Letterhead } from '#desk/paper.ts';
-import type { TimelineEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 
 export function personPage({
   email,
   data,
-  story,
+  timeline,
   site,
   writtenAt,
 }: {
   email: string;
   data: PersonalData;
-  story: readonly TimelineEntry[];
+  timeline: readonly TimelineEntry[];
   site: Letterhead;
   writtenAt: string;
 }): string {
-  const held = Object.entries(data).filter(([, rows]) => rows.length > 0);
+  const filledTables = Object.entries(data).filter(([, rows]) => rows.length > 0);
   return paperPage({
     heading: `Data stored about ${email}`,
     site,
-    about: `Written on ${secondOf(writtenAt)}. All times are in UTC.`,
+    about: `Written on ${formatSecond(writtenAt)}. All times are in UTC.`,
     body: `<h2>What happened</h2>
 <ol>
-${story.map(entryOf).join('\n')}
+${timeline.map(entryItem).join('\n')}
 </ol>
 <h2>Where the data is stored</h2>
 <table>
 <tr><th scope="col">Table</th><th scope="col">Rows</th></tr>
-${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.length}</td></tr>`).join('\n')}
+${filledTables.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.length}</td></tr>`).join('\n')}
 </table>
 <p class="quiet">The JSON file written with this page contains the same data row by row.</p>`,
   });
 }
 
-const entryOf = ({ at, what, details }: TimelineEntry): string =>
-  `<li><time datetime="${escapeHtml(at)}">${secondOf(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailsOf(details)}</li>`;
+const entryItem = ({ at, what, details }: TimelineEntry): string =>
+  `<li><time datetime="${escapeHtml(at)}">${formatSecond(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailList(details)}</li>`;
 
-function detailsOf(details: TimelineEntry['details']): string {
+function detailList(details: TimelineEntry['details']): string {
   const parts = Object.entries(details).map(
     ([name, value]) =>
-      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? secondOf(value) : escapeHtml(value)}</dd>`,
+      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatSecond(value) : escapeHtml(value)}</dd>`,
   );
   return parts.length === 0 ? '' : `<dl>${parts.join('')}</dl>`;
 }

@@ -32,20 +32,20 @@ export function selectionOf(
   { state, search, source, campaign, flag, news, field, answer, domain, from, to }: Filter,
   { timeZone }: Pick<Config, 'timeZone'>,
 ): LeadSelection {
-  const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
-  if (!isFlag) throw new CommandFailure(`The flag must be ${DOMAIN_FLAGS.join(' or ')}.`, 2);
-  const isAnswerWanted = isGiven(field) && isGiven(answer);
+  const isKnownFlag = !isFilled(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
+  if (!isKnownFlag) throw new CommandFailure(`The flag must be ${DOMAIN_FLAGS.join(' or ')}.`, 2);
+  const hasAnswerFilter = isFilled(field) && isFilled(answer);
   return {
     state,
-    search: given(search && asTyped(search)),
-    source: given(source),
-    campaign: given(campaign),
-    flag: given(flag),
+    search: nonEmpty(search && cleanPastedText(search)),
+    source: nonEmpty(source),
+    campaign: nonEmpty(campaign),
+    flag: nonEmpty(flag),
     news: news === undefined ? undefined : true,
-    answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
-    domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
-    since: from === undefined ? undefined : firstMomentOf(from, timeZone),
-    until: to === undefined ? undefined : momentAfter(to, timeZone),
+    answer: hasAnswerFilter ? { field: field.trim(), text: answer.trim() } : undefined,
+    domain: isFilled(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
+    since: from === undefined ? undefined : startOfTypedDay(from, timeZone),
+    until: to === undefined ? undefined : endOfTypedDay(to, timeZone),
   };
 }
 
@@ -64,11 +64,13 @@ export const describeFilter = ({ state, flag, news, from, to, ...others }: Filte
     ...(others.domain ? ['of a domain'] : []),
   ].join(', ');
 
-export const firstMomentOf = (day: string, timeZone: string): number => startOfDay(typedDay(day), timeZone);
+export const startOfTypedDay = (day: string, timeZone: string): number =>
+  startOfDay(readTypedDay(day), timeZone);
 
-export const momentAfter = (day: string, timeZone: string): number => startOfDay(typedDay(day) + 1, timeZone);
+export const endOfTypedDay = (day: string, timeZone: string): number =>
+  startOfDay(readTypedDay(day) + 1, timeZone);
 
-function typedDay(text: string): number {
+function readTypedDay(text: string): number {
   const day = readDay(text);
   if (day === null) throw new CommandFailure(`The date ${text} does not exist. Choose another day.`, 2);
   return day;
@@ -77,17 +79,17 @@ function typedDay(text: string): number {
 const JOINERS = '\u200C\u200D';
 
 /** Removes invisible characters, `mailto:` and the name around `<ada@…>` from pasted text. */
-export const asTyped = (text: string): string =>
+export const cleanPastedText = (text: string): string =>
   text
     .replaceAll(/\p{Cf}/gu, (mark) => (JOINERS.includes(mark) ? mark : ''))
     .replaceAll(/\s/g, ' ')
     .replace(/^ *mailto:([^?]*).*/i, '$1')
     .replace(/^[^<]*<([^<> ]+@[^<> ]+)> *$/, '$1');
 
-const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
-const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
+const nonEmpty = (text: string | undefined): string | undefined => text?.trim() || undefined;
+const isFilled = (text: string | undefined): text is string => nonEmpty(text) !== undefined;
 
-export function shownPerson(record: ContactRecord): Person {
+export function toPerson(record: ContactRecord): Person {
   const touches = record.attribution === null ? null : readAttribution(record.attribution);
   return {
     id: record.id,

@@ -1,6 +1,6 @@
 import { CommandFailure } from '#desk/command-failure.ts';
 import { sealAll } from '#desk/people/consent-proofs.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   type ListedSuppression,
@@ -41,7 +41,7 @@ export async function suppressAddress(
   return true;
 }
 
-const addressOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
+const addressKeysOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
   keys: pseudonymsOf(secrets, email),
   email,
 });
@@ -52,29 +52,29 @@ export async function isSuppressedFor(
   service: Pick<Service, 'secrets'>,
   { email, reason }: { readonly email: string; readonly reason: GivenReason },
 ): Promise<boolean> {
-  const entries = await suppressionsOf(db, addressOf(service, email));
+  const entries = await suppressionsOf(db, addressKeysOf(service, email));
   return entries.some((entry) => entry.reason === reason && entry.email !== null);
 }
 
-export const entriesOf = (
+export const suppressionsFor = (
   db: Db,
   service: Pick<Service, 'secrets'>,
   email: string,
-): Promise<readonly ListedSuppression[]> => listSuppressions(db, addressOf(service, email));
+): Promise<readonly ListedSuppression[]> => listSuppressions(db, addressKeysOf(service, email));
 
-export const isMistake = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason: boolean): boolean =>
+export const isRemovable = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
 /** @param note why the suppressions were mistakes, or null */
-export async function findMistakes(
+export async function findRemovable(
   db: Db,
   service: Pick<Service, 'secrets' | 'config'>,
   { email, note }: { email: string; note: string | null },
 ): Promise<readonly ListedSuppression[]> {
-  const entries = await entriesOf(db, service, email);
-  const mistakes = entries.filter((entry) => isMistake(entry, note !== null));
-  if (mistakes.length === 0) throw nothingToRemove(email, entries, service.config);
-  return mistakes;
+  const entries = await suppressionsFor(db, service, email);
+  const removable = entries.filter((entry) => isRemovable(entry, note !== null));
+  if (removable.length === 0) throw nothingToRemove(email, entries, service.config);
+  return removable;
 }
 
 /** A removal with a note becomes an entry of the chain at once, so the withdrawal that it undoes must be sealed before. */
@@ -87,14 +87,14 @@ export async function sealBeforeRemoval(
 }
 
 /** @param tx must have locked the e-mail address */
-export async function undoMistakes(
+export async function removeSuppressions(
   tx: Db,
   { secrets, clock, config }: Pick<Service, 'secrets' | 'clock' | 'config'>,
-  { email, mistakes, note }: { email: string; mistakes: readonly ListedSuppression[]; note: string | null },
+  { email, removable, note }: { email: string; removable: readonly ListedSuppression[]; note: string | null },
 ): ReturnType<typeof undoSuppressions> {
   const result = await undoSuppressions(tx, {
-    address: addressOf({ secrets }, email),
-    reasons: mistakes.map((entry) => entry.reason),
+    address: addressKeysOf({ secrets }, email),
+    reasons: removable.map((entry) => entry.reason),
     note,
     secrets,
     now: clock(),
@@ -103,14 +103,14 @@ export async function undoMistakes(
   return result;
 }
 
-export const listEntries = (
+export const describeSuppressions = (
   entries: readonly ListedSuppression[],
   { timeZone }: Pick<Config, 'timeZone'>,
 ): string =>
   entries
     .map(
       ({ reason, since, note }) =>
-        `${reason} since ${minuteOf(isoTime(since), timeZone)}${note === null ? '' : `, “${note}”`}`,
+        `${reason} since ${formatMinute(isoTime(since), timeZone)}${note === null ? '' : `, “${note}”`}`,
     )
     .join('; ');
 
@@ -121,7 +121,7 @@ function nothingToRemove(
 ): CommandFailure {
   if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const state = `${email} is suppressed: ${listEntries(entries, config)}.`;
+  const state = `${email} is suppressed: ${describeSuppressions(entries, config)}.`;
   return new CommandFailure(
     noted === undefined
       ? `${state} This was the person’s own decision, so only a newly verified consent can lift the suppression.`

@@ -1,24 +1,18 @@
-import type { Story } from '#desk/endpoints/people.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
 
-/** `at` is ISO 8601 in UTC; unknown details are absent. */
-export type TimelineEntry = Story['happenings'][number];
-
 type Kind = TimelineEntry['kind'];
 type Details = Readonly<Record<string, string | number | null | undefined>>;
-type Happening = Omit<TimelineEntry, 'at'> & { readonly ms: number };
-
-/** The order of entries with the same time, by the beginnings of their texts. */
-const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
+type TimedEntry = Omit<TimelineEntry, 'at'> & { readonly ms: number };
 
 export function timelineOf(data: PersonalData, now: number): readonly TimelineEntry[] {
-  const happenings: Happening[] = [
+  const entries: TimedEntry[] = [
     ...data.submissions.map((form) =>
-      happening('form', form.given_at, 'asked for a code', {
+      entry('form', form.given_at, 'asked for a code', {
         ...namedAnswers(form),
         'address as typed': form.email_typed,
         'consent wording': form.consent_version,
@@ -31,33 +25,29 @@ export function timelineOf(data: PersonalData, now: number): readonly TimelineEn
       }),
     ),
     ...data.outbox.map((mail) =>
-      happening('mail', mail.finished_at ?? mail.created_at, `mail ${stateOf(mail)}`, {
+      entry('mail', mail.finished_at ?? mail.created_at, `mail ${describeState(mail)}`, {
         kind: mail.kind,
         attempts: mail.attempts,
         'the mail server said': mail.reply,
         'asked for at': isoTime(mail.created_at),
-        'next try at': nextTryOf(mail),
+        'next try at': nextAttemptOf(mail),
         reference: mail.id,
       }),
     ),
     ...data.submissions
       .filter((form) => form.wrong_attempts > 0)
       .map((form) =>
-        happening('code', form.verified_at ?? Math.min(form.expires_at, now), 'had entered wrong codes', {
+        entry('code', form.verified_at ?? Math.min(form.expires_at, now), 'had entered wrong codes', {
           'how often': form.wrong_attempts,
         }),
       ),
-    ...data.codes.flatMap(({ used_at: ms }) =>
-      ms === null ? [] : [happening('code', ms, 'entered the code')],
-    ),
-    ...data.leads.map((lead) =>
-      happening('lead', lead.first_verified_at, 'became a lead', namedAnswers(lead)),
-    ),
+    ...data.codes.flatMap(({ used_at: ms }) => (ms === null ? [] : [entry('code', ms, 'entered the code')])),
+    ...data.leads.map((lead) => entry('lead', lead.first_verified_at, 'became a lead', namedAnswers(lead))),
     ...data.leads.flatMap(({ first_read_at: ms }) =>
-      ms === null ? [] : [happening('read', ms, 'read the article for the first time')],
+      ms === null ? [] : [entry('read', ms, 'read the article for the first time')],
     ),
     ...data.consent_receipts.map((receipt) =>
-      happening(
+      entry(
         'consent',
         receipt.verified_at,
         receipt.purpose === 'news'
@@ -76,7 +66,7 @@ export function timelineOf(data: PersonalData, now: number): readonly TimelineEn
       ),
     ),
     ...data.imported_leads.map((imported) =>
-      happening('other', imported.imported_at, 'was imported from another tool, not verified here', {
+      entry('other', imported.imported_at, 'was imported from another tool, not verified here', {
         ...namedAnswers(answersBefore(imported, data.imported_corrections)),
         'consent came from': imported.consent_source,
         'consent given at': imported.consent_given_at === null ? null : isoTime(imported.consent_given_at),
@@ -84,7 +74,7 @@ export function timelineOf(data: PersonalData, now: number): readonly TimelineEn
       }),
     ),
     ...data.withdrawals.map((withdrawal) =>
-      happening('withdrawal', withdrawal.withdrawn_at, 'withdrew the consent', {
+      entry('withdrawal', withdrawal.withdrawn_at, 'withdrew the consent', {
         'by way of': withdrawal.way,
         from: withdrawal.client_address,
         browser: withdrawal.user_agent,
@@ -92,41 +82,41 @@ export function timelineOf(data: PersonalData, now: number): readonly TimelineEn
       }),
     ),
     ...data.suppression_removals.map((removal) =>
-      happening('other', removal.removed_at, 'had a suppression removed by the operator', {
+      entry('other', removal.removed_at, 'had a suppression removed by the operator', {
         'reason for the suppression': removal.reasons,
         'reason for the removal': removal.note,
         reference: removal.id,
       }),
     ),
     ...data.suppressions.map(({ created_at: ms, reason, note }) =>
-      happening('other', ms, 'was suppressed', { reason, note }),
+      entry('other', ms, 'was suppressed', { reason, note }),
     ),
     ...[...data.corrections, ...data.imported_corrections].map((correction) =>
-      happening('correction', correction.corrected_at, 'was corrected by the operator', {
+      entry('correction', correction.corrected_at, 'was corrected by the operator', {
         name: change(correction.name_before, correction.name),
         company: change(correction.company_before, correction.company),
         ...changedAnswers(correction.answers_before, correction.answers),
       }),
     ),
     ...data.exported_leads.map((exported) =>
-      happening('export', exported.exported_at, 'was exported', { as: exported.export_name }),
+      entry('export', exported.exported_at, 'was exported', { as: exported.export_name }),
     ),
     ...data.webhook_events.map((event) =>
-      happening('webhook', event.finished_at ?? event.created_at, `webhook ${stateOf(event)}`, {
+      entry('webhook', event.finished_at ?? event.created_at, `webhook ${describeState(event)}`, {
         event: event.type,
         attempts: event.attempts,
         'the receiver answered': event.reply,
-        'next try at': nextTryOf(event),
+        'next try at': nextAttemptOf(event),
         reference: event.id,
       }),
     ),
   ];
-  return happenings
+  return entries
     .toSorted((a, b) => a.ms - b.ms || rank(a) - rank(b))
-    .map(({ ms, ...entry }) => ({ at: isoTime(ms), ...entry }));
+    .map(({ ms, ...rest }) => ({ at: isoTime(ms), ...rest }));
 }
 
-const happening = (kind: Kind, ms: number, what: string, details: Details = {}): Happening => ({
+const entry = (kind: Kind, ms: number, what: string, details: Details = {}): TimedEntry => ({
   ms,
   kind,
   what,
@@ -137,12 +127,16 @@ const happening = (kind: Kind, ms: number, what: string, details: Details = {}):
   ),
 });
 
-const stateOf = ({ state }: { readonly state: string }): string => (state === 'queued' ? 'waits' : state);
+const describeState = ({ state }: { readonly state: string }): string =>
+  state === 'queued' ? 'waits' : state;
 
-const nextTryOf = ({ state, due_at: dueAt }: { readonly state: string; readonly due_at: number }) =>
+const nextAttemptOf = ({ state, due_at: dueAt }: { readonly state: string; readonly due_at: number }) =>
   state === 'queued' ? isoTime(dueAt) : null;
 
-const rank = ({ what }: Happening): number => {
+/** Orders entries with the same time by how their text begins. */
+const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
+
+const rank = ({ what }: TimedEntry): number => {
   const index = ORDER.findIndex((beginning) => what.startsWith(beginning));
   return index < 0 ? ORDER.length : index;
 };
@@ -163,6 +157,8 @@ const namedAnswers = ({ name, company, answers }: LeadAnswers): Readonly<Record<
   ...answersByLabel(answers),
 });
 
+const NONE = '–';
+
 function changedAnswers(
   before: string | null,
   after: string | null,
@@ -173,8 +169,6 @@ function changedAnswers(
     labels.map((label) => [label, change(old[label] ?? NONE, corrected[label] ?? NONE)]),
   );
 }
-
-const NONE = '–';
 
 const change = (before: string, after: string): string | null =>
   before === after ? null : `${before} → ${after}`;

@@ -13,7 +13,7 @@ const PRIOR = 10;
 /** Normal quantile for a 95 % interval. */
 const Z_95 = 1.959964;
 /** Beyond this multiple of the present views, waiting is pointless. */
-const WORTH_WAITING_TIMES = 100;
+const MAX_GROWTH = 100;
 
 export type VariantFigures = { readonly name: string; readonly views: number; readonly leads: number };
 
@@ -48,7 +48,7 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
   if (logEvidence(better.leads, worse.leads) >= needed)
     return { type: 'differ', better: better.name, worse: worse.name };
   const leading = better.leads === worse.leads ? null : better.name;
-  const times = leading === null ? null : timesNeeded(better.leads, worse.leads, needed);
+  const times = leading === null ? null : growthNeeded(better.leads, worse.leads, needed);
   const views = one.views + other.views;
   return {
     type: 'open',
@@ -58,10 +58,10 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
 }
 
 /** The growth that leads need at these proportions; null if too large. */
-function timesNeeded(better: number, worse: number, needed: number): number | null {
+function growthNeeded(better: number, worse: number, needed: number): number | null {
   const isEnough = (times: number) => logEvidence(times * better, times * worse) >= needed;
-  if (!isEnough(WORTH_WAITING_TIMES)) return null;
-  let [low, high] = [1, WORTH_WAITING_TIMES];
+  if (!isEnough(MAX_GROWTH)) return null;
+  let [low, high] = [1, MAX_GROWTH];
   while (high / low > 1.001) {
     const middle = Math.sqrt(low * high);
     if (isEnough(middle)) high = middle;

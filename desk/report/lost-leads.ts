@@ -4,7 +4,7 @@ import { searchLostLeads, lostLeadPages, type LostLead } from '#server/db/querie
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
-import { FATES } from '#desk/report/sentences.ts';
+import { STATUS_LABELS } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { readAnswers } from '#shared/own-fields.ts';
@@ -28,7 +28,7 @@ export async function* selectLost(
  * Reads one part, newest first.
  * @param options from: the previous `next`, or null; most: people to read, valid codes included
  */
-export async function lookForLostLeads(
+export async function findLostLeads(
   { db }: Pick<OpenDatabase, 'db'>,
   span: Span,
   {
@@ -49,12 +49,12 @@ async function withPlatforms(
   for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
   const platforms = await platformsOf(domains);
   return {
-    lost: lost.map((lead) => shown(lead, platforms.get(domainOf(lead.email)) ?? 'other')),
+    lost: lost.map((lead) => toLost(lead, platforms.get(domainOf(lead.email)) ?? 'other')),
     open: page.length - lost.length,
   };
 }
 
-const shown = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): Lost => ({
+const toLost = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): Lost => ({
   id: lead.submission_id,
   asked_at: isoTime(asked_at),
   email: lead.email,
@@ -64,7 +64,7 @@ const shown = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: str
   source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
   platform,
   reason: fate,
-  why: FATES[fate],
+  why: STATUS_LABELS[fate],
   reply: lead.reply,
   error_class: lead.error_class,
   codes: lead.codes,

@@ -42,7 +42,7 @@ describe('report periods', () => {
     assert.match(read('2026-01') ?? '', /2025-12-01T00:00 \| 2026-01-01T00:00/);
   });
 
-  it('a report period that goes on says that it is compared with a part of the previous period', () => {
+  it('an unfinished report period states that it is compared with part of the previous period', () => {
     const namesOf = (text: string) => read(text)?.split(' | ').at(-1);
     assert.equal(namesOf('today'), 'the same part of the day before');
     assert.equal(namesOf('this-week'), 'the same part of the week before');

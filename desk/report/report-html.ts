@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, longDay, notes, number, scopeInWords, shortDay } from '#desk/report/sentences.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { sectionsOf, type Section, type SectionRow } from '#desk/report/sections.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { fontFaces, paperTokens } from '#desk/paper.ts';
@@ -29,7 +29,7 @@ export function reportFile(report: Report, accent: ColourPair = ACCENT): string 
 <h1>${title}</h1>
 </header>
 ${reportBody(report)}
-<p class="report-notes">Written on ${escapeHtml(longDay(report.writtenAt, report.timeZone))} at ${escapeHtml(minuteOf(report.writtenAt, report.timeZone).slice(11))} (${escapeHtml(report.timeZone)}).</p>
+<p class="report-notes">Written on ${escapeHtml(longDay(report.writtenAt, report.timeZone))} at ${escapeHtml(formatMinute(report.writtenAt, report.timeZone).slice(11))} (${escapeHtml(report.timeZone)}).</p>
 </main>
 </body>
 </html>
@@ -42,7 +42,7 @@ export const reportBody = (report: Report): string => `<dl class="report-figures
 ${keyFigures(report)
   .map(
     ({ name, value, change }) =>
-      `<div><dt>${escapeHtml(name)}</dt><dd class="report-value">${unbroken(value)}</dd><dd>${unbroken(change)}</dd></div>`,
+      `<div><dt>${escapeHtml(name)}</dt><dd class="report-value">${keepUnitsTogether(value)}</dd><dd>${keepUnitsTogether(change)}</dd></div>`,
   )
   .join('\n')}
 </dl>
@@ -51,14 +51,14 @@ ${sectionsOf(report).map(sectionHtml).join('\n')}
 </div>
 <div class="report-notes">
 ${notes(report)
-  .map((note) => `<p>${unbroken(note)}</p>`)
+  .map((note) => `<p>${keepUnitsTogether(note)}</p>`)
   .join('\n')}
 </div>`;
 
-const unbroken = (sentence: string): string =>
+const keepUnitsTogether = (sentence: string): string =>
   escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h)\b)/g, '$1&nbsp;');
 
-const FEW_DAYS = 14;
+const MAX_UNFOLDED_DAYS = 14;
 
 function sectionHtml(section: Section, at: number): string {
   const { kind, title, sentence, groups } = section;
@@ -66,13 +66,13 @@ function sectionHtml(section: Section, at: number): string {
   const rows = groups.flatMap((group) => group.rows);
   return `<section class="report-${kind}" aria-labelledby="${id}">
 <h2 id="${id}">${escapeHtml(title)}</h2>
-<p class="report-finding">${unbroken(sentence)}</p>
+<p class="report-finding">${keepUnitsTogether(sentence)}</p>
 ${kind === 'day' ? `<div class="report-chart">${legendHtml(section)}${daysSvg(rows)}</div>` : ''}
-${kind === 'day' && rows.length > FEW_DAYS ? folded(title, tableHtml(section)) : rows.length > 0 ? tableHtml(section) : ''}
+${kind === 'day' && rows.length > MAX_UNFOLDED_DAYS ? collapsed(title, tableHtml(section)) : rows.length > 0 ? tableHtml(section) : ''}
 </section>`;
 }
 
-const folded = (title: string, table: string): string =>
+const collapsed = (title: string, table: string): string =>
   `<details><summary>Table: ${escapeHtml(title)}</summary>${table}</details>`;
 
 const tableHtml = (section: Section): string =>
@@ -83,7 +83,7 @@ ${section.groups.map((group) => groupHtml(group, section)).join('\n')}
 </table></div>`;
 
 function groupHtml({ name, rows }: Section['groups'][number], { kind, columns }: Section): string {
-  const longest = longestOf(rows);
+  const longest = maxTotal(rows);
   const heading =
     name === null
       ? ''
@@ -95,7 +95,7 @@ ${rows
 </tbody>`;
 }
 
-const longestOf = (rows: readonly SectionRow[]): number =>
+const maxTotal = (rows: readonly SectionRow[]): number =>
   Math.max(0, ...rows.map(({ value, rest }) => value + rest));
 
 const rowHtml = ({ cells: [name = '', ...figures] }: SectionRow): string =>
@@ -121,18 +121,18 @@ const legendHtml = ({ legend: { value, rest } }: Section): string =>
 const DAYS_HEIGHT = 150;
 /** In pixels. */
 const FIGURE_HEIGHT = 20;
-const MOST_WITH_FIGURE = 14;
-const MOST_NAMES = 8;
-const LEAST_SLOTS = 7;
+const MAX_DAYS_WITH_FIGURES = 14;
+const MAX_DAY_NAMES = 8;
+const MIN_SLOTS = 7;
 
 /** Positions are percentages, so text keeps its size at every width. */
 function daysSvg(rows: readonly SectionRow[]): string {
-  const longest = longestOf(rows);
+  const longest = maxTotal(rows);
   if (longest === 0) return '';
   const mostLeads = Math.max(...rows.map(({ value }) => value));
   const best = rows.findIndex(({ value }) => value === mostLeads);
-  const slot = 100 / Math.max(rows.length, LEAST_SLOTS);
-  const nameStep = Math.ceil(rows.length / MOST_NAMES);
+  const slot = 100 / Math.max(rows.length, MIN_SLOTS);
+  const nameStep = Math.ceil(rows.length / MAX_DAY_NAMES);
   const last = rows.length - 1;
   const yOf = (count: number) => FIGURE_HEIGHT + DAYS_HEIGHT * (1 - count / longest);
   const column = (at: number, from: number, to: number, colour: 'value' | 'rest') =>
@@ -140,7 +140,7 @@ function daysSvg(rows: readonly SectionRow[]): string {
       ? ''
       : `<rect class="${colour}" x="${(slot * (at + 0.2)).toFixed(2)}%" width="${(slot * 0.6).toFixed(2)}%" y="${yOf(to).toFixed(1)}" height="${(yOf(from) - yOf(to)).toFixed(1)}"/>`;
   const columns = rows.map(({ cells: [day = ''], value, rest }, at) => {
-    const hasFigure = rows.length <= MOST_WITH_FIGURE || at === best || at === last;
+    const hasFigure = rows.length <= MAX_DAYS_WITH_FIGURES || at === best || at === last;
     return [
       column(at, 0, value, 'value'),
       column(at, value, value + rest, 'rest'),
@@ -160,11 +160,11 @@ function daysSvg(rows: readonly SectionRow[]): string {
 }
 
 /** @param x position in percent */
-function textAt(x: number, y: number, text: string, name: string): string {
+function textAt(x: number, y: number, text: string, className: string): string {
   // Names of days are wider than bars, so the outermost ones would be cut off.
-  const isWide = name !== 'figure';
-  const [place, anchor] = isWide && x < 6 ? [0, 'start'] : isWide && x > 94 ? [100, 'end'] : [x, 'middle'];
-  return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;
+  const isWide = className !== 'figure';
+  const [left, anchor] = isWide && x < 6 ? [0, 'start'] : isWide && x > 94 ? [100, 'end'] : [x, 'middle'];
+  return `<text class="${className}" text-anchor="${anchor}" x="${left.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;
 }
 
 const REPORT_STYLES = path.join(import.meta.dirname, '..', 'web', 'report', 'report.css');

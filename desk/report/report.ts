@@ -1,5 +1,5 @@
 import { CommandFailure } from '#desk/command-failure.ts';
-import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import { explainUnknownOrigin } from '#desk/export/known-sources.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import type { Period } from '#desk/report/period.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
@@ -38,18 +38,18 @@ export async function reportOn(
   { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
   period: Period,
   {
-    wanted,
+    selection,
     dnsServers,
     signal,
     onProgress = () => {},
   }: {
-    readonly wanted: Selection;
+    readonly selection: Selection;
     readonly dnsServers: readonly string[] | undefined;
     readonly signal: AbortSignal;
     readonly onProgress?: (people: number) => void;
   },
 ): Promise<{ readonly report: Report; readonly note: string | null }> {
-  const only = await readOnly({ database, campaign }, wanted);
+  const only = await resolveSelection({ database, campaign }, selection);
   const now = clock();
   const { db } = database;
   const { retention, timeZone } = config;
@@ -98,11 +98,11 @@ export async function reportOn(
   return { report, note: skippedNote() };
 }
 
-async function readOnly(
+async function resolveSelection(
   { database, campaign }: Pick<Service, 'database' | 'campaign'>,
   wanted: Selection,
 ): Promise<Selection | undefined> {
-  const origin = await readOrigin(database.db, wanted);
+  const origin = await resolveOrigin(database.db, wanted);
   const { variant } = wanted;
   if (variant === undefined) return origin;
   const existing = campaign.variants.map(({ name }) => name);
@@ -119,11 +119,11 @@ async function readOnly(
   return { ...origin, variant };
 }
 
-async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
+async function resolveOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
   for (const kind of ['source', 'campaign'] as const) {
     const name = wanted[kind];
-    const complaint = name === undefined ? null : await complainOfOrigin(db, kind, name);
-    if (complaint !== null) throw new CommandFailure(complaint, 2);
+    const unknownOrigin = name === undefined ? null : await explainUnknownOrigin(db, kind, name);
+    if (unknownOrigin !== null) throw new CommandFailure(unknownOrigin, 2);
   }
   const { source, campaign } = wanted;
   if (source === undefined && campaign === undefined) return undefined;

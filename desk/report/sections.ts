@@ -3,12 +3,12 @@ import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';
 import {
-  FATES,
+  STATUS_LABELS,
   areCodesKnown,
   answerSentence,
   areViewsKnown,
   daySentence,
-  fateSentence,
+  notEnteredSentence,
   funnelSentence,
   number,
   percent,
@@ -42,7 +42,7 @@ export type SectionRow = {
 
 export const sectionsOf = (report: Report): readonly Section[] => [
   funnelSection(report),
-  fateSection(report),
+  notEnteredSection(report),
   timeSection(report),
   daySection(report),
   ...(report.only?.source === undefined ? [sourceSection(report)] : []),
@@ -53,9 +53,9 @@ export const sectionsOf = (report: Report): readonly Section[] => [
 
 /** Views have a separate scale, because they would dwarf the later steps. */
 function funnelSection(report: Report): Section {
-  const rows = shownSteps(report).map(({ step, name, count, share, ofBefore }) => ({
+  const rows = shownSteps(report).map(({ step, name, count, share, ofPrevious }) => ({
     isView: step === 'seen' || step === 'opened',
-    ...rowOf([name, number(count), share, ofBefore ?? '–'], count),
+    ...rowOf([name, number(count), share, ofPrevious ?? '–'], count),
   }));
   const { true: views = [], false: later = [] } = Object.groupBy(rows, ({ isView }) => `${isView}`);
   return {
@@ -70,22 +70,22 @@ function funnelSection(report: Report): Section {
         : [
             { name: 'All visitors', rows: views },
             { name: 'From the form on', rows: later },
-          ].filter(({ rows: some }) => some.length > 0),
+          ].filter((group) => group.rows.length > 0),
   };
 }
 
-function fateSection(report: Report): Section {
+function notEnteredSection(report: Report): Section {
   const { notEntered } = report;
   const missed = notEntered.reduce((sum, { people }) => sum + people, 0);
   return {
     kind: 'fate',
     title: 'Why codes were not entered',
-    sentence: fateSentence(report),
+    sentence: notEnteredSentence(report),
     legend: { value: null, rest: 'People' },
     columns: ['Outcome', 'People', 'Share'],
     groups: ungrouped(
       notEntered.map(({ fate, people }) =>
-        rowOf([FATES[fate], number(people), percent(people, missed)], 0, people),
+        rowOf([STATUS_LABELS[fate], number(people), percent(people, missed)], 0, people),
       ),
     ),
   };
@@ -117,7 +117,7 @@ function daySection(report: Report): Section {
     sentence: daySentence(report),
     legend: leadLegend(report),
     columns: [isWeekly ? 'Week from' : 'Day', ...seenColumn(report), ...countColumns(report)],
-    groups: ungrouped(byDay.map((row) => countedRow(report, row, [row.day, ...seenCell(report, row)]))),
+    groups: ungrouped(byDay.map((row) => countsRow(report, row, [row.day, ...seenCell(report, row)]))),
   };
 }
 
@@ -135,7 +135,7 @@ function sourceSection(report: Report): Section {
     ],
     groups: ungrouped(
       report.bySource.map((row) => {
-        const counted = countedRow(report, row, [row.name, ...seenCell(report, row)]);
+        const counted = countsRow(report, row, [row.name, ...seenCell(report, row)]);
         if (!areViewsKnown(report.funnel)) return counted;
         const share = leadsOfViews(report, row);
         return { ...counted, cells: [...counted.cells, share === null ? '–' : tenths(share)] };
@@ -151,7 +151,7 @@ function platformSection(report: Report): Section {
     sentence: platformSentence(report),
     legend: leadLegend(report),
     columns: ['Platform', ...countColumns(report)],
-    groups: ungrouped(report.byPlatform.map((row) => countedRow(report, row, [row.name]))),
+    groups: ungrouped(report.byPlatform.map((row) => countsRow(report, row, [row.name]))),
   };
 }
 
@@ -188,7 +188,7 @@ const rowOf = (cells: readonly string[], value: number, rest = 0): SectionRow =>
 
 const ungrouped = (rows: readonly SectionRow[]): readonly RowGroup[] => [{ name: null, rows }];
 
-type Counted = Omit<Row, 'name'>;
+type Counts = Omit<Row, 'name'>;
 type Funnel = Pick<Report, 'funnel'>;
 
 const seenColumn = ({ funnel }: Funnel): readonly string[] => (areViewsKnown(funnel) ? ['Views'] : []);
@@ -199,9 +199,9 @@ const seenCell = ({ funnel }: Funnel, { seen }: { seen: number | null }): readon
 const countColumns = ({ funnel }: Funnel): readonly string[] =>
   areCodesKnown(funnel) ? ['Asked', 'Entered', 'Share', 'New leads'] : ['New leads'];
 
-const countedRow = (
+const countsRow = (
   { funnel }: Funnel,
-  { asked, entered, leads }: Counted,
+  { asked, entered, leads }: Counts,
   cells: readonly string[],
 ): SectionRow =>
   areCodesKnown(funnel)

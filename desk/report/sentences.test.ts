@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { answerSentence, daySentence, fateSentence } from '#desk/report/sentences.ts';
+import { answerSentence, daySentence, notEnteredSentence } from '#desk/report/sentences.ts';
 
 it('the report says in one sentence why codes were not entered', () => {
   for (const [asked, notEntered, expected] of [
@@ -17,7 +17,7 @@ it('the report says in one sentence why codes were not entered', () => {
       'Most common of 3 people: Got the e-mail but never tried (2).',
     ],
   ] as const)
-    assert.equal(fateSentence({ funnel: [{ step: 'asked', people: asked }], notEntered }), expected);
+    assert.equal(notEnteredSentence({ funnel: [{ step: 'asked', people: asked }], notEntered }), expected);
 });
 
 it('the report names the best day or week', () => {
@@ -39,7 +39,7 @@ it('the report names the best day or week', () => {
   }
 });
 
-it('the report does not deny answers that the form no longer offers', () => {
+it('the report mentions that leads chose answers that the form no longer offers', () => {
   const sentence = (others: number) =>
     answerSentence(
       {

@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
   whole: 'Read to the end',
 };
 
-export const FATES: Readonly<Record<Exclude<CodeStatus, 'entered'>, string>> = {
+export const STATUS_LABELS: Readonly<Record<Exclude<CodeStatus, 'entered'>, string>> = {
   open: 'Can still enter the code',
   'not-tried': 'Got the e-mail but never tried',
   'wrong-tries': 'Only entered wrong codes',
@@ -43,7 +43,7 @@ export const areViewsKnown = (funnel: Figures['funnel']): boolean =>
   funnel?.some(({ step }) => step === 'seen') ?? false;
 
 /** Views and codes are only comparable over the same time. */
-const isOneFunnel = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
+const isComparable = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
   areViewsKnown(funnel) && areCodesKnown(funnel) && codesFrom === null && viewsFrom === null;
 
 type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
@@ -53,23 +53,23 @@ type ShownStep = {
   readonly name: string;
   readonly count: number;
   readonly share: string;
-  readonly ofBefore: string | null;
+  readonly ofPrevious: string | null;
 };
 
 export function shownSteps(report: FunnelParts): readonly ShownStep[] {
   const funnel = report.funnel ?? [];
-  const isOne = isOneFunnel(report);
+  const canCompare = isComparable(report);
   return funnel.map((step, at) => {
     const count = countOf(step);
-    const first = isOne || 'times' in step ? 'seen' : 'asked';
-    const before = funnel[at - 1];
-    const isBeforeAlike = before !== undefined && (isOne || 'people' in before === 'people' in step);
+    const first = canCompare || 'times' in step ? 'seen' : 'asked';
+    const previous = funnel[at - 1];
+    const hasSameUnit = previous !== undefined && (canCompare || 'people' in previous === 'people' in step);
     return {
       step: step.step,
       name: STEPS[step.step],
       count,
       share: percent(count, countIn(funnel, first)),
-      ofBefore: isBeforeAlike ? percent(count, countOf(before)) : null,
+      ofPrevious: hasSameUnit ? percent(count, countOf(previous)) : null,
     };
   });
 }
@@ -114,13 +114,8 @@ export const scopeInWords = ({ only, ...when }: Pick<Report, 'period' | 'only' |
     ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
   ].join(', ');
 
-const leftOut = ({ source, campaign }: Selection): string =>
-  source === undefined && campaign === undefined
-    ? 'People who entered no code are left out if their form was erased or has expired.'
-    : 'People whose form was erased or has expired are left out, because their source is no longer known.';
-
 /** Percentages of fewer people are not meaningful. */
-const ENOUGH_TO_JUDGE = 20;
+const MIN_PEOPLE = 20;
 
 const amount = (count: number, one: string, many: string): string =>
   `${number(count)} ${count === 1 ? one : many}`;
@@ -186,7 +181,7 @@ function conversion(report: Report): KeyFigure {
 export function funnelSentence(report: FunnelParts): string {
   const { funnel } = report;
   const seen = countIn(funnel, 'seen');
-  if (!isOneFunnel(report) || seen === 0) return codeSentence(report);
+  if (!isComparable(report) || seen === 0) return codeSentence(report);
   return `The page was seen ${seen === 1 ? 'once' : `${number(seen)} times`}. ${codeSentence(report)}`;
 }
 
@@ -225,10 +220,10 @@ export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'vie
   if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought any new leads.';
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
-    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${ofItsViews(report, best)}.`;
+    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${shareOfViews(report, best)}.`;
 }
 
-function ofItsViews(report: Pick<Figures, 'viewsFrom'>, row: Figures['bySource'][number]): string {
+function shareOfViews(report: Pick<Figures, 'viewsFrom'>, row: Figures['bySource'][number]): string {
   const share = leadsOfViews(report, row);
   return share === null ? '' : `, which is ${tenths(share)} of its ${viewsOf(row.seen ?? 0)}`;
 }
@@ -244,19 +239,19 @@ export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number
   return `${number(best.leads)} of ${leadsOf(leads)} chose “${best.name}”.${several}`;
 }
 
-const POINTS_THAT_MATTER = 10;
+const MIN_POINTS_BEHIND = 10;
 
 export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): string {
   const asked = byPlatform.reduce((sum, row) => sum + row.asked, 0);
   const entered = byPlatform.reduce((sum, row) => sum + row.entered, 0);
   const shareOf = (part: number, whole: number) => (whole === 0 ? 0 : (100 * part) / whole);
-  const behind = byPlatform
-    .filter((row) => row.asked >= ENOUGH_TO_JUDGE && asked - row.asked >= ENOUGH_TO_JUDGE)
+  const weakest = byPlatform
+    .filter((row) => row.asked >= MIN_PEOPLE && asked - row.asked >= MIN_PEOPLE)
     .map((row) => ({ row, elsewhere: shareOf(entered - row.entered, asked - row.asked) }))
     .map(({ row, elsewhere }) => ({ row, elsewhere, points: elsewhere - shareOf(row.entered, row.asked) }))
     .toSorted((a, b) => b.points - a.points)[0];
-  if (behind && behind.points >= POINTS_THAT_MATTER) {
-    const { row, elsewhere } = behind;
+  if (weakest && weakest.points >= MIN_POINTS_BEHIND) {
+    const { row, elsewhere } = weakest;
     return `At ${platformName(row.name)}, ${percent(row.entered, row.asked)} entered their code, compared with ${Math.round(elsewhere)}% elsewhere.`;
   }
   const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0];
@@ -274,7 +269,10 @@ export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): str
   return `Half of the people who entered a code did so within ${duration(p50Seconds)} after it was sent, and 95% within ${duration(p95Seconds)}.`;
 }
 
-export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {
+export function notEnteredSentence({
+  notEntered: rows,
+  funnel,
+}: Pick<Figures, 'notEntered' | 'funnel'>): string {
   const people = rows.reduce((sum, row) => sum + row.people, 0);
   const most = rows.toSorted((a, b) => b.people - a.people)[0];
   if (!areCodesKnown(funnel)) return 'Codes from this period are no longer stored.';
@@ -282,7 +280,7 @@ export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEnt
     return countIn(funnel, 'asked') === 0
       ? 'Nobody asked for a code.'
       : 'Everyone who asked for a code entered it.';
-  return `Most common of ${peopleOf(people)}: ${FATES[most.fate]} (${number(most.people)}).`;
+  return `Most common of ${peopleOf(people)}: ${STATUS_LABELS[most.fate]} (${number(most.people)}).`;
 }
 
 /** Example: 3.1% for 0.031 */
@@ -314,19 +312,19 @@ export function variantSentence({ since, variants, verdicts }: Comparison, timeZ
       case 'open':
         return verdict.leading === null
           ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
-          : `It is not clear yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
+          : `It is not clear yet which of ${own.name} and ${variant} is better (${both}). ${describeWait(verdict.moreViews)}`;
     }
   });
   return [...sentences, `Counted since ${longDay(since, timeZone)}.`].join(' ');
 }
 
-const waitingFor = (moreViews: number | null): string =>
+const describeWait = (moreViews: number | null): string =>
   moreViews === null
     ? 'A difference this small is not worth waiting for.'
-    : `If the shares stay the same, about ${number(roughly(moreViews))} more first views would show a clear result.`;
+    : `If the shares stay the same, about ${number(roundEstimate(moreViews))} more first views would show a clear result.`;
 
 /** Rounds to two digits, because the number is an estimate from few leads. */
-const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
+const roundEstimate = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
 
 export function notes({
   timeZone,
@@ -370,10 +368,15 @@ export function notes({
       : [
           'Views of a single variant are left out. The complete report compares the first views of all variants.',
         ]),
-    ...(only === undefined ? [] : [leftOut(only)]),
+    ...(only === undefined ? [] : [omissionNote(only)]),
     'Mail platforms are recognised by the domain of the address, and those of companies by their mail servers in DNS. “Other” means that the domain runs its own mail server or that the platform is unknown.',
   ];
 }
+
+const omissionNote = ({ source, campaign }: Selection): string =>
+  source === undefined && campaign === undefined
+    ? 'People who entered no code are left out if their form was erased or has expired.'
+    : 'People whose form was erased or has expired are left out, because their source is no longer known.';
 
 function variantNotes({ variants }: Comparison): string[] {
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));

@@ -27,14 +27,14 @@ function sectionAsText({ title, sentence, columns, groups }: Section): string[] 
     Math.max(width(column), ...rows.map((row) => width(row[at] ?? ''))),
   );
   const line = (cells: readonly string[]) =>
-    `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}`.trimEnd();
+    `  ${cells.map((cell, at) => padCell(cell, widths[at] ?? 0, at > 0)).join('  ')}`.trimEnd();
   return [...heading, line(columns), ...rows.map(line)];
 }
 
-/** Characters instead of code units, which is close to terminal columns. */
+/** Counts characters instead of code units, to approximate terminal columns. */
 const width = (text: string): number => Array.from(text).length;
 
-const pad = (text: string, to: number, isRight: boolean): string => {
+const padCell = (text: string, to: number, alignRight: boolean): string => {
   const space = ' '.repeat(Math.max(0, to - width(text)));
-  return isRight ? space + text : text + space;
+  return alignRight ? space + text : text + space;
 };

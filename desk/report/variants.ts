@@ -25,7 +25,7 @@ export type Comparison = {
   readonly verdicts: readonly (Verdict & { readonly variant: string })[];
 };
 
-type Named = Pick<ComparedVariant, 'name' | 'consentVersion'>;
+type VariantInfo = Pick<ComparedVariant, 'name' | 'consentVersion'>;
 
 type VariantDay = Omit<VariantCount, 'step'>;
 
@@ -36,18 +36,18 @@ type VariantDay = Omit<VariantCount, 'step'>;
 export async function compareVariants(
   db: Db,
   { to, timeZone }: { readonly to: number; readonly timeZone: string },
-  variants: readonly Named[],
+  variants: readonly VariantInfo[],
   onCounted: (people: number) => void,
 ): Promise<Comparison> {
   const lastDay = dayOf(to - 1, timeZone);
   const days = (await variantDays(db, FIRST_SEEN)).filter(({ day }) => day <= lastDay);
   const firstDay = firstWholeDay(days, variants);
   const from = firstDay === null ? null : startOfDay(firstDay, timeZone);
-  const counted = days.filter(({ day }) => firstDay !== null && day >= firstDay);
+  const countedDays = days.filter(({ day }) => firstDay !== null && day >= firstDay);
   const leads = await countLeads(db, from === null ? null : { from, to }, onCounted);
   const figures = variants.map((variant) => ({
     ...variant,
-    views: counted.reduce((sum, day) => (day.variant === variant.name ? sum + day.count : sum), 0),
+    views: countedDays.reduce((sum, day) => (day.variant === variant.name ? sum + day.count : sum), 0),
     leads: leads.get(variant.name) ?? 0,
   }));
   const [own, ...others] = figures;
@@ -63,7 +63,7 @@ export async function compareVariants(
  * variants on this one, the newest was added in the middle of the day, so the next day is returned.
  * @param days ascending
  */
-function firstWholeDay(days: readonly VariantDay[], variants: readonly Named[]): number | null {
+function firstWholeDay(days: readonly VariantDay[], variants: readonly VariantInfo[]): number | null {
   const names = variants.map(({ name }) => name);
   const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
   if (firstDays.includes(undefined)) return null;

@@ -6,11 +6,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 
-import * as authCalls from '#desk/endpoints/auth.ts';
-import * as figureCalls from '#desk/endpoints/figures.ts';
-import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
-import * as peopleCalls from '#desk/endpoints/people.ts';
-import type { Call } from '#desk/endpoints/endpoint.ts';
+import * as authEndpoints from '#desk/endpoints/auth.ts';
+import * as figureEndpoints from '#desk/endpoints/figures.ts';
+import * as passkeyEndpoints from '#desk/endpoints/passkeys.ts';
+import * as peopleEndpoints from '#desk/endpoints/people.ts';
+import type { Endpoint } from '#desk/endpoints/endpoint.ts';
 import { createLink } from '#desk/server/auth/link.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
@@ -37,13 +37,17 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const STRANGER = 'eve@example.net';
 
-type DeskCall = Call<unknown, unknown>;
-const isCall = (value: unknown): value is DeskCall =>
+type DeskEndpoint = Endpoint<unknown, unknown>;
+const isEndpoint = (value: unknown): value is DeskEndpoint =>
   typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
-const CALLS = [authCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
-  Object.values(calls).filter(isCall),
+const ENDPOINTS = [authEndpoints, figureEndpoints, passkeyEndpoints, peopleEndpoints].flatMap((endpoints) =>
+  Object.values(endpoints).filter(isEndpoint),
 );
-const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
+const FILE_PATHS = [
+  peopleEndpoints.EXPORT_PATH,
+  peopleEndpoints.PROOF_PATH,
+  figureEndpoints.REPORT_FILE_PATH,
+];
 
 const OTHER_SITES = [
   { origin: 'https://evil.example' },
@@ -70,7 +74,7 @@ async function stateOf({ database }: ServerUnderTest): Promise<string> {
   return JSON.stringify(rows);
 }
 
-const send = (app: FastifyInstance, { method, path: url }: DeskCall, options: object = {}) =>
+const send = (app: FastifyInstance, { method, path: url }: DeskEndpoint, options: object = {}) =>
   app.inject({ method, url, ...(method === 'POST' && { payload: {} }), ...options });
 
 const outcomeOf = ({ headers }: LightMyRequestResponse) => headers['x-error-code'] ?? 'in';
@@ -101,7 +105,7 @@ describe('desk endpoints', () => {
       for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
     }));
 
-  it('a change to a person whom another desk user has erased says that the person is gone', () =>
+  it('changing a person whom another desk user has erased reports that the person no longer exists', () =>
     atDesk('sqlite', async (app, server) => {
       const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const answers = [
@@ -117,8 +121,8 @@ describe('desk endpoints', () => {
 
   it('every desk endpoint responds to permitted users and changes nothing for anyone else', (test) =>
     atDesk('sqlite', async (app, server) => {
-      assert.ok(CALLS.length >= 20);
-      for (const { method, path: url } of CALLS)
+      assert.ok(ENDPOINTS.length >= 20);
+      for (const { method, path: url } of ENDPOINTS)
         assert.ok(app.hasRoute({ method, url }), `${url} is answered`);
       const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
@@ -128,9 +132,9 @@ describe('desk endpoints', () => {
       await until(() => server.mailEvents.length === 2);
       const before = await stateOf(server);
 
-      const needsSession = ({ needs }: DeskCall) => needs !== null;
-      const isForAll = ({ needs }: DeskCall) => needs === 'all';
-      const isPost = ({ method }: DeskCall) => method === 'POST';
+      const needsSession = ({ needs }: DeskEndpoint) => needs !== null;
+      const isForAll = ({ needs }: DeskEndpoint) => needs === 'all';
+      const isPost = ({ method }: DeskEndpoint) => method === 'POST';
       const any = () => true;
       const json = { 'content-type': 'application/json' };
       const polluted = '{"__proto__":{"role":"all"},"id":"x"}';
@@ -158,9 +162,9 @@ describe('desk endpoints', () => {
         ['a body with a prototype', isPost, { cookies, payload: polluted, headers: json }, 400, null],
       ] as const)
         await test.test(`every endpoint of the desk refuses ${title}`, async () => {
-          for (const call of CALLS.filter(isMeant)) {
-            const refused = await send(app, call, request);
-            const at = `${call.method} ${call.path}`;
+          for (const endpoint of ENDPOINTS.filter(isMeant)) {
+            const refused = await send(app, endpoint, request);
+            const at = `${endpoint.method} ${endpoint.path}`;
             assert.equal(refused.statusCode, status, at);
             if (code !== null) assert.equal(refused.headers['x-error-code'], code, at);
             if (status === 401) assert.match(String(refused.headers['content-type']), /^text\/plain/);
@@ -171,7 +175,7 @@ describe('desk endpoints', () => {
       for (const url of FILE_PATHS) {
         assert.equal((await app.inject({ url })).statusCode, 401, url);
         const answered = await app.inject({ url, cookies: bobs });
-        assert.equal(answered.statusCode === 403, url === peopleCalls.EXPORT_PATH, url);
+        assert.equal(answered.statusCode === 403, url === peopleEndpoints.EXPORT_PATH, url);
         for (const headers of OTHER_SITES) {
           const refused = await app.inject({ url, cookies, headers });
           assert.equal(outcomeOf(refused), 'wrong-origin', `${url} ${JSON.stringify(headers)}`);
@@ -188,9 +192,9 @@ describe('desk endpoints', () => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
       const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const pages = [
-        `${peopleCalls.PROOF_PATH}?id=${leadId}`,
-        `${figureCalls.REPORT_FILE_PATH}?period=7d`,
-        peopleCalls.EXPORT_PATH,
+        `${peopleEndpoints.PROOF_PATH}?id=${leadId}`,
+        `${figureEndpoints.REPORT_FILE_PATH}?period=7d`,
+        peopleEndpoints.EXPORT_PATH,
       ];
       for (const url of pages) assert.equal((await ada.get(url)).statusCode, 200, url);
       const others = ['/', '/leads', '/enter', '/api/me', '/api/nothing', '/nothing', '/api/live'];
@@ -217,7 +221,8 @@ describe('desk endpoints', () => {
 
   it('the URL of the page serves no desk endpoint', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
-      for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
+      for (const endpoint of ENDPOINTS)
+        assert.equal((await send(app, endpoint)).statusCode, 404, endpoint.path);
     }));
 });
 

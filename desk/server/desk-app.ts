@@ -23,7 +23,7 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
   readonly dnsServers?: readonly string[] | undefined;
 };
 
-/** These sentences replace the campaign's, which address visitors in the campaign's language. */
+/** Replace the campaign's sentences, which address visitors in the campaign's language. */
 const SENTENCES: Partial<Errors> = {
   'invalid-input': 'The desk did not understand this request. Reload the page, and try again.',
   'malformed-body': 'The desk did not understand this request. Reload the page, and try again.',
@@ -44,9 +44,9 @@ const GONE = {
     'Nothing was done, because this no longer exists. Somebody may have deleted it in the meantime. Reload the page.',
 };
 
-/** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
-const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
-/** Status used by nginx if the client has closed the connection. */
+/** Rendering a report blocks the event loop for up to two seconds. The few desk users should wait then, not be refused. */
+const DESK_LOAD_LIMITS: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
+/** nginx logs this status if the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
@@ -66,7 +66,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     },
     {
       ...options,
-      loadLimits: options.loadLimits ?? PATIENT,
+      loadLimits: options.loadLimits ?? DESK_LOAD_LIMITS,
       release: null,
       urlSetting: access.kind === 'people' ? 'DESK_URL' : null,
     },
@@ -97,20 +97,20 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   };
 
   const paths: string[] = [];
-  const route: AddRoute = ({ method, path, needs, asked }, handle) => {
+  const route: AddRoute = ({ method, path, needs, input }, handle) => {
     paths.push(path);
     app.route({
       method,
       url: path,
-      onRequest: users.checkPerson(needs),
+      onRequest: users.requireRole(needs),
       handler: async (request, reply) => {
-        const read = asked.safeParse((method === 'POST' ? request.body : request.query) ?? {});
-        if (!read.success) return sendError(reply, 'invalid-input');
+        const parsed = input.safeParse((method === 'POST' ? request.body : request.query) ?? {});
+        if (!parsed.success) return sendError(reply, 'invalid-input');
         try {
-          const answer = await handle(request, reply, read.data);
+          const output = await handle(request, reply, parsed.data);
           // A handler that has responded returns the reply, but awaiting a reply yields undefined.
           if (reply.sent) return reply;
-          return answer === null ? await sendError(reply, 'not-found', GONE) : await reply.send(answer);
+          return output === null ? await sendError(reply, 'not-found', GONE) : await reply.send(output);
         } catch (error) {
           return sendFailure(error, reply);
         }
@@ -122,13 +122,13 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   app.addHook('onClose', stopAuth);
 
   const handlers = createHandlers(service);
-  for (const { call, handle } of handlers.calls)
-    route(call, (request, reply, asked) => handle(users.contextOf(request, reply), asked));
+  for (const { endpoint, handle } of handlers.endpoints)
+    route(endpoint, (request, reply, input) => handle(users.contextOf(request, reply), input));
 
   for (const { path, needs, handle } of handlers.files)
     app.get<{ Querystring: Record<string, unknown> }>(
       path,
-      { onRequest: users.checkPerson(needs), exposeHeadRoute: false },
+      { onRequest: users.requireRole(needs), exposeHeadRoute: false },
       async (request, reply) => {
         try {
           const file = await handle(users.contextOf(request, reply), request.query);
@@ -154,17 +154,17 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   return app;
 }
 
-/** Valid input is never nested this deeply. */
-const MOST_LEVELS = 20;
+/** Valid input is less deeply nested. */
+const MAX_NESTING = 20;
 
 /** PostgreSQL cannot store NUL in text. */
-function containsNul(value: unknown, levels = 0): boolean {
+function containsNul(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
-  if (levels === MOST_LEVELS) return true;
+  if (depth === MAX_NESTING) return true;
   return Object.entries(value)
     .flat()
-    .some((part) => containsNul(part, levels + 1));
+    .some((part) => containsNul(part, depth + 1));
 }
 
 function sendFile(

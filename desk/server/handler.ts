@@ -1,21 +1,21 @@
-import type { Answer, Asked } from '#desk/endpoints/endpoint.ts';
-import type { Actor, Note } from '#desk/audit-log/audit-log.ts';
+import type { InputOf, OutputOf } from '#desk/endpoints/endpoint.ts';
+import type { Actor, LogAction } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export type DeskContext = {
   readonly service: Service;
   readonly actor: Actor;
   /** Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response. */
-  readonly note: Note;
+  readonly log: LogAction;
   readonly signal: AbortSignal;
   readonly dnsServers?: readonly string[] | undefined;
 };
 
 /**
- * Handles a call. A CommandFailure is sent as the response: its sentence with status 422, or 400 for exit code 2.
+ * Handles a request to an endpoint. A CommandFailure is sent as the response: its sentence with status 422, or 400 for exit code 2.
  * @returns null to respond with 404
  */
-export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+export type Handler<Of> = (context: DeskContext, input: InputOf<Of>) => Promise<OutputOf<Of> | null>;
 
 export type FileResponse = {
   readonly type: string;

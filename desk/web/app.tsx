@@ -6,9 +6,9 @@ import { Enter } from '#desk/web/sign-in/enter.tsx';
 import { SignIn } from '#desk/web/sign-in/sign-in.tsx';
 import { Frame } from '#desk/web/frame/frame.tsx';
 import { pagesFor } from '#desk/web/pages.tsx';
-import { PersonContext, createQueryClient, forgetPerson, useWhoIsIn } from '#desk/web/queries.ts';
-import { usePlace, Link } from '#desk/web/router.tsx';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { DeskUserContext, createQueryClient, forgetDeskUser, useCurrentUser } from '#desk/web/queries.ts';
+import { useLocation, Link } from '#desk/web/router.tsx';
+import { QueryResult, EmptyState } from '#desk/web/ui/states.tsx';
 import { NoticeProvider } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/frame/frame.module.css';
 import { Page } from '#desk/web/ui/page.tsx';
@@ -25,38 +25,38 @@ export function App() {
 }
 
 function Desk() {
-  const { path } = usePlace();
-  const asked = useWhoIsIn();
-  const person = asked.data;
-  const [wasIn, setWasIn] = useState(false);
-  if (person && !wasIn) setWasIn(true);
-  useEndOfSession(person);
+  const { path } = useLocation();
+  const result = useCurrentUser();
+  const user = result.data;
+  const [wasSignedIn, setWasSignedIn] = useState(false);
+  if (user && !wasSignedIn) setWasSignedIn(true);
+  useSessionEnd(user);
 
   if (path === '/enter') return <Enter />;
-  if (person === null) return <SignIn hasEnded={wasIn} onLeave={() => setWasIn(false)} />;
-  if (person === undefined)
+  if (user === null) return <SignIn hasEnded={wasSignedIn} onSignedIn={() => setWasSignedIn(false)} />;
+  if (user === undefined)
     return (
       <main className={styles.alone}>
-        <Answered of={asked} lines={6}>
+        <QueryResult of={result} lines={6}>
           {() => null}
-        </Answered>
+        </QueryResult>
       </main>
     );
-  const page = pagesFor(person.role).find((one) => one.path === path);
+  const page = pagesFor(user.role).find((one) => one.path === path);
   return (
-    <PersonContext value={person}>
-      <Frame key={person.email}>{page === undefined ? <NotFound /> : <page.Page key={page.path} />}</Frame>
-    </PersonContext>
+    <DeskUserContext value={user}>
+      <Frame key={user.email}>{page === undefined ? <NotFound /> : <page.Page key={page.path} />}</Frame>
+    </DeskUserContext>
   );
 }
 
-function useEndOfSession(person: Me | null | undefined): void {
+function useSessionEnd(user: Me | null | undefined): void {
   const client = useQueryClient();
   useEffect(() => {
-    if (!person) return undefined;
-    const timer = setTimeout(() => forgetPerson(client), person.sessionEndsInMs);
+    if (!user) return undefined;
+    const timer = setTimeout(() => forgetDeskUser(client), user.sessionEndsInMs);
     return () => clearTimeout(timer);
-  }, [client, person]);
+  }, [client, user]);
 }
 
 function NotFound() {

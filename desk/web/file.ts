@@ -1,30 +1,29 @@
-// Fetches files with scripts, because links cannot send headers (ask.ts) or show failures on the page.
-import { CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
+// Fetches files with scripts, because links cannot send headers (api-client.ts) or show failures on the page.
+import { ApiError, errorOf, fetchWithSession, BROKEN, OFFLINE } from '#desk/web/api-client.ts';
 
 /** By then, the browser has read the file. */
-const TAKEN_AFTER_MS = 60_000;
+const REVOKE_AFTER_MS = 60_000;
 
-/** Call this directly in a click handler. */
+/** Must run directly in a click handler, because browsers block later pop-ups. */
 export async function openFile(
   url: string,
   name: string,
-  how: 'save' | 'show',
+  mode: 'save' | 'show',
   signal?: AbortSignal,
 ): Promise<void> {
-  // Opened before waiting, because browsers block later pop-ups.
-  const tab = how === 'show' ? window.open('about:blank') : null;
+  const tab = mode === 'show' ? window.open('about:blank') : null;
   try {
-    const response = await fetchFromDesk(url, { ...(signal && { signal }) }).catch(() => {
-      throw new CallError(OFFLINE);
+    const response = await fetchWithSession(url, { ...(signal && { signal }) }).catch(() => {
+      throw new ApiError(OFFLINE);
     });
     if (!response.ok) throw await errorOf(response);
     // A partial file is discarded, because it would look complete.
     const file = await response.blob().catch(() => {
-      throw new CallError(BROKEN);
+      throw new ApiError(BROKEN);
     });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(file);
-    setTimeout(() => URL.revokeObjectURL(link.href), TAKEN_AFTER_MS);
+    setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
     link.download = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? name;
     if (tab === null) link.click();
     else tab.location.href = link.href;

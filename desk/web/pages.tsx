@@ -28,22 +28,21 @@ type DeskPage = {
   readonly name: string;
   readonly Page: ComponentType;
   readonly needs?: Role;
-  /** Missing outside the menu. */
+  /** Absent for pages outside the menu. */
   readonly Icon?: ComponentType<{ readonly size?: number }>;
-  /** Starts a group of the menu. */
-  readonly begins?: true;
-  /** For a page outside the menu: the path of the entry to mark as current. */
-  readonly belongsTo?: `/${string}`;
+  readonly startsGroup?: true;
+  /** The menu entry to mark as current, for a page outside the menu. */
+  readonly menuPath?: `/${string}`;
 };
 
 const PAGES: readonly DeskPage[] = [
   { path: '/', name: 'Today', Page: Today, Icon: TodayIcon },
-  { path: '/leads', name: 'Leads', Page: Leads, Icon: LeadsIcon, begins: true },
+  { path: '/leads', name: 'Leads', Page: Leads, Icon: LeadsIcon, startsGroup: true },
   { path: '/companies', name: 'Companies', Page: Companies, Icon: CompaniesIcon },
-  { path: '/person', name: 'Person', Page: PersonPage, belongsTo: '/leads' },
+  { path: '/person', name: 'Person', Page: PersonPage, menuPath: '/leads' },
   { path: '/lost', name: 'Lost', Page: LostPage, Icon: LostIcon },
-  { path: '/report', name: 'Report', Page: ReportPage, Icon: ReportIcon, begins: true },
-  { path: '/mail', name: 'Mail', Page: MailPage, Icon: MailIcon, begins: true },
+  { path: '/report', name: 'Report', Page: ReportPage, Icon: ReportIcon, startsGroup: true },
+  { path: '/mail', name: 'Mail', Page: MailPage, Icon: MailIcon, startsGroup: true },
   { path: '/doctor', name: 'Doctor', Page: DoctorPage, Icon: DoctorIcon },
   { path: '/log', name: 'Audit log', Page: LogPage, needs: 'all', Icon: LogIcon },
   { path: '/account', name: 'Account', Page: Account, Icon: AccountIcon },

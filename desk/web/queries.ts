@@ -1,4 +1,5 @@
-// Endpoints as TanStack queries, cached briefly and without retries. After a session has ended, the user must sign in again.
+// Wraps the desk's endpoints in TanStack queries, cached briefly and without retries. A response that the session has ended shows the
+// sign-in page.
 import {
   QueryCache,
   MutationCache,
@@ -16,30 +17,30 @@ import {
 } from '@tanstack/react-query';
 import { createContext, use, useEffect, useRef } from 'react';
 
-import type { Call } from '#desk/endpoints/endpoint.ts';
+import type { Endpoint } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
-import { ask, isSignedOut } from '#desk/web/ask.ts';
+import { callApi, isSignedOut } from '#desk/web/api-client.ts';
 import { openFile } from '#desk/web/file.ts';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 
 /** Fresh pages are not reloaded; older ones reload in the background. */
 const FRESH_MS = 15_000;
 
-export const keyOf = (call: Pick<Call<never, unknown>, 'path'>, asked: object = {}) =>
-  [call.path, asked] as const;
+export const keyOf = (endpoint: Pick<Endpoint<never, unknown>, 'path'>, input: object = {}) =>
+  [endpoint.path, input] as const;
 const ME = keyOf(me);
 
 export function createQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error) => {
-        if (isSignedOut(error)) forgetPerson(client);
+        if (isSignedOut(error)) forgetDeskUser(client);
       },
     }),
     mutationCache: new MutationCache({
-      onError: (error, _asked, _result, { meta }) => {
+      onError: (error, _input, _onMutateResult, { meta }) => {
         // A failed sign-in does not end a session.
-        if (isSignedOut(error) && meta?.['needs'] !== null) forgetPerson(client);
+        if (isSignedOut(error) && meta?.['needs'] !== null) forgetDeskUser(client);
       },
     }),
     defaultOptions: {
@@ -50,70 +51,72 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-export function forgetPerson(client: QueryClient): void {
+export function forgetDeskUser(client: QueryClient): void {
   client.setQueryData(ME, null);
-  forgetPages(client);
+  forgetQueries(client);
 }
 
-const forgetPages = (client: QueryClient): void =>
+const forgetQueries = (client: QueryClient): void =>
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
 
 /** Cancels earlier requests, which could still report that nobody is signed in. */
-export async function meetPerson(client: QueryClient): Promise<void> {
+export async function reloadDeskUser(client: QueryClient): Promise<void> {
   await client.cancelQueries({ queryKey: ME });
   await client.fetchQuery({ ...meQuery, staleTime: 0 });
 }
 
-/** Returns the function to call once the server has accepted a code or a link. */
-export function useMeetPerson(onIn: () => void): () => void {
+/** Returns a function to call after a sign-in. */
+export function useReloadDeskUser(onSignedIn: () => void): () => void {
   const client = useQueryClient();
-  const { say } = useNotice();
-  return () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
+  const { showNotice } = useNotice();
+  return () =>
+    void reloadDeskUser(client).then(onSignedIn, ({ message }: Error) => showNotice(message, 'problem'));
 }
 
 const meQuery = {
   queryKey: ME,
   queryFn: async ({ client, signal }: QueryFunctionContext): Promise<Me | null> => {
-    const person = await ask(me, {}, signal).catch((error: unknown) => {
+    const user = await callApi(me, {}, signal).catch((error: unknown) => {
       if (isSignedOut(error)) return null;
       throw error;
     });
-    if (person?.email !== client.getQueryData<Me | null>(ME)?.email) forgetPages(client);
-    return person;
+    if (user?.email !== client.getQueryData<Me | null>(ME)?.email) forgetQueries(client);
+    return user;
   },
   staleTime: Infinity,
   // Someone else may have signed in using another tab.
   refetchOnWindowFocus: 'always' as const,
 };
 
-export const useWhoIsIn = (): UseQueryResult<Me | null> => useQuery(meQuery);
+/** The data is null if nobody is signed in. */
+export const useCurrentUser = (): UseQueryResult<Me | null> => useQuery(meQuery);
 
-type AskOptions = {
+type QueryOptions = {
   readonly enabled?: boolean;
   readonly refetchOnWindowFocus?: boolean;
   readonly placeholderData?: typeof keepPreviousData;
 };
 
-export function useAsk<What extends object, Answered>(
-  call: Call<What, Answered>,
-  asked: What,
-  options: AskOptions = {},
-): UseQueryResult<Answered> {
-  return useQuery<Answered>({
-    queryKey: keyOf(call, asked),
-    queryFn: ({ signal }) => ask(call, asked, signal),
+export function useDeskQuery<Input extends object, Output>(
+  endpoint: Endpoint<Input, Output>,
+  input: Input,
+  options: QueryOptions = {},
+): UseQueryResult<Output> {
+  return useQuery<Output>({
+    queryKey: keyOf(endpoint, input),
+    queryFn: ({ signal }) => callApi(endpoint, input, signal),
     ...options,
   });
 }
 
-export function useSend<What extends object, Answered>(
-  call: Call<What, Answered>,
+export function useDeskMutation<Input extends object, Output>(
+  endpoint: Endpoint<Input, Output>,
   stale: readonly { readonly path: string }[] = [],
-): UseMutationResult<Answered, Error, What> {
+): UseMutationResult<Output, Error, Input> {
   const client = useQueryClient();
-  return useMutation<Answered, Error, What>({
-    mutationFn: (asked) => ask(call, asked),
-    meta: { needs: call.needs },
+  return useMutation<Output, Error, Input>({
+    mutationFn: (input) => callApi(endpoint, input),
+    meta: { needs: endpoint.needs },
     onSuccess: () => Promise.all(stale.map(({ path }) => client.invalidateQueries({ queryKey: [path] }))),
   });
 }
@@ -122,53 +125,53 @@ type Paged = { readonly next: string | null };
 
 type After = { readonly after?: string | undefined };
 
-export const pagesQuery = <What extends After, Answered extends Paged>(
-  call: Call<What, Answered>,
-  asked: Omit<What, 'after'>,
+export const pagesQuery = <Input extends After, Output extends Paged>(
+  endpoint: Endpoint<Input, Output>,
+  input: Omit<Input, 'after'>,
 ) =>
   infiniteQueryOptions({
-    queryKey: keyOf(call, asked),
+    queryKey: keyOf(endpoint, input),
     queryFn: ({ pageParam, signal }) =>
-      ask(call, { ...asked, ...(pageParam !== null && { after: pageParam }) } as What, signal),
+      callApi(endpoint, { ...input, ...(pageParam !== null && { after: pageParam }) } as Input, signal),
     initialPageParam: null as string | null,
-    getNextPageParam: ({ next }: Answered) => next,
+    getNextPageParam: ({ next }: Output) => next,
   });
 
-export const usePagesOf = <What extends After, Answered extends Paged>(
-  call: Call<What, Answered>,
-  asked: Omit<What, 'after'>,
-): UseInfiniteQueryResult<readonly Answered[]> =>
-  useInfiniteQuery({ ...pagesQuery(call, asked), select: ({ pages }) => pages });
+export const useDeskPages = <Input extends After, Output extends Paged>(
+  endpoint: Endpoint<Input, Output>,
+  input: Omit<Input, 'after'>,
+): UseInfiniteQueryResult<readonly Output[]> =>
+  useInfiniteQuery({ ...pagesQuery(endpoint, input), select: ({ pages }) => pages });
 
-/** Requests one page after another while `isDue`. */
-export function useReadOn(
+/** Fetches one page after another while `isWanted`. */
+export function useFetchNextPages(
   { isFetching, fetchNextPage }: Pick<UseInfiniteQueryResult, 'isFetching' | 'fetchNextPage'>,
-  isDue: boolean,
+  isWanted: boolean,
 ): void {
   useEffect(() => {
-    if (isDue && !isFetching) void fetchNextPage();
-  }, [isDue, isFetching, fetchNextPage]);
+    if (isWanted && !isFetching) void fetchNextPage();
+  }, [isWanted, isFetching, fetchNextPage]);
 }
 
-export type Retried = Pick<UseQueryResult, 'refetch'> &
+export type Retryable = Pick<UseQueryResult, 'refetch'> &
   Partial<Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage'>>;
 
 /**
  * Retries the failed page, or all pages if the refresh failed. Requesting a next page that does not exist would succeed without a request.
  */
-export const retry = ({ isFetchNextPageError, fetchNextPage, refetch }: Retried): void =>
+export const retry = ({ isFetchNextPageError, fetchNextPage, refetch }: Retryable): void =>
   void (isFetchNextPageError ? fetchNextPage?.() : refetch());
 
-export function useFile(...file: Parameters<typeof openFile>): UseMutationResult<void> {
-  const { say } = useNotice();
+export function useOpenFile(...file: Parameters<typeof openFile>): UseMutationResult<void> {
+  const { showNotice } = useNotice();
   return useMutation({
     mutationFn: () => openFile(...file),
-    onError: ({ message }) => say(message, 'problem'),
+    onError: ({ message }) => showNotice(message, 'problem'),
   });
 }
 
-/** Returns a function that makes a signal for one request, which is aborted once the component is unmounted. */
-export function useSignal(): () => AbortSignal {
+/** Returns a function that creates a signal for one request. It is aborted when the component unmounts. */
+export function useAbortSignal(): () => AbortSignal {
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
   return () => {
@@ -177,15 +180,16 @@ export function useSignal(): () => AbortSignal {
   };
 }
 
-export const PersonContext = createContext<Me | null>(null);
+export const DeskUserContext = createContext<Me | null>(null);
 
-export function usePerson(): Me {
-  const person = use(PersonContext);
-  if (person === null) throw new Error('Nobody is signed in.');
-  return person;
+/** Only for pages that require a sign-in. */
+export function useDeskUser(): Me {
+  const user = use(DeskUserContext);
+  if (user === null) throw new Error('Nobody is signed in.');
+  return user;
 }
 
 /** Not the browser's, so that the same day means the same in the report, in commands and here. */
-export const useTimeZone = (): string => usePerson().timeZone;
+export const useTimeZone = (): string => useDeskUser().timeZone;
 
-export const useMayChange = (): boolean => usePerson().role === 'all';
+export const useMayChange = (): boolean => useDeskUser().role === 'all';

@@ -1,15 +1,15 @@
 import { useSyncExternalStore, type ComponentProps } from 'react';
 
-export type Place = { readonly path: string; readonly query: URLSearchParams };
+export type DeskLocation = { readonly path: string; readonly query: URLSearchParams };
 
 const listeners = new Set<() => void>();
-let moved = false;
+let navigated = false;
 
 const notify = (): void => {
   for (const listener of listeners) listener();
 };
 addEventListener('popstate', () => {
-  moved = true;
+  navigated = true;
   notify();
 });
 
@@ -18,23 +18,23 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-const address = (): string => location.pathname + location.search;
+const currentUrl = (): string => location.pathname + location.search;
 
-export function usePlace(): Place {
-  const [path = '', query = ''] = useSyncExternalStore(subscribe, address).split(/\?(.*)/s);
+export function useLocation(): DeskLocation {
+  const [path = '', query = ''] = useSyncExternalStore(subscribe, currentUrl).split(/\?(.*)/s);
   return { path, query: new URLSearchParams(query) };
 }
 
-export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const isOtherPage = new URL(to, location.href).pathname !== location.pathname;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
-  moved ||= isOtherPage;
+  navigated ||= isOtherPage;
   if (isOtherPage) scrollTo(0, 0);
   notify();
 }
 
 /** Returns true after client-side navigation, which browsers do not announce. */
-export const hasMoved = (): boolean => moved;
+export const hasNavigated = (): boolean => navigated;
 
 export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> & { readonly href: string }) {
   return (
@@ -47,7 +47,7 @@ export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> 
           event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
         if (event.defaultPrevented || !isPlain) return;
         event.preventDefault();
-        go(href);
+        navigate(href);
       }}
     >
       {children}

@@ -1,4 +1,4 @@
-// What the browser remembers for the desk. It remembers nothing if it forbids storage.
+// Local storage, which does nothing if the browser forbids it.
 
 export function stored(key: string): string | null {
   try {

@@ -2,13 +2,13 @@ import { countEvents, listEvents } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 /** Replaces each endpoint with its host, because the URL is a secret. */
 export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'>) {
   const { db } = service.database;
   const counts = await countEvents(db);
-  const events = await listEvents(db, MOST_LISTED);
+  const events = await listEvents(db, MAX_LISTED);
   return {
     ...counts,
     events: events.map(({ endpoint, ...event }) => ({

@@ -234,7 +234,7 @@ async function measureScreens({ trial, rows, engine, site }: Measuring): Promise
   );
   await timeOne('today', 'today');
   const first = await timeOne('leads, the newest', 'people');
-  await timeOne('a person', 'story', { id: first.people[0]!.id });
+  await timeOne('a person', 'personDetails', { id: first.people[0]!.id });
   const found = await timeOne('the oldest lead', 'people', { search: 'past-1@example.com' });
   trial.expect(found.people.length === 1, `${engine}: the oldest lead was not found`);
   await timeAllPages('a text that no one has, to the end', { search: 'nobody' });

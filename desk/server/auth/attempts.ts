@@ -1,6 +1,6 @@
 // Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing does not
 // reveal who is in DESK_PEOPLE.
-import { noteRefused } from '#desk/audit-log/audit-log.ts';
+import { logRefusal } from '#desk/audit-log/audit-log.ts';
 import { lockNames, type Db } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
@@ -32,21 +32,18 @@ export async function countUpTo(
   return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.freeAt - now) / 1000)) };
 }
 
-export const countFrom = (
+export function countFromNetwork(
   tx: Db,
-  what: 'asks' | 'codes' | 'passkeys',
+  kind: 'asks' | 'codes' | 'passkeys',
   from: string,
   now: number,
-): Promise<TooMany | null> => {
+): Promise<TooMany | null> {
   const { asksFromNetwork, codesFromNetwork, passkeysFromNetwork, windowMs } = DESK_SIGN_IN;
-  const limit = { asks: asksFromNetwork, codes: codesFromNetwork, passkeys: passkeysFromNetwork }[what];
-  return countUpTo(tx, { key: `${what}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
-};
+  const limit = { asks: asksFromNetwork, codes: codesFromNetwork, passkeys: passkeysFromNetwork }[kind];
+  return countUpTo(tx, { key: `${kind}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
+}
 
-const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
-  `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
-
-export async function noteWrongAttempt(
+export async function recordWrongAttempt(
   service: Service,
   attempt: { readonly email: string | null; readonly from: string; readonly with: 'code' | 'passkey' },
 ): Promise<void> {
@@ -61,8 +58,8 @@ export async function noteWrongAttempt(
       [{ limit: email === null ? notedOfStrangers : Number.MAX_SAFE_INTEGER, windowMs }],
       now,
     );
-    if (tooMany === null) await noteRefused(tx, { email, from, details: attempt.with, at: now });
-    const count = await countInWindow(tx, rowOf(service, email), inARowMs, now);
+    if (tooMany === null) await logRefusal(tx, { email, from, details: attempt.with, at: now });
+    const count = await countInWindow(tx, wrongAttemptsKey(service, email), inARowMs, now);
     if (email === null || count !== attemptsInARow) return;
     await queueNotice(tx, {
       recipients: config.operatorEmails,
@@ -78,8 +75,8 @@ export async function noteWrongAttempt(
   service.mail.wake();
 }
 
-export const forgiveWrongAttempts = (
-  tx: Db,
-  service: Pick<Service, 'secrets'>,
-  email: string,
-): Promise<void> => endWindow(tx, rowOf(service, email));
+export const resetWrongAttempts = (tx: Db, service: Pick<Service, 'secrets'>, email: string): Promise<void> =>
+  endWindow(tx, wrongAttemptsKey(service, email));
+
+const wrongAttemptsKey = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
+  `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { logEntryOf } from '#desk/audit-log/audit-log.ts';
-import type { Call, Nothing } from '#desk/endpoints/endpoint.ts';
-import * as calls from '#desk/endpoints/auth.ts';
-import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
+import type { Endpoint, Nothing } from '#desk/endpoints/endpoint.ts';
+import * as authEndpoints from '#desk/endpoints/auth.ts';
+import * as passkeyEndpoints from '#desk/endpoints/passkeys.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Access, DeskUsers } from '#desk/server/auth/desk-users.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
@@ -17,14 +17,14 @@ import type { Http } from '#server/http/http.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
-export type AddRoute = <What, Answer>(
-  call: Call<What, Answer>,
+export type AddRoute = <Input, Output>(
+  endpoint: Endpoint<Input, Output>,
   /** Returns null if nothing was found, and `reply` if it has already sent the response. */
   handle: (
     request: FastifyRequest,
     reply: FastifyReply,
-    asked: What,
-  ) => Promise<Answer | FastifyReply | null>,
+    input: Input,
+  ) => Promise<Output | FastifyReply | null>,
 ) => void;
 
 export type AuthParts = Pick<Http, 'sendError'> & {
@@ -32,7 +32,7 @@ export type AuthParts = Pick<Http, 'sendError'> & {
   readonly access: Access;
   readonly cookies: DeskCookies;
   readonly route: AddRoute;
-  readonly users: Pick<DeskUsers, 'contextOf' | 'placeOf' | 'noteBy'>;
+  readonly users: Pick<DeskUsers, 'contextOf' | 'clientOf' | 'auditFor'>;
 };
 
 const ONLY_BY_LINK =
@@ -44,37 +44,37 @@ export function addAuthRoutes({
   access,
   cookies,
   route,
-  users: { contextOf, placeOf, noteBy },
+  users: { contextOf, clientOf, auditFor },
   sendError,
 }: AuthParts): () => Promise<void> {
   const signIn = access.kind === 'people' ? createSignIn(service, access) : null;
   const passkeys = access.kind === 'people' ? createPasskeys(service, access) : null;
 
-  async function letIn(
+  async function completeSignIn(
     request: FastifyRequest,
     reply: FastifyReply,
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Nothing> {
     cookies.session.set(reply, token);
     // A read-only database must not prevent signing in, because the user may want to investigate it.
-    await noteBy(request, email).noteDone('signed-in', null, details);
+    await auditFor(request, email).logDone('signed-in', null, details);
     return {};
   }
 
-  route(calls.askCode, async (request, reply, { email }) => {
+  route(authEndpoints.requestCode, async (request, reply, { email }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const browserId = cookies.browserId.read(request) ?? randomUUID();
-    const { from } = placeOf(request);
-    const outcome = await signIn.ask(email, { browserId, from });
+    const { from } = clientOf(request);
+    const outcome = await signIn.requestCode(email, { browserId, from });
     if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
     cookies.browserId.set(reply, browserId);
     return { resendSeconds: outcome.resendSeconds };
   });
 
-  route(calls.enterCode, async (request, reply, { code }) => {
+  route(authEndpoints.enterCode, async (request, reply, { code }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const browserId = cookies.browserId.read(request);
-    const outcome = await signIn.enter(code, { ...placeOf(request), browserId });
+    const outcome = await signIn.enterCode(code, { ...clientOf(request), browserId });
     switch (outcome.type) {
       case 'too many':
         return sendError(reply, 'too-many-requests', outcome);
@@ -86,25 +86,25 @@ export function addAuthRoutes({
           'wrong-code',
           'This code is wrong or has expired. Enter the code from the newest e-mail, or request a new code.',
         );
-      case 'in':
+      case 'signed in':
         cookies.browserId.clear(reply);
-        return letIn(request, reply, outcome);
+        return completeSignIn(request, reply, outcome);
     }
   });
 
-  route(calls.enterLink, async (request, reply, asked) => {
+  route(authEndpoints.enterLink, async (request, reply, input) => {
     const token =
-      access.kind === 'link' ? access.link.enter(asked.token, placeOf(request), service.clock()) : null;
+      access.kind === 'link' ? access.link.enter(input.token, clientOf(request), service.clock()) : null;
     if (token === null)
       return refuse(
         reply,
         'no-session',
         'This link has already been used or is more than ten minutes old. Run "npm run desk -- open" again.',
       );
-    return letIn(request, reply, { email: null, token, details: 'link of desk open' });
+    return completeSignIn(request, reply, { email: null, token, details: 'link of desk open' });
   });
 
-  route(calls.me, async (request, reply) => {
+  route(authEndpoints.me, async (request, reply) => {
     const { session, role } = contextOf(request, reply);
     const { campaign, clock, config, webhooks } = service;
     return {
@@ -126,7 +126,7 @@ export function addAuthRoutes({
     };
   });
 
-  route(calls.sessions, async (request, reply) => {
+  route(authEndpoints.sessions, async (request, reply) => {
     const { session, sessions } = contextOf(request, reply);
     const open = await sessions.of(session.email, service.clock());
     return {
@@ -141,74 +141,74 @@ export function addAuthRoutes({
     };
   });
 
-  route(calls.endSession, async (request, reply, { id }) => {
-    const { session, sessions, noteDone } = contextOf(request, reply);
+  route(authEndpoints.endSession, async (request, reply, { id }) => {
+    const { session, sessions, logDone } = contextOf(request, reply);
     if (!(await sessions.end({ id, email: session.email }))) return null;
-    await noteDone('signed-out', null);
+    await logDone('signed-out', null);
     return {};
   });
 
-  route(calls.log, async (_request, _reply, { after = null }) => {
+  route(authEndpoints.log, async (_request, _reply, { after = null }) => {
     const rows = await deskLogPage(service.database.db, { order: 'newest', after, limit: LOG_PAGE + 1 });
     const entries = rows.slice(0, LOG_PAGE).map(logEntryOf);
     return { entries, next: rows.length > LOG_PAGE ? (entries.at(-1)?.id ?? null) : null };
   });
 
-  route(calls.signOut, async (request, reply) => {
-    const { session, sessions, noteDone } = contextOf(request, reply);
+  route(authEndpoints.signOut, async (request, reply) => {
+    const { session, sessions, logDone } = contextOf(request, reply);
     await sessions.end(session);
     cookies.session.clear(reply);
-    await noteDone('signed-out', null);
+    await logDone('signed-out', null);
     return {};
   });
 
-  route(passkeyCalls.passkeys, async (request, reply) => {
+  route(passkeyEndpoints.passkeys, async (request, reply) => {
     const { email } = contextOf(request, reply).session;
     return { passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) };
   });
 
-  route(passkeyCalls.newPasskey, async (request, reply) => {
+  route(passkeyEndpoints.newPasskeyOptions, async (request, reply) => {
     const { email } = contextOf(request, reply).session;
     if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const { options, signed } = await passkeys.beginAdding(email);
+    const { options, signed } = await passkeys.beginRegistration(email);
     cookies.challenge.set(reply, signed);
     return options;
   });
 
-  route(passkeyCalls.addPasskey, async (request, reply, asked) => {
-    const { session, noteDone } = contextOf(request, reply);
+  route(passkeyEndpoints.addPasskey, async (request, reply, input) => {
+    const { session, logDone } = contextOf(request, reply);
     if (passkeys === null || session.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const given = { ...asked, signed: cookies.challenge.read(request) };
+    const registration = { ...input, signed: cookies.challenge.read(request) };
     cookies.challenge.clear(reply);
-    if (!(await passkeys.add(session.email, given)))
+    if (!(await passkeys.add(session.email, registration)))
       return refuse(
         reply,
         'wrong-passkey',
         'The passkey could not be added. Try again, and finish within five minutes.',
       );
-    await noteDone('added-passkey', null);
+    await logDone('added-passkey', null);
     return {};
   });
 
-  route(passkeyCalls.removePasskey, async (request, reply, { id }) => {
-    const { session, noteDone } = contextOf(request, reply);
+  route(passkeyEndpoints.removePasskey, async (request, reply, { id }) => {
+    const { session, logDone } = contextOf(request, reply);
     if (passkeys === null || session.email === null) return null;
     if (!(await passkeys.remove(session.email, id))) return null;
-    await noteDone('removed-passkey', null);
+    await logDone('removed-passkey', null);
     return {};
   });
 
-  route(passkeyCalls.askPasskey, async (_request, reply) => {
+  route(passkeyEndpoints.passkeySignInOptions, async (_request, reply) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const { options, signed } = await passkeys.beginEntering();
+    const { options, signed } = await passkeys.beginSignIn();
     cookies.challenge.set(reply, signed);
     return options;
   });
 
-  route(passkeyCalls.enterPasskey, async (request, reply, asked) => {
+  route(passkeyEndpoints.signInWithPasskey, async (request, reply, input) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const signed = cookies.challenge.read(request);
-    const outcome = await passkeys.enter({ ...placeOf(request), ...asked, signed });
+    const outcome = await passkeys.signIn({ ...clientOf(request), ...input, signed });
     cookies.challenge.clear(reply);
     switch (outcome.type) {
       case 'too many':
@@ -219,8 +219,8 @@ export function addAuthRoutes({
           'wrong-passkey',
           'This passkey was not accepted. Try again, or sign in with an e-mailed code.',
         );
-      case 'in':
-        return letIn(request, reply, { ...outcome, details: 'passkey' });
+      case 'signed in':
+        return completeSignIn(request, reply, { ...outcome, details: 'passkey' });
     }
   });
 

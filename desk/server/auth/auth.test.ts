@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 
 import type { LogEntry, sessions } from '#desk/endpoints/auth.ts';
-import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import { deskOnEachEngine, createDeskBrowser, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
 import { desk as commandOfDesk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -72,7 +72,7 @@ deskOnEachEngine('desk sign-in', ({ test, both }) => {
       await server.advance(120);
       await signInAtDesk(server, second, ADA, 2);
       await signInAtDesk(server, bob, BOB);
-      const { sessions: listed } = (await ada.get('/api/sessions')).json<Answer<typeof sessions>>();
+      const { sessions: listed } = (await ada.get('/api/sessions')).json<OutputOf<typeof sessions>>();
       assert.deepEqual(
         listed.map(({ isThis }) => isThis),
         [false, true],

@@ -1,14 +1,14 @@
-// Finds out who sends a request, whether they may, and writes their actions to the audit log.
+// Identifies the user of a request, checks the role, and writes actions to the audit log.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 
-import { AT_THE_MACHINE, logAction, type Actor, type Note } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction, type Actor, type LogAction } from '#desk/audit-log/audit-log.ts';
 import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
 import {
   createStoredSessions,
   type OpenSession,
-  type Place,
+  type Client,
   type Sessions,
 } from '#desk/server/auth/sessions.ts';
 import type { DeskContext } from '#desk/server/handler.ts';
@@ -24,25 +24,25 @@ export type Access =
 type SignedIn = { readonly session: OpenSession; readonly role: Role };
 type AuthContext = DeskContext &
   SignedIn & {
-    /** Like `note`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
-    readonly noteDone: Note;
+    /** Like `log`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
+    readonly logDone: LogAction;
     readonly sessions: Sessions;
   };
 
 export type DeskUsers = {
-  /** Checks the person before the body is read. */
-  readonly checkPerson: (needs: Needs) => onRequestAsyncHookHandler;
-  /** Only for requests that have passed {@link checkPerson}. */
+  /** Checks the user before the body is read. */
+  readonly requireRole: (needs: Needs) => onRequestAsyncHookHandler;
+  /** Only for requests that have passed {@link requireRole}. */
   readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
-  readonly placeOf: (request: FastifyRequest) => Place;
-  readonly noteBy: (
+  readonly clientOf: (request: FastifyRequest) => Client;
+  readonly auditFor: (
     request: FastifyRequest,
     email: string | null,
-  ) => Pick<AuthContext, 'actor' | 'note' | 'noteDone'>;
+  ) => Pick<AuthContext, 'actor' | 'log' | 'logDone'>;
 };
 
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
-const MAY_NOT =
+const VIEW_ONLY =
   'Your role only allows viewing. To make changes, ask the operator for the role "all" in DESK_PEOPLE.';
 const MAX_BROWSER_LENGTH = 200;
 
@@ -64,7 +64,7 @@ export function createDeskUsers(
     access.kind === 'people' ? createStoredSessions(database.db, secrets) : access.link.sessions;
   const signedIn = new WeakMap<FastifyRequest, SignedIn>();
 
-  const findSignedIn = async (request: FastifyRequest): Promise<SignedIn | null> => {
+  const findUser = async (request: FastifyRequest): Promise<SignedIn | null> => {
     const token = cookies.session.read(request);
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
@@ -74,53 +74,53 @@ export function createDeskUsers(
     return role === undefined ? null : { session, role };
   };
 
-  const fromOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
+  const ipAddressOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
 
-  const noteBy: DeskUsers['noteBy'] = (request, email) => {
-    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
-    const note: Note = (deed, about, details) => logAction(service, { ...actor, deed, about, details });
-    const noteDone: Note = (deed, ...more) =>
-      note(deed, ...more).catch((error: unknown) =>
+  const auditFor: DeskUsers['auditFor'] = (request, email) => {
+    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: ipAddressOf(request) };
+    const log: LogAction = (deed, about, details) => logAction(service, { ...actor, deed, about, details });
+    const logDone: LogAction = (deed, ...more) =>
+      log(deed, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, deed },
           'An action in the desk could not be written to the audit log.',
         ),
       );
-    return { actor, note, noteDone };
+    return { actor, log, logDone };
   };
 
   return {
-    checkPerson: (needs) => async (request, reply) => {
+    requireRole: (needs) => async (request, reply) => {
       if (needs === null) return;
-      const person = await findSignedIn(request);
-      if (person === null) return refuse(reply, 'no-session', NO_SESSION);
-      if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);
-      signedIn.set(request, person);
+      const user = await findUser(request);
+      if (user === null) return refuse(reply, 'no-session', NO_SESSION);
+      if (needs === 'all' && user.role !== 'all') return refuse(reply, 'may-not', VIEW_ONLY);
+      signedIn.set(request, user);
     },
 
     contextOf: (request, reply) => {
-      const person = signedIn.get(request);
+      const user = signedIn.get(request);
       // If the browser disconnects during a refusal, Fastify may still call the handler, which must not act.
-      if (person === undefined) throw new Error('The browser disconnected before the response.');
-      const gone = new AbortController();
+      if (user === undefined) throw new Error('The browser disconnected before the response.');
+      const disconnected = new AbortController();
       reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) gone.abort();
+        if (!reply.raw.writableFinished) disconnected.abort();
       });
       return {
         service,
-        ...person,
-        ...noteBy(request, person.session.email),
-        signal: gone.signal,
+        ...user,
+        ...auditFor(request, user.session.email),
+        signal: disconnected.signal,
         dnsServers,
         sessions,
       };
     },
 
-    placeOf: (request) => ({
-      from: fromOf(request),
+    clientOf: (request) => ({
+      from: ipAddressOf(request),
       browser: (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_BROWSER_LENGTH),
     }),
 
-    noteBy,
+    auditFor,
   };
 }

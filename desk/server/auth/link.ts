@@ -1,5 +1,11 @@
 // The sign-in link for the person at the machine works once, within ten minutes. Its session ends with the process.
-import { hashOf, newToken, type OpenSession, type Place, type Sessions } from '#desk/server/auth/sessions.ts';
+import {
+  hashOf,
+  newToken,
+  type OpenSession,
+  type Client,
+  type Sessions,
+} from '#desk/server/auth/sessions.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { isEqual } from '#server/secrets/secrets.ts';
 import { DESK_LINK_MS, DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
@@ -8,7 +14,7 @@ export type Link = {
   /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
   /** @returns the session's token, or null if the link's is not valid; only one of two parallel calls succeeds */
-  readonly enter: (token: string, place: Place, now: number) => string | null;
+  readonly enter: (token: string, client: Client, now: number) => string | null;
   readonly sessions: Sessions;
 };
 
@@ -20,13 +26,13 @@ export function createLink(madeAt: number): Link {
   const openAt = (now: number) => (open !== null && open.session.endsAt > now ? open : null);
   return {
     token,
-    enter: (given, place, now) => {
-      if (!isEqual(expected, hashOf(given)) || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS)
+    enter: (candidate, client, now) => {
+      if (!isEqual(expected, hashOf(candidate)) || isUsed || now < madeAt || now >= madeAt + DESK_LINK_MS)
         return null;
       isUsed = true;
       const sessionToken = newToken();
       const session = {
-        ...place,
+        ...client,
         id: newIdAt(now),
         email: null,
         begunAt: now,
@@ -36,9 +42,9 @@ export function createLink(madeAt: number): Link {
       return sessionToken;
     },
     sessions: {
-      find: async (given, now) => {
+      find: async (sessionToken, now) => {
         const found = openAt(now);
-        return found?.tokenHash === hashOf(given) ? found.session : null;
+        return found?.tokenHash === hashOf(sessionToken) ? found.session : null;
       },
       of: async (_email, now) => [openAt(now)?.session ?? []].flat(),
       end: async ({ id }) => {

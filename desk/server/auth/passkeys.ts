@@ -9,16 +9,16 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-import type { Asked } from '#desk/endpoints/endpoint.ts';
-import type * as calls from '#desk/endpoints/passkeys.ts';
+import type { InputOf } from '#desk/endpoints/endpoint.ts';
+import type * as endpoints from '#desk/endpoints/passkeys.ts';
 import type { Passkey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
 import {
-  countFrom,
-  forgiveWrongAttempts,
-  noteWrongAttempt,
+  countFromNetwork,
+  resetWrongAttempts,
+  recordWrongAttempt,
   type TooMany,
 } from '#desk/server/auth/attempts.ts';
-import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
+import { beginSession, type Client } from '#desk/server/auth/sessions.ts';
 import {
   deleteOwn,
   findPasskey,
@@ -37,28 +37,30 @@ import { asciiAddress } from '#shared/lead.ts';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 const CHALLENGE_BYTES = 32;
-/** EdDSA, ES256, RS256 (COSE). Listed here, because the library's defaults trigger warnings in Node. */
-const ALGORITHMS = [-8, -7, -257];
+/** EdDSA, ES256, RS256. Listed here, because the library's defaults trigger warnings in Node. */
+const COSE_ALGORITHMS = [-8, -7, -257];
 type Purpose = 'enter' | `add ${string}`;
 
-type Begun = { readonly options: PasskeyOptions; readonly signed: string };
-type Given = Asked<typeof calls.enterPasskey>['credential'];
-type EnterOutcome =
-  | { readonly type: 'in'; readonly token: string; readonly email: string }
+type Challenge = { readonly options: PasskeyOptions; readonly signed: string };
+type Credential = InputOf<typeof endpoints.signInWithPasskey>['credential'];
+type SignInOutcome =
+  | { readonly type: 'signed in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong passkey' }
   | TooMany;
 
 export type Passkeys = {
   readonly list: (email: string) => Promise<readonly Passkey[]>;
-  readonly beginAdding: (email: string) => Promise<Begun>;
+  readonly beginRegistration: (email: string) => Promise<Challenge>;
   readonly add: (
     email: string,
-    given: { name: string; credential: Given; signed: string | null },
+    registration: { name: string; credential: Credential; signed: string | null },
   ) => Promise<boolean>;
   readonly remove: (email: string, id: string) => Promise<boolean>;
-  readonly beginEntering: () => Promise<Begun>;
+  readonly beginSignIn: () => Promise<Challenge>;
   /** Counts the attempt before comparing anything. */
-  readonly enter: (given: Place & { credential: Given; signed: string | null }) => Promise<EnterOutcome>;
+  readonly signIn: (
+    attempt: Client & { credential: Credential; signed: string | null },
+  ) => Promise<SignInOutcome>;
 };
 
 export function createPasskeys(service: Service, { url, people }: DeskConfig): Passkeys {
@@ -69,7 +71,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
   /** The stored key is signed, so nobody can add or reassign one without APP_SECRET. */
   const signedKey = (owner: { id: string; email: string }, publicKey: string): string =>
     `${publicKey}.${signer.sign(JSON.stringify([owner.id, owner.email, publicKey]))}`;
-  const keyIn = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
+  const verifiedKey = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
     const [publicKey = '', signature = ''] = signed.split('.');
     return signer.verifies(JSON.stringify([id, email, publicKey]), signature) ? publicKey : null;
   };
@@ -81,7 +83,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       signed: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
     };
   };
-  const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
+  const consumeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
     const value = unsign(secrets, `desk-passkey:${purpose}:`, signed ?? '');
     if (value === null) return null;
     const [endsAt = '', challenge = ''] = value.split(':');
@@ -91,13 +93,13 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     const count = await countInWindow(db, `desk passkey: ${key}`, CHALLENGE_MS, now);
     return count === 1 ? challenge : null;
   };
-  const wrong = async (email: string | null, from: string): Promise<EnterOutcome> => {
+  const reject = async (email: string | null, from: string): Promise<SignInOutcome> => {
     const listed = email !== null && people.has(email) ? email : null;
-    await noteWrongAttempt(service, { email: listed, from, with: 'passkey' });
+    await recordWrongAttempt(service, { email: listed, from, with: 'passkey' });
     return { type: 'wrong passkey' };
   };
   // Authenticators store the handle, which must not reveal the e-mail address (WebAuthn, section 14.6.1).
-  const handleOf = (email: string) => Uint8Array.from(Buffer.from(pseudonymsOf(secrets, email)[0]));
+  const userHandleOf = (email: string) => Uint8Array.from(Buffer.from(pseudonymsOf(secrets, email)[0]));
 
   return {
     list: async (email) =>
@@ -108,25 +110,25 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         usedAt: usedAt === null ? null : isoTime(usedAt),
       })),
 
-    beginAdding: async (email) => {
+    beginRegistration: async (email) => {
       const { challenge, signed } = newChallenge(`add ${email}`);
       const known = await passkeysOf(db, email);
       const options = await generateRegistrationOptions({
         rpName: campaign.site.title,
         rpID,
         userName: email,
-        userID: handleOf(email),
+        userID: userHandleOf(email),
         challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
         attestationType: 'none',
         excludeCredentials: known.map(({ id }) => ({ id })),
-        supportedAlgorithmIDs: ALGORITHMS,
+        supportedAlgorithmIDs: COSE_ALGORITHMS,
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
       return { options: { ...options }, signed };
     },
 
     add: async (email, { name, credential, signed }) => {
-      const challenge = await takeChallenge(signed, `add ${email}`);
+      const challenge = await consumeChallenge(signed, `add ${email}`);
       if (challenge === null) return false;
       const result = await verifyRegistrationResponse({
         response: credential as never,
@@ -134,7 +136,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         expectedOrigin: url,
         expectedRPID: rpID,
         requireUserVerification: true,
-        supportedAlgorithmIDs: ALGORITHMS,
+        supportedAlgorithmIDs: COSE_ALGORITHMS,
       }).catch(() => null);
       if (result?.verified !== true) return false;
       const { id, publicKey, counter } = result.registrationInfo.credential;
@@ -165,7 +167,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
 
     remove: (email, id) => deleteOwn(db, 'desk_passkeys', { id, email }),
 
-    beginEntering: async () => {
+    beginSignIn: async () => {
       const { challenge, signed } = newChallenge('enter');
       const options = await generateAuthenticationOptions({
         rpID,
@@ -175,15 +177,15 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       return { options: { ...options }, signed };
     },
 
-    enter: async ({ credential, signed, from, browser }) => {
+    signIn: async ({ credential, signed, from, browser }) => {
       const now = clock();
-      const tooMany = await db.transaction().execute((tx) => countFrom(tx, 'passkeys', from, now));
+      const tooMany = await db.transaction().execute((tx) => countFromNetwork(tx, 'passkeys', from, now));
       if (tooMany !== null) return tooMany;
-      const challenge = await takeChallenge(signed, 'enter');
+      const challenge = await consumeChallenge(signed, 'enter');
       const known = await findPasskey(db, credential.id);
-      const publicKey = known === undefined ? null : keyIn(known);
+      const publicKey = known === undefined ? null : verifiedKey(known);
       if (challenge === null || known === undefined || publicKey === null || !people.has(known.email))
-        return wrong(known?.email ?? null, from);
+        return reject(known?.email ?? null, from);
       const { id, email, counter } = known;
       const result = await verifyAuthenticationResponse({
         response: credential as never,
@@ -193,16 +195,16 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         requireUserVerification: true,
         credential: { id, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter },
       }).catch(() => null);
-      if (result?.verified !== true) return wrong(email, from);
+      if (result?.verified !== true) return reject(email, from);
       const { newCounter } = result.authenticationInfo;
       const token = await db.transaction().execute(async (tx) => {
-        // Signed again, so the passkey survives a change of APP_SECRET.
+        // Signed again, so that the passkey survives a change of APP_SECRET.
         const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
         if (!(await recordPasskeyUse(tx, use))) return null;
-        await forgiveWrongAttempts(tx, service, email);
+        await resetWrongAttempts(tx, service, email);
         return beginSession(tx, secrets, { email, from, browser, now });
       });
-      return token === null ? wrong(email, from) : { type: 'in', token, email };
+      return token === null ? reject(email, from) : { type: 'signed in', token, email };
     },
   };
 }

@@ -24,7 +24,7 @@ export type OpenSession = {
   readonly browser: string;
 };
 
-export type Place = { readonly from: string; readonly browser: string };
+export type Client = { readonly from: string; readonly browser: string };
 
 export type Sessions = {
   readonly find: (token: string, now: number) => Promise<OpenSession | null>;
@@ -60,7 +60,7 @@ export function createStoredSessions(db: Db, secrets: Secrets): Sessions {
 export async function beginSession(
   tx: Db,
   secrets: Secrets,
-  { email, from, browser, now }: Place & { readonly email: string; readonly now: number },
+  { email, from, browser, now }: Client & { readonly email: string; readonly now: number },
 ): Promise<string> {
   const secret = newToken();
   const session = { id: newIdAt(now), email, ends_at: now + DESK_SESSION_MS };

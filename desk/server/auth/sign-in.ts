@@ -3,12 +3,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
+import { beginSession, type Client } from '#desk/server/auth/sessions.ts';
 import {
-  countFrom,
+  countFromNetwork,
   countUpTo,
-  forgiveWrongAttempts,
-  noteWrongAttempt,
+  resetWrongAttempts,
+  recordWrongAttempt,
   type TooMany,
 } from '#desk/server/auth/attempts.ts';
 import { isRecent } from '#server/platform/time.ts';
@@ -27,56 +27,59 @@ import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
+type RequestOutcome = { readonly type: 'accepted'; readonly resendSeconds: number } | TooMany;
 
 type EnterOutcome =
-  | { readonly type: 'in'; readonly token: string; readonly email: string }
+  | { readonly type: 'signed in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong code' }
   | { readonly type: 'no attempts left' }
   | TooMany;
 
 export type SignIn = {
-  readonly ask: (typed: string, visitor: { browserId: string; from: string }) => Promise<AskOutcome>;
+  readonly requestCode: (
+    typed: string,
+    client: { browserId: string; from: string },
+  ) => Promise<RequestOutcome>;
   /**
    * Counts and commits the attempt before the comparison.
    * @param browserId null without a cookie
    */
-  readonly enter: (code: string, from: Place & { browserId: string | null }) => Promise<EnterOutcome>;
+  readonly enterCode: (code: string, client: Client & { browserId: string | null }) => Promise<EnterOutcome>;
   readonly stop: () => Promise<void>;
 };
 
-/** No network may begin more, so a browser's codes are complete as long as it stays in its network. */
+/** A network may not request more, so this includes all codes of a browser that stays in its network. */
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
 /** In milliseconds; random, so the load caused by queueing reveals nothing about a request. */
-const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
-const TRIED_AGAIN_MS = 10_000;
+const MAIL_DELAY_MS = { least: 100, most: 600 } as const;
+const RETRY_MS = 10_000;
 
 export function createSignIn(service: Service, { url, people }: DeskConfig): SignIn {
   const { database, secrets, clock, config, limits, logger } = service;
   const { db } = database;
   const { host } = new URL(url);
 
-  const recordAsk = async (
+  const recordRequest = async (
     tx: Db,
     { typed, browserId, from, now }: { typed: string; browserId: string; from: string; now: number },
-  ): Promise<AskOutcome> => {
+  ): Promise<RequestOutcome> => {
     const email = normaliseEmail(typed);
     const [key] = pseudonymsOf(secrets, email);
     const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
-    const tooMany = await countFrom(tx, 'asks', from, now);
+    const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await lockNames(tx, email);
     const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
-    const before = open.find(({ address_key: asked }) => asked === key);
-    const isExhausted = before !== undefined && before.wrong_attempts >= attempts;
-    const asked: AskOutcome = { type: 'asked', resendSeconds: config.resendSeconds };
+    const previous = open.find(({ address_key: other }) => other === key);
+    const isExhausted = previous !== undefined && previous.wrong_attempts >= attempts;
+    const accepted: RequestOutcome = { type: 'accepted', resendSeconds: config.resendSeconds };
     // After a code for another address, the earlier one is no longer compared.
-    const isNewest = before !== undefined && before === open[0];
-    if (isNewest && !isExhausted && isRecent(before.created_at, limits.resendQuietMs, now)) return asked;
+    const isNewest = previous !== undefined && previous === open[0];
+    if (isNewest && !isExhausted && isRecent(previous.created_at, limits.resendQuietMs, now)) return accepted;
     if (isExhausted) await endCodes(tx, 'desk_sign_ins', { browser_id: browserId, address_key: key }, now);
-    // In this order, a stranger's request takes the same statements.
-    const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
+    // In this order, a stranger's request runs the same statements.
+    const isAllowed = (await maySignInByCode(tx, email)) && people.has(email);
     const tooManySends = await countUpTo(
       tx,
       { key: `codes: ${key}` },
@@ -86,17 +89,17 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       ],
       now,
     );
-    const isSent = mayUseCode && tooManySends === null;
+    const isSent = isAllowed && tooManySends === null;
     const tooManyAsks = await countUpTo(
       tx,
       // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
-      // Sent asks have no limit, but are counted, so both cases take the same statements.
+      // Sent asks have no limit, but are counted, so that both cases run the same statements.
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
     );
     // Only unsent asks can be too many, so a refusal would reveal a stranger.
-    if (tooManyAsks !== null) return asked;
+    if (tooManyAsks !== null) return accepted;
     await insertSignIn(tx, {
       id: newIdAt(now),
       browser_id: browserId,
@@ -104,14 +107,14 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       email: isSent ? email : null,
       secret_id: secrets[0].id,
       // Resending a code does not reset the attempts.
-      wrong_attempts: before === undefined || isExhausted ? 0 : before.wrong_attempts,
+      wrong_attempts: previous === undefined || isExhausted ? 0 : previous.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
     });
-    return asked;
+    return accepted;
   };
 
-  /** Returns true for users who may sign in with a code: anyone restricted to passkeys needs a code to add the first. */
+  /** A user who may only sign in with passkeys still needs a code to add the first one. */
   const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
     (await passkeysOf(tx, email)).length === 0 || people.get(email)?.passkeyOnly !== true;
 
@@ -126,11 +129,11 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
 
   /** Also sends the remaining codes of an earlier process. */
   let mayHaveUnmailed = true;
-  const mailing = startWakeLoop({
-    pollMs: TRIED_AGAIN_MS,
+  const mailLoop = startWakeLoop({
+    pollMs: RETRY_MS,
     work: async () => {
       if (!mayHaveUnmailed) return;
-      await setTimeout(randomInt(MAIL_AFTER_MS.least, MAIL_AFTER_MS.most));
+      await setTimeout(randomInt(MAIL_DELAY_MS.least, MAIL_DELAY_MS.most));
       mayHaveUnmailed = false;
       await queueMails().catch((error: unknown) => {
         mayHaveUnmailed = true;
@@ -145,15 +148,15 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
   });
 
   return {
-    ask: async (typed, visitor) => {
-      const ask = { ...visitor, typed, now: clock() };
-      const outcome = await db.transaction().execute((tx) => recordAsk(tx, ask));
+    requestCode: async (typed, client) => {
+      const request = { ...client, typed, now: clock() };
+      const outcome = await db.transaction().execute((tx) => recordRequest(tx, request));
       mayHaveUnmailed = true;
-      mailing.wake();
+      mailLoop.wake();
       return outcome;
     },
 
-    enter: async (code, { browserId, from, browser }) => {
+    enterCode: async (code, { browserId, from, browser }) => {
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
         // Without a cookie, the same statement finds nothing.
@@ -167,7 +170,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
           return { type: 'counted', open, hasAttempts } as const;
         }
         if (browserId === null) {
-          const tooMany = await countFrom(tx, 'codes', from, now);
+          const tooMany = await countFromNetwork(tx, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
         // The limit is the same as with a code, so the response does not reveal whether one exists.
@@ -192,7 +195,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
       if (found === null) {
         const email = newest === undefined ? null : deskUserOf(newest);
-        await noteWrongAttempt(service, { email, from, with: 'code' });
+        await recordWrongAttempt(service, { email, from, with: 'code' });
         return { type: 'wrong code' };
       }
       const { deskUser: email } = found;
@@ -200,11 +203,15 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
         if (!(await maySignInByCode(tx, email)) || !(await acceptCode(tx, 'desk_sign_ins', found.id, now)))
           return { type: 'wrong code' };
         await endCodes(tx, 'desk_sign_ins', { browser_id: found.browser_id }, now);
-        await forgiveWrongAttempts(tx, service, email);
-        return { type: 'in', token: await beginSession(tx, secrets, { email, from, browser, now }), email };
+        await resetWrongAttempts(tx, service, email);
+        return {
+          type: 'signed in',
+          token: await beginSession(tx, secrets, { email, from, browser, now }),
+          email,
+        };
       });
     },
 
-    stop: mailing.stop,
+    stop: mailLoop.stop,
   };
 }

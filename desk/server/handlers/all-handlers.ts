@@ -1,10 +1,10 @@
-import type { Call } from '#desk/endpoints/endpoint.ts';
-import * as figureCalls from '#desk/endpoints/figures.ts';
-import * as peopleCalls from '#desk/endpoints/people.ts';
+import type { Endpoint } from '#desk/endpoints/endpoint.ts';
+import * as figureEndpoints from '#desk/endpoints/figures.ts';
+import * as peopleEndpoints from '#desk/endpoints/people.ts';
 import { correct, erase, sendGuide, suppress, unsuppress } from '#desk/server/handlers/changes.ts';
 import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
 import { createDoctor } from '#desk/server/handlers/doctor.ts';
-import { createProof, exported, type FileCall } from '#desk/server/handlers/files.ts';
+import { createProof, exportFile, type FileEndpoint } from '#desk/server/handlers/files.ts';
 import { createMail, retryWebhooks, suppressions, webhooks } from '#desk/server/handlers/mail.ts';
 import {
   createChoices,
@@ -13,10 +13,10 @@ import {
   leadCount,
   lost,
   people,
-  story,
+  personDetails,
 } from '#desk/server/handlers/people.ts';
 import {
-  createGather,
+  createReportCache,
   createReport,
   createReportFile,
   createSendReport,
@@ -30,33 +30,33 @@ import type { Service } from '#server/startup/service.ts';
 
 /** A missing handler does not compile. */
 type HandlersOf<Module> = {
-  readonly [Name in keyof Module as Module[Name] extends Call<infer _, unknown> ? Name : never]: Handler<
+  readonly [Name in keyof Module as Module[Name] extends Endpoint<infer _, unknown> ? Name : never]: Handler<
     Module[Name]
   >;
 };
-export type Handlers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
+export type Handlers = HandlersOf<typeof peopleEndpoints> & HandlersOf<typeof figureEndpoints>;
 
-export type HandledCall = {
-  readonly call: Call<unknown, unknown>;
-  readonly handle: Handler<Call<unknown, unknown>>;
+export type HandledEndpoint = {
+  readonly endpoint: Endpoint<unknown, unknown>;
+  readonly handle: Handler<Endpoint<unknown, unknown>>;
 };
 
 export function createHandlers(service: Service): {
   readonly handlers: Handlers;
-  readonly calls: readonly HandledCall[];
-  readonly files: readonly FileCall[];
+  readonly endpoints: readonly HandledEndpoint[];
+  readonly files: readonly FileEndpoint[];
   readonly warmUp: () => Promise<void>;
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);
   const countEach = createDayCounts(service);
   const findSample = createFindSample(service);
   const findOrigins = createFindOrigins(service);
-  const gather = createGather(service);
-  const { doctor, last } = createDoctor(service);
+  const getReport = createReportCache(service);
+  const { doctor, lastExamination } = createDoctor(service);
   const handlers: Handlers = {
     people,
     leadCount,
-    story,
+    personDetails,
     choices: createChoices(findOrigins),
     domains,
     correct,
@@ -69,25 +69,25 @@ export function createHandlers(service: Service): {
       countEach,
       findSample,
       findWriteFault,
-      findings: () => last()?.findings,
+      findings: () => lastExamination()?.findings,
     }),
-    report: createReport(gather, findOrigins),
+    report: createReport(getReport, findOrigins),
     reportReaders,
-    sendReport: createSendReport(gather),
+    sendReport: createSendReport(getReport),
     mail: createMail(findWriteFault),
     suppressions,
     webhooks,
     retryWebhooks,
     doctor,
   };
-  const modules: Readonly<Record<string, unknown>> = { ...peopleCalls, ...figureCalls };
+  const modules: Readonly<Record<string, unknown>> = { ...peopleEndpoints, ...figureEndpoints };
   return {
     handlers,
-    calls: Object.entries(handlers).map(([name, handler]) => ({
-      call: modules[name] as HandledCall['call'],
-      handle: handler as HandledCall['handle'],
+    endpoints: Object.entries(handlers).map(([name, handler]) => ({
+      endpoint: modules[name] as HandledEndpoint['endpoint'],
+      handle: handler as HandledEndpoint['handle'],
     })),
-    files: [exported, createProof(), createReportFile(gather)],
+    files: [exportFile, createProof(), createReportFile(getReport)],
     warmUp: async () => {
       await figuresOf(service, countEach);
       await findSample();

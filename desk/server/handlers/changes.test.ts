@@ -48,7 +48,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     const { leadId: other } = await becomeLead(server, 'eve@example.com');
     await server.advance(60);
     await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
-    assert.notEqual(await ask('story', { id }), null);
+    assert.notEqual(await ask('personDetails', { id }), null);
     const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
     assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain the data/);
     assert.deepEqual(await rowsNaming(server, ADA), []);
@@ -69,7 +69,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       ['suppress', { reason: 'by-hand' }],
       ['unsuppress', { reason: 'A slip', shown: [] }],
       ['sendGuide', {}],
-      ['story', {}],
+      ['personDetails', {}],
     ] as const)
       assert.equal(await ask(name, { id, ...asked }), null, name);
     assert.deepEqual(await noted(), before);
@@ -110,7 +110,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     ] as const)
       await assert.rejects(ask(name, { id, ...asked }), /desk_log/);
     await schema.alterTable('away').renameTo('desk_log').execute();
-    const { person, suppressions } = (await ask('story', { id }))!;
+    const { person, suppressions } = (await ask('personDetails', { id }))!;
     assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
   });
 
@@ -140,7 +140,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       await server.inbox.waitForMail(ADA, 3);
       await ask('suppress', { id, reason: 'unsubscribed', note: ' by\u001B\ntelephone ' });
       await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
-      const listed = (await ask('story', { id }))!;
+      const listed = (await ask('personDetails', { id }))!;
       assert.deepEqual([listed.person.state, listed.canSendGuide], ['suppressed', false]);
       await assert.rejects(ask('sendGuide', { id }), /is suppressed \(unsubscribed\)/);
       assert.deepEqual(listed.suppressions, [
@@ -150,7 +150,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       await assert.rejects(ask('unsuppress', { id, reason: ' ', shown }), /Explain why/);
       await server.advance(60);
       await ask('unsuppress', { id, reason: 'Meant ada@example.org', shown });
-      const back = (await ask('story', { id }))!;
+      const back = (await ask('personDetails', { id }))!;
       assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
       assert.equal(await server.countRows('suppression_removals'), 1);
       await assert.rejects(ask('unsuppress', { id, reason: 'Again', shown }), /is not suppressed/);
@@ -159,7 +159,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
       await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
       assert.deepEqual(
-        (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
+        (await ask('personDetails', { id }))!.suppressions.map(({ canUndo }) => canUndo),
         [false],
       );
       await assert.rejects(ask('unsuppress', { id, reason: 'A slip', shown }), /own decision/);
@@ -181,12 +181,12 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       const { leadId: id } = await becomeLead(server, ADA);
       await server.advance(61);
       await ask('suppress', { id, reason: 'by-hand' });
-      const shown = (await ask('story', { id }))!.suppressions.map(({ reason }) => reason);
+      const shown = (await ask('personDetails', { id }))!.suppressions.map(({ reason }) => reason);
       await ask('suppress', { id, reason: 'unsubscribed' });
       const undo = { id, reason: 'We may write again', shown };
       assert.deepEqual(await ask('unsuppress', undo), { staysStopped: true });
       assert.deepEqual(
-        (await ask('story', { id }))!.suppressions.map(({ reason }) => reason),
+        (await ask('personDetails', { id }))!.suppressions.map(({ reason }) => reason),
         ['unsubscribed'],
       );
       await assert.rejects(ask('unsuppress', undo), /ada@example\.com is suppressed: unsubscribed/);

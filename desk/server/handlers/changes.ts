@@ -1,14 +1,19 @@
-import type * as calls from '#desk/endpoints/people.ts';
+import type * as endpoints from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
-import { ELSEWHERE, erasePerson, describeCounts } from '#desk/people/erase.ts';
+import { OTHER_COPIES, erasePerson, describeCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { findMistakes, sealBeforeRemoval, suppressAddress, undoMistakes } from '#desk/people/suppress.ts';
+import {
+  findRemovable,
+  sealBeforeRemoval,
+  suppressAddress,
+  removeSuppressions,
+} from '#desk/people/suppress.ts';
 import { changePerson } from '#desk/audit-log/audit-log.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-export const correct: Handler<typeof calls.correct> = async (
+export const correct: Handler<typeof endpoints.correct> = async (
   { service, actor },
   { id, name, company, answers = {} },
 ) => {
@@ -18,19 +23,19 @@ export const correct: Handler<typeof calls.correct> = async (
     ...Object.keys(answers),
   ];
   if (changed.length === 0) throw new CommandFailure('Nothing was changed. Enter a correction.', 2);
-  return changePerson(service, actor, { id }, async (tx, email, note) => {
+  return changePerson(service, actor, { id }, async (tx, email, log) => {
     await correctAnswers(tx, service, {
       email,
       name,
       company,
       answers: Object.entries(answers).map(([question, text]) => ({ id: question, text })),
     });
-    await note('corrected', email, changed.join(', '));
+    await log('corrected', email, changed.join(', '));
     return {};
   });
 };
 
-export const erase: Handler<typeof calls.erase> = async ({ service, actor }, { id, email: typed }) => {
+export const erase: Handler<typeof endpoints.erase> = async ({ service, actor }, { id, email: typed }) => {
   const erasure = await erasePerson(
     service,
     actor,
@@ -47,36 +52,36 @@ export const erase: Handler<typeof calls.erase> = async ({ service, actor }, { i
   );
   if (erasure === null) return null;
   const { counts, advice, failures } = erasure;
-  return { erased: [`Erased: ${describeCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
+  return { erased: [`Erased: ${describeCounts(counts)}.`, OTHER_COPIES, ...advice, ...failures].join(' ') };
 };
 
-export const suppress: Handler<typeof calls.suppress> = ({ service, actor }, { id, reason, note: words }) =>
-  changePerson(service, actor, { id }, async (tx, email, note) => {
-    if (!(await suppressAddress(tx, service, { email, reason, note: words?.trim() || null })))
+export const suppress: Handler<typeof endpoints.suppress> = ({ service, actor }, { id, reason, note }) =>
+  changePerson(service, actor, { id }, async (tx, email, log) => {
+    if (!(await suppressAddress(tx, service, { email, reason, note: note?.trim() || null })))
       throw new CommandFailure(`${email} was already suppressed for that reason.`);
-    await note('suppressed', email, reason);
+    await log('suppressed', email, reason);
     return {};
   });
 
-export const unsuppress: Handler<typeof calls.unsuppress> = async (
+export const unsuppress: Handler<typeof endpoints.unsuppress> = async (
   { service, actor, signal },
   { id, reason, shown },
 ) => {
   const why = reason.trim();
   if (why === '') throw new CommandFailure('Explain why this address may get mail again.', 2);
   await sealBeforeRemoval(service, { note: why, signal });
-  return changePerson(service, actor, { id }, async (tx, email, note) => {
-    const found = await findMistakes(tx, service, { email, note: why });
-    const mistakes = found.filter((entry) => shown.includes(entry.reason));
-    const { removed, remaining } = await undoMistakes(tx, service, { email, mistakes, note: why });
-    await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
+  return changePerson(service, actor, { id }, async (tx, email, log) => {
+    const found = await findRemovable(tx, service, { email, note: why });
+    const removable = found.filter((entry) => shown.includes(entry.reason));
+    const { removed, remaining } = await removeSuppressions(tx, service, { email, removable, note: why });
+    await log('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
     return { staysStopped: remaining.length > 0 };
   });
 };
 
-export const sendGuide: Handler<typeof calls.sendGuide> = async ({ service, actor }, { id }) => {
-  const done = await changePerson(service, actor, { id }, async (tx, email, note) => {
-    if ((await sendGuideTo(tx, service, email)) === 'queued') await note('sent-guide', email);
+export const sendGuide: Handler<typeof endpoints.sendGuide> = async ({ service, actor }, { id }) => {
+  const done = await changePerson(service, actor, { id }, async (tx, email, log) => {
+    if ((await sendGuideTo(tx, service, email)) === 'queued') await log('sent-guide', email);
     return {};
   });
   service.mail.wake();

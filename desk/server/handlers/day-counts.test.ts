@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
-it('a cached count that expires during a parallel request is not taken for 0', () =>
+it('a cached count that expires during a parallel request is not treated as 0', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await becomeLead(server, 'ada@example.com');
     const from = Math.floor(server.now() / DAY_MS) * DAY_MS;

@@ -1,5 +1,5 @@
-import type { Answer } from '#desk/endpoints/endpoint.ts';
-import type { doctor as doctorCall } from '#desk/endpoints/figures.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
+import type { doctor as doctorEndpoint } from '#desk/endpoints/figures.ts';
 import { examine } from '#desk/doctor/doctor.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import type { Handler } from '#desk/server/handler.ts';
@@ -8,13 +8,13 @@ import type { Service } from '#server/startup/service.ts';
 
 const MAX_AGE_MS = 10 * MINUTE_MS;
 
-type Examination = Answer<typeof doctorCall>;
+type Examination = OutputOf<typeof doctorEndpoint>;
 
 export function createDoctor({ clock }: Pick<Service, 'clock'>): {
-  readonly doctor: Handler<typeof doctorCall>;
-  readonly last: () => Examination | undefined;
+  readonly doctor: Handler<typeof doctorEndpoint>;
+  readonly lastExamination: () => Examination | undefined;
 } {
-  const cache = createCache<Examination>({ maxAgeMs: MAX_AGE_MS, most: 1, clock });
+  const cache = createCache<Examination>({ maxAgeMs: MAX_AGE_MS, maxEntries: 1, clock });
   return {
     doctor: ({ service: { config, folder, warnings, campaign }, dnsServers }, { again }) =>
       cache.get(
@@ -34,6 +34,6 @@ export function createDoctor({ clock }: Pick<Service, 'clock'>): {
         },
         { again: again === 'yes' },
       ),
-    last: () => cache.newest(''),
+    lastExamination: () => cache.newest(''),
   };
 }

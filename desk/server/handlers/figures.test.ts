@@ -202,7 +202,8 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
     const led = all.filter(({ id }) => id !== null);
     assert.deepEqual(led.map(({ email }) => email).toSorted(), ['past-0@example.com', 'past-2@example.com']);
-    for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
+    for (const { id, email } of led)
+      assert.equal((await ask('personDetails', { id: id! }))?.person.email, email);
     await assert.rejects(ask('suppressions', { after: '1; drop table' }), /start at the top/);
   });
 });

@@ -1,6 +1,6 @@
-import { changeAndNote } from '#desk/audit-log/audit-log.ts';
+import { changeAndLog } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import type * as calls from '#desk/endpoints/figures.ts';
+import type * as endpoints from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownEvents } from '#desk/webhooks/events.ts';
@@ -19,13 +19,13 @@ const GROUPS_READ = 5_000;
 const REPLY_LENGTH = 500;
 const WORD = /<?[^\s<>"'(),;:]+>?/g;
 /** Removes e-mail addresses in one pass, because a regular expression around the @ would backtrack on long words. */
-const withoutAddresses = (words: string): string =>
-  words.replaceAll(WORD, (word) => (/[^<]@[^>]/.test(word) ? '…' : word));
+const withoutAddresses = (text: string): string =>
+  text.replaceAll(WORD, (word) => (/[^<]@[^>]/.test(word) ? '…' : word));
 
 const OPERATOR = 'notices to you';
 
 export const createMail =
-  (findWriteFault: ReturnType<typeof createWriteCheck>): Handler<typeof calls.mail> =>
+  (findWriteFault: ReturnType<typeof createWriteCheck>): Handler<typeof endpoints.mail> =>
   async ({ service }) => {
     const { database, clock } = service;
     const waiting = await waitingMail(database.db);
@@ -60,9 +60,9 @@ export const createMail =
 
 const SUPPRESSIONS_AT_ONCE = 100;
 
-export const suppressions: Handler<typeof calls.suppressions> = async ({ service, note }, { after }) => {
+export const suppressions: Handler<typeof endpoints.suppressions> = async ({ service, log }, { after }) => {
   const rows = await newestSuppressions(service.database.db, {
-    after: after === undefined ? null : readPlace(after),
+    after: after === undefined ? null : readCursor(after),
     most: SUPPRESSIONS_AT_ONCE + 1,
   });
   const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
@@ -71,20 +71,20 @@ export const suppressions: Handler<typeof calls.suppressions> = async ({ service
     shown.flatMap(({ email }) => email ?? []),
   );
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
-  await note('looked', null, 'list: addresses that get no mail');
+  await log('looked', null, 'list: addresses that get no mail');
   return {
-    suppressions: shown.map(({ email, reason, created_at: at, note: words }) => ({
+    suppressions: shown.map(({ email, reason, created_at: at, note }) => ({
       id: (email !== null && ids.get(email)) || null,
       email,
       reason,
       since: isoTime(at),
-      note: words,
+      note,
     })),
     next: last === undefined ? null : `${last.created_at} ${last.address_key} ${last.reason}`,
   };
 };
 
-function readPlace(text: string) {
+function readCursor(text: string) {
   const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
   if (at === undefined || key === undefined || reason === undefined)
     throw new CommandFailure(
@@ -94,11 +94,11 @@ function readPlace(text: string) {
   return { created_at: Number(at), address_key: key, reason: reason as SuppressionReason };
 }
 
-export const webhooks: Handler<typeof calls.webhooks> = ({ service }) => shownEvents(service);
+export const webhooks: Handler<typeof endpoints.webhooks> = ({ service }) => shownEvents(service);
 
-export const retryWebhooks: Handler<typeof calls.retryWebhooks> = ({ service, actor }, { ids }) =>
-  changeAndNote(service, actor, async (tx, note) => {
+export const retryWebhooks: Handler<typeof endpoints.retryWebhooks> = ({ service, actor }, { ids }) =>
+  changeAndLog(service, actor, async (tx, log) => {
     const revived = ids?.length === 0 ? 0 : await reviveEvents(tx, { ids, now: service.clock() });
-    if (revived > 0) await note('retried-webhooks', null, counted(revived, 'event'));
+    if (revived > 0) await log('retried-webhooks', null, counted(revived, 'event'));
     return { revived };
   });

@@ -244,7 +244,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await asksOnly(server, { email: 'asks@example.com' });
     const [ada] = (await asked.ask('people'))!.people;
     const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
-    const story = (await asked.ask('story', { id: ada!.id }))!;
+    const story = (await asked.ask('personDetails', { id: ada!.id }))!;
     assert.deepEqual(story.person, ada);
     assert.equal(story.happenings.length, 5);
     assert.equal(story.happenings[0]?.details['name'], '<i>Ada</i>');
@@ -259,8 +259,8 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       .select('id')
       .where('email', '=', 'ada@example.com')
       .executeTakeFirstOrThrow();
-    assert.equal((await asked.ask('story', { id: form.id }))?.person.id, ada?.id, 'of the lead');
-    const unverified = (await asked.ask('story', { id: asks!.id }))!;
+    assert.equal((await asked.ask('personDetails', { id: form.id }))?.person.id, ada?.id, 'of the lead');
+    const unverified = (await asked.ask('personDetails', { id: asks!.id }))!;
     assert.deepEqual([unverified.person.state, unverified.consent], ['unverified', null]);
     const looked = (await asked.noted()).map(({ about, details }) => about ?? details);
     assert.deepEqual(looked, ['list: verified', 'list: unverified', 'ada@example.com', 'asks@example.com']);
@@ -274,7 +274,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
 
     await command(server.service, ['erase', 'ada@example.com', '--yes']);
     for (const id of [ada!.id, form.id, 'no id', '']) {
-      assert.equal(await asked.ask('story', { id }), null);
+      assert.equal(await asked.ask('personDetails', { id }), null);
       assert.equal(await asked.file(PROOF_PATH, { id }), null);
     }
 
@@ -283,7 +283,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await asksOnly(server, { email: 'old@example.com' });
     const [old] = (await asked.ask('people', { state: 'unverified', search: 'old@' }))!.people;
     for (const id of [imported, old!.id]) {
-      const { person, consent, suppressions } = (await asked.ask('story', { id }))!;
+      const { person, consent, suppressions } = (await asked.ask('personDetails', { id }))!;
       assert.deepEqual([person.id, person.state], [imported, 'imported']);
       assert.equal(consent?.text, 'Not given here. Imported: A previous tool');
       assert.deepEqual(

@@ -1,17 +1,17 @@
-import type { Answer } from '#desk/endpoints/endpoint.ts';
-import type * as calls from '#desk/endpoints/people.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
+import type * as endpoints from '#desk/endpoints/people.ts';
 import { FORMATS, FORMATS_WITH_STATE, FORMAT_NAMES } from '#desk/export/export-columns.ts';
 import { originFilter } from '#desk/export/write-leads.ts';
 import {
   describeFilter,
-  firstMomentOf,
-  momentAfter,
+  startOfTypedDay,
+  endOfTypedDay,
   selectionOf,
-  shownPerson,
+  toPerson,
 } from '#desk/people/selection.ts';
-import { entriesOf, isMistake } from '#desk/people/suppress.ts';
+import { suppressionsFor, isRemovable } from '#desk/people/suppress.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
-import { lookForLostLeads } from '#desk/report/lost-leads.ts';
+import { findLostLeads } from '#desk/report/lost-leads.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
@@ -26,40 +26,40 @@ import type { Service } from '#server/startup/service.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { importedConsentText } from '#server/webhooks/lead-as-json.ts';
 
-/** Time limit of a search; its last slice may exceed it slightly. */
-const LOOK_MS = 150;
+/** A search may exceed this limit slightly. */
+const SEARCH_LIMIT_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
-export const people: Handler<typeof calls.people> = async ({ service, note }, { after, ...filter }) => {
+export const people: Handler<typeof endpoints.people> = async ({ service, log }, { after, ...filter }) => {
   const { state, source, campaign, ...selection } = selectionOf(filter, service.config);
-  const { attributionContains, isFromThere } = originFilter({ state, source, campaign });
+  const { attributionContains, isFromOrigin } = originFilter({ state, source, campaign });
   const { found, next } = await searchContacts(
     service.database.db,
     state,
     { ...selection, attributionContains },
     {
       from: after ?? null,
-      isWanted: isFromThere,
+      isWanted: isFromOrigin,
       most: PEOPLE_AT_ONCE,
-      forMs: LOOK_MS,
+      forMs: SEARCH_LIMIT_MS,
     },
   );
-  await note('looked', null, `list: ${describeFilter(filter)}`);
+  await log('looked', null, `list: ${describeFilter(filter)}`);
   return {
-    people: found.map(shownPerson),
+    people: found.map(toPerson),
     next,
     lookedBackTo: next === null ? null : isoTime(timeOfId(next)),
   };
 };
 
-export const leadCount: Handler<typeof calls.leadCount> = async ({ service }, period) => {
+export const leadCount: Handler<typeof endpoints.leadCount> = async ({ service }, period) => {
   const selection = selectionOf({ state: 'verified', ...period }, service.config);
   return countVerified(service.database.db, selection);
 };
 
-export const domains: Handler<typeof calls.domains> = async ({ service }, { after }) => {
+export const domains: Handler<typeof endpoints.domains> = async ({ service }, { after }) => {
   const { freeMailDomains } = service.campaign;
-  const found = await countDomains(service.database.db, { from: after ?? null, forMs: LOOK_MS });
+  const found = await countDomains(service.database.db, { from: after ?? null, forMs: SEARCH_LIMIT_MS });
   return {
     domains: [...found.domains]
       .filter(([domain]) => !freeMailDomains.has(domain))
@@ -75,12 +75,12 @@ type Origins = { readonly sources: readonly string[]; readonly campaigns: readon
 export type FindOrigins = (service: Pick<Service, 'database'>) => Promise<Origins>;
 
 export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigins {
-  const cache = createCache<Origins>({ maxAgeMs: MINUTE_MS, most: 1, clock });
+  const cache = createCache<Origins>({ maxAgeMs: MINUTE_MS, maxEntries: 1, clock });
   return ({ database }) =>
     cache.get('', async () => {
       const sources = new Map<string, number>();
       const campaigns = new Map<string, number>();
-      for await (const groups of newestAttributions(database.db, LOOK_MS / 2))
+      for await (const groups of newestAttributions(database.db, SEARCH_LIMIT_MS / 2))
         for (const { attribution, people: count } of groups) {
           const touches = readAttribution(attribution);
           addName(sources, sourceOf(touches), count);
@@ -101,7 +101,7 @@ const largest = (counts: ReadonlyMap<string, number>): readonly string[] =>
     .slice(0, MOST_NAMES)
     .map(([name]) => name);
 
-const FORMAT_CHOICES: Answer<typeof calls.choices>['formats'] = FORMAT_NAMES.map((name) => ({
+const FORMAT_CHOICES: OutputOf<typeof endpoints.choices>['formats'] = FORMAT_NAMES.map((name) => ({
   name,
   title: FORMATS[name].title,
   about: FORMATS[name].about,
@@ -109,25 +109,25 @@ const FORMAT_CHOICES: Answer<typeof calls.choices>['formats'] = FORMAT_NAMES.map
 }));
 
 export const createChoices =
-  (findOrigins: FindOrigins): Handler<typeof calls.choices> =>
+  (findOrigins: FindOrigins): Handler<typeof endpoints.choices> =>
   async ({ service }) => ({
     ...(await findOrigins(service)),
     flags: DOMAIN_FLAGS,
     formats: FORMAT_CHOICES,
   });
 
-export const story: Handler<typeof calls.story> = async ({ service, note }, { id }) => {
+export const personDetails: Handler<typeof endpoints.personDetails> = async ({ service, log }, { id }) => {
   const { database, config, clock } = service;
   const email = await emailOfPerson(database.db, id);
   const person = email === undefined ? undefined : await findPerson(database.db, email);
   // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
-  const entries = await entriesOf(database.db, service, email);
+  const entries = await suppressionsFor(database.db, service, email);
   const happenings = timelineOf(await listPersonalData(database.db, email), clock());
-  await note('looked', email);
+  await log('looked', email);
   const isLead = person.first_verified_at !== null;
   return {
-    person: shownPerson(person),
+    person: toPerson(person),
     happenings,
     consent: consentOf(person),
     newsConsent: newsConsentOf(person),
@@ -135,7 +135,7 @@ export const story: Handler<typeof calls.story> = async ({ service, note }, { id
       reason: entry.reason,
       since: isoTime(entry.since),
       note: entry.note,
-      canUndo: isMistake(entry, true),
+      canUndo: isRemovable(entry, true),
     })),
     canSendGuide: config.guideEmail !== 'off' && isLead && entries.length === 0,
   };
@@ -162,22 +162,22 @@ const LOST_AT_ONCE = 50;
 /** Time limit for looking up unknown domains; DNS answers are cached. */
 const DNS_LIMIT_MS = 1_000;
 
-export const lost: Handler<typeof calls.lost> = async (
-  { service, note, signal, dnsServers },
+export const lost: Handler<typeof endpoints.lost> = async (
+  { service, log, signal, dnsServers },
   { from, to, after },
 ) => {
   const { database, clock, config } = service;
   const { timeZone } = config;
   const now = clock();
-  const span = { from: firstMomentOf(from, timeZone), to: momentAfter(to, timeZone) };
+  const span = { from: startOfTypedDay(from, timeZone), to: endOfTypedDay(to, timeZone) };
   const lookup = createPlatformLookup(database, { dnsServers, now, signal, limitMs: DNS_LIMIT_MS });
-  const found = await lookForLostLeads(database, span, {
+  const found = await findLostLeads(database, span, {
     now,
     from: after ?? null,
     most: LOST_AT_ONCE,
-    forMs: LOOK_MS,
+    forMs: SEARCH_LIMIT_MS,
     platformsOf: lookup.platformsOf,
   });
-  await note('looked', null, `list: lost leads, from ${from}, to ${to}`);
+  await log('looked', null, `list: lost leads, from ${from}, to ${to}`);
   return found;
 };

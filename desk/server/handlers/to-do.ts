@@ -1,6 +1,6 @@
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
-import { minuteOf } from '#desk/shown-time.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { counted } from '#desk/printable.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
 import { countRefusals, isMailStuck, outboxBacklog } from '#server/db/tables/outbox.ts';
@@ -14,14 +14,14 @@ const NO_MAIL_ACCOUNT =
   'Visitors get no codes, because no mail account is set up. Set SMTP_URL and MAIL_FROM, and restart the site.';
 const STANDSTILL_MS = 2 * MINUTE_MS;
 /** Greylisting delays mail by up to five minutes; expired codes are dropped. */
-const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
+const maxQueueTimeMs = ({ codeTtlSeconds }: Service['config']): number =>
   Math.min(6 * MINUTE_MS, 0.6 * codeTtlSeconds * 1000);
 
 /** Reading the words takes 100 ms, and they rarely change. */
 const SAMPLE_MAX_AGE_MS = MINUTE_MS;
 
 export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' | 'clock'>) {
-  const cache = createCache<readonly string[]>({ maxAgeMs: SAMPLE_MAX_AGE_MS, most: 1, clock });
+  const cache = createCache<readonly string[]>({ maxAgeMs: SAMPLE_MAX_AGE_MS, maxEntries: 1, clock });
   return () => cache.get('', async () => sampleOnPage(campaign.folder));
 }
 
@@ -44,7 +44,7 @@ export async function toDoOf(
     // First, because a new site has this problem until someone connects a mail account.
     ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
     ...(fault === null ? [] : [problem(describeWriteFault(engine, fault), '/doctor')]),
-    ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config), timeZone: config.timeZone })),
+    ...(await mailToDo(db, { now, maxWaitMs: maxQueueTimeMs(config), timeZone: config.timeZone })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
     ...sampleToDo(await findSample()),
@@ -78,13 +78,13 @@ async function mailToDo(
   db: Service['database']['db'],
   {
     now,
-    tooLongMs,
+    maxWaitMs,
     timeZone,
-  }: { readonly now: number; readonly tooLongMs: number; readonly timeZone: string },
+  }: { readonly now: number; readonly maxWaitMs: number; readonly timeZone: string },
 ): Promise<readonly ToDo[]> {
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
-  const waits = `${counted(depth, 'e-mail')} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${minuteOf(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
+  const waits = `${counted(depth, 'e-mail')} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${formatMinute(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
   if (await isMailStuck(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
@@ -92,7 +92,7 @@ async function mailToDo(
         '/doctor',
       ),
     );
-  else if (now - oldestCreatedAt >= tooLongMs)
+  else if (now - oldestCreatedAt >= maxWaitMs)
     toDo.push(warning(`${waits}. See which mail servers are delaying delivery.`, '/mail'));
   const refused = await countRefusals(db, now - DAY_MS);
   if (refused > 0)

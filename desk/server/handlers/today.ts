@@ -1,10 +1,10 @@
 // All counts use indexes, so that they stay fast with a million leads.
-import type { Answer } from '#desk/endpoints/endpoint.ts';
-import type { Span, SpanFigures, today as todayCall } from '#desk/endpoints/figures.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
+import type { Span, SpanFigures, today as todayEndpoint } from '#desk/endpoints/figures.ts';
 import type { Between, CountEach } from '#desk/server/handlers/day-counts.ts';
 import { toDoOf, type ToDoParts } from '#desk/server/handlers/to-do.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { shownPerson } from '#desk/people/selection.ts';
+import { toPerson } from '#desk/people/selection.ts';
 import { readPeriod } from '#desk/report/period.ts';
 import { searchContacts } from '#server/db/contacts/people.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
@@ -16,21 +16,21 @@ import type { FunnelStep } from '#shared/funnel.ts';
 const SPANS: Readonly<Record<Span, string>> = { day: '1d', week: '7d', month: '30d' };
 const DAYS_SHOWN = 30;
 const NEWEST_SHOWN = 8;
-const NEWEST_LOOK_MS = 50;
+const NEWEST_SEARCH_LIMIT_MS = 50;
 
 export const createToday =
-  (parts: ToDoParts & { readonly countEach: CountEach }): Handler<typeof todayCall> =>
-  async ({ service, note }) => {
+  (parts: ToDoParts & { readonly countEach: CountEach }): Handler<typeof todayEndpoint> =>
+  async ({ service, log }) => {
     const { db } = service.database;
     const { found } = await searchContacts(
       db,
       'verified',
       {},
-      { from: null, most: NEWEST_SHOWN, forMs: NEWEST_LOOK_MS },
+      { from: null, most: NEWEST_SHOWN, forMs: NEWEST_SEARCH_LIMIT_MS },
     );
     if (found.length > 0)
       // A read-only database must not hide the overview, which reports this problem.
-      await note('looked', null, 'list: newest leads').catch((error: unknown) =>
+      await log('looked', null, 'list: newest leads').catch((error: unknown) =>
         service.logger.error(
           { err: error },
           'A view of the newest leads could not be written to the audit log.',
@@ -38,7 +38,7 @@ export const createToday =
       );
     return {
       ...(await figuresOf(service, parts.countEach)),
-      newest: found.map(shownPerson).map(({ id, name, company, since, source }) => ({
+      newest: found.map(toPerson).map(({ id, name, company, since, source }) => ({
         id,
         name,
         company,
@@ -52,7 +52,7 @@ export const createToday =
 export async function figuresOf(
   { database: { db }, config, clock }: Pick<Service, 'database' | 'config' | 'clock'>,
   countEach: CountEach,
-): Promise<Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>> {
+): Promise<Pick<OutputOf<typeof todayEndpoint>, 'spans' | 'byDay'>> {
   const now = clock();
   const { timeZone } = config;
   const periods = (Object.entries(SPANS) as [Span, string][]).map(

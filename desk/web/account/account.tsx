@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { endSession, sessions, type Session } from '#desk/endpoints/auth.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { Passkeys } from '#desk/web/account/passkeys.tsx';
-import { areShortcutsOn, turnShortcuts } from '#desk/web/frame/shortcuts.ts';
-import { usePerson, forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { areShortcutsOn, setShortcuts } from '#desk/web/frame/shortcuts.ts';
+import { useDeskUser, forgetDeskUser, useDeskQuery, useDeskMutation } from '#desk/web/queries.ts';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -16,7 +16,7 @@ import { Pill } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { ROLE_NAMES } from '#desk/web/format.ts';
 
-const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session>[] => [
+const columnsFor = (onEnd: (session: Session) => void): readonly Column<Session>[] => [
   {
     heading: 'Browser',
     isMain: true,
@@ -46,8 +46,8 @@ const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session
 ];
 
 export function Account() {
-  const { email, role } = usePerson();
-  const answer = useAsk(sessions, {});
+  const { email, role } = useDeskUser();
+  const result = useDeskQuery(sessions, {});
   const [ending, setEnding] = useState<Session | null>(null);
   return (
     <Page title="Account" lead={`${email ?? 'On this computer'} · ${ROLE_NAMES[role]}`}>
@@ -56,23 +56,23 @@ export function Account() {
         title="Sessions"
         lead="Browsers in which you are signed in. Each session ends after twelve hours."
       >
-        <Answered of={answer} lines={3}>
+        <QueryResult of={result} lines={3}>
           {(data) => (
             <Table
               caption="Sessions"
-              columns={columnsWith(setEnding)}
+              columns={columnsFor(setEnding)}
               rows={data.sessions}
               rowKey={({ id }) => id}
             />
           )}
-        </Answered>
+        </QueryResult>
       </Section>
       <Section title="Keyboard">
         <label>
           <input
             type="checkbox"
             defaultChecked={areShortcutsOn()}
-            onChange={({ currentTarget }) => turnShortcuts(currentTarget.checked)}
+            onChange={({ currentTarget }) => setShortcuts(currentTarget.checked)}
           />{' '}
           Press / to search, and j or k for the next or previous person
         </label>
@@ -84,15 +84,15 @@ export function Account() {
 
 function EndSession({ session, onClose }: { readonly session: Session; readonly onClose: () => void }) {
   const client = useQueryClient();
-  const { say } = useNotice();
+  const { showNotice } = useNotice();
   return (
     <Confirm
-      send={useSend(endSession, [sessions])}
-      asked={{ id: session.id }}
+      mutation={useDeskMutation(endSession, [sessions])}
+      input={{ id: session.id }}
       onDone={() => {
         onClose();
-        if (session.isThis) forgetPerson(client);
-        else say('The session has ended.');
+        if (session.isThis) forgetDeskUser(client);
+        else showNotice('The session has ended.');
       }}
       onClose={onClose}
       title="End this session?"

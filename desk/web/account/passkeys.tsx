@@ -5,8 +5,8 @@ import { passkeys, removePasskey, type Passkey } from '#desk/endpoints/passkeys.
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useAddPasskey } from '#desk/web/passkeys/use-passkeys.ts';
-import { useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { useDeskQuery, useDeskMutation } from '#desk/web/queries.ts';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Confirm, Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -18,7 +18,7 @@ import { Table, type Column } from '#desk/web/ui/table.tsx';
 /** In characters. */
 const NAME_LENGTH = 100;
 
-const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [
+const columnsFor = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [
   { heading: 'Passkey', isMain: true, cell: ({ name }) => name },
   { heading: 'Added', cell: ({ addedAt }) => <DateTime at={addedAt} /> },
   {
@@ -37,7 +37,7 @@ const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Pass
 ];
 
 export function Passkeys() {
-  const answer = useAsk(passkeys, {});
+  const result = useDeskQuery(passkeys, {});
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey | null>(null);
   const canAdd = canUsePasskeys();
@@ -51,17 +51,17 @@ export function Passkeys() {
       }
       actions={canAdd && <Button onClick={() => setAdding(true)}>Add a passkey</Button>}
     >
-      <Answered of={answer} lines={2}>
+      <QueryResult of={result} lines={2}>
         {(data) => (
           <Table
             caption="Passkeys"
-            columns={columnsWith(setRemoving)}
+            columns={columnsFor(setRemoving)}
             rows={data.passkeys}
             rowKey={({ id }) => id}
             empty="You have no passkey yet."
           />
         )}
-      </Answered>
+      </QueryResult>
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
       {removing && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} />}
     </Section>
@@ -69,7 +69,7 @@ export function Passkeys() {
 }
 
 function AddPasskey({ onClose }: { readonly onClose: () => void }) {
-  const { say } = useNotice();
+  const { showNotice } = useNotice();
   const [name, setName] = useState(() => browserName(navigator.userAgent));
   return (
     <Dialog
@@ -80,13 +80,13 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       <DialogForm
         action="Add the passkey"
         working="Waiting for the browser …"
-        send={useAddPasskey()}
-        asked={name}
+        mutation={useAddPasskey()}
+        input={name}
         isReady={name.trim() !== ''}
         onDone={(outcome) => {
           if (outcome === 'cancelled') return;
           onClose();
-          say('The passkey was added. You can now use it to sign in.');
+          showNotice('The passkey was added. You can now use it to sign in.');
         }}
       >
         <Field
@@ -108,14 +108,14 @@ function RemovePasskey({
   readonly passkey: Passkey;
   readonly onClose: () => void;
 }) {
-  const { say } = useNotice();
+  const { showNotice } = useNotice();
   return (
     <Confirm
-      send={useSend(removePasskey, [passkeys, log])}
-      asked={{ id }}
+      mutation={useDeskMutation(removePasskey, [passkeys, log])}
+      input={{ id }}
       onDone={() => {
         onClose();
-        say('The passkey was removed.');
+        showNotice('The passkey was removed.');
       }}
       onClose={onClose}
       title={`Remove “${name}”?`}

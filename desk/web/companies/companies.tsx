@@ -1,30 +1,30 @@
 import { useMemo, useState } from 'react';
 
 import { domains } from '#desk/endpoints/people.ts';
-import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
-import { listAddress } from '#desk/web/leads/filter.ts';
+import { mergeDomains, type Company } from '#desk/web/companies/sums.ts';
+import { leadsUrl } from '#desk/web/leads/filter.ts';
 import { Link } from '#desk/web/router.tsx';
-import { usePagesOf, useReadOn } from '#desk/web/queries.ts';
+import { useDeskPages, useFetchNextPages } from '#desk/web/queries.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import styles from '#desk/web/companies/companies.module.css';
 import { counted, number } from '#desk/web/format.ts';
 
-const STEP = 100;
+const PAGE_STEP = 100;
 
 export function Companies() {
-  const asked = usePagesOf(domains, {});
-  const { data, error, isFetching, hasNextPage } = asked;
-  // Sums are only complete after the last part.
-  useReadOn(asked, hasNextPage && error === null);
-  const all = useMemo(() => sumsOf(data ?? []), [data]);
+  const result = useDeskPages(domains, {});
+  const { data, error, isFetching, hasNextPage } = result;
+  // Totals are only complete after the last page.
+  useFetchNextPages(result, hasNextPage && error === null);
+  const all = useMemo(() => mergeDomains(data ?? []), [data]);
   const leads = all.reduce((sum, { people }) => sum + people, 0);
   const [search, setSearch] = useState('');
-  const [shown, setShown] = useState(STEP);
+  const [shown, setShown] = useState(PAGE_STEP);
   const found = all.filter(({ domain }) => domain.includes(search.trim().toLowerCase()));
   const most = all[0]?.people ?? 0;
   const isCounting = isFetching || hasNextPage;
@@ -35,12 +35,12 @@ export function Companies() {
       lead="Leads by the domain of their e-mail address, including suppressed leads but excluding large mail services."
     >
       <div className={`stack ${styles.companies}`}>
-        <Answered of={asked} lines={10}>
+        <QueryResult of={result} lines={10}>
           {() =>
             !isCounting &&
             all.length === 0 && <p className="quiet">The first company appears here with the first lead.</p>
           }
-        </Answered>
+        </QueryResult>
         {all.length > 0 && (
           <>
             <Field
@@ -50,7 +50,7 @@ export function Companies() {
               value={search}
               onChange={(event) => {
                 setSearch(event.currentTarget.value);
-                setShown(STEP);
+                setShown(PAGE_STEP);
               }}
             />
             <p role="status" className="quiet small">
@@ -60,7 +60,7 @@ export function Companies() {
             </p>
             <Table
               caption="Companies"
-              columns={columnsWith(most)}
+              columns={columnsFor(most)}
               rows={found.slice(0, shown)}
               rowKey={({ domain }) => domain}
               empty="No lead has an address at a matching domain."
@@ -68,7 +68,7 @@ export function Companies() {
             />
             {found.length > shown && (
               <div className={styles.end}>
-                <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
+                <Button onClick={() => setShown(shown + PAGE_STEP)}>Show more</Button>
               </div>
             )}
           </>
@@ -78,11 +78,11 @@ export function Companies() {
   );
 }
 
-const columnsWith = (most: number): readonly Column<Company>[] => [
+const columnsFor = (most: number): readonly Column<Company>[] => [
   {
     heading: 'Domain',
     isMain: true,
-    cell: ({ domain }) => <Link href={listAddress({ domain })}>{domain}</Link>,
+    cell: ({ domain }) => <Link href={leadsUrl({ domain })}>{domain}</Link>,
   },
   { heading: 'Leads', isNumber: true, cell: ({ people }) => number(people) },
   {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { sumsOf } from '#desk/web/companies/sums.ts';
+import { mergeDomains } from '#desk/web/companies/sums.ts';
 
-it('people per company are added up across all partial responses, largest first', () => {
+it('people per company are added up across all pages, largest first', () => {
   assert.deepEqual(
-    sumsOf([
+    mergeDomains([
       { domains: [{ domain: 'b.example', people: 2 }] },
       { domains: [] },
       {

@@ -2,20 +2,20 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { doctor, type Finding } from '#desk/endpoints/figures.ts';
-import { ask } from '#desk/web/ask.ts';
+import { callApi } from '#desk/web/api-client.ts';
 import styles from '#desk/web/doctor/doctor-page.module.css';
-import { keyOf, useAsk } from '#desk/web/queries.ts';
+import { keyOf, useDeskQuery } from '#desk/web/queries.ts';
 import { sentenceCase, counted } from '#desk/web/format.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Answered, FailedState } from '#desk/web/ui/states.tsx';
+import { QueryResult, FailedState } from '#desk/web/ui/states.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 
 export function DoctorPage() {
-  const asked = useAsk(doctor, {});
-  const { data, error } = asked;
-  const { isPending: isLooking, error: failure, mutate: lookAgain } = useLookAgain();
+  const result = useDeskQuery(doctor, {});
+  const { data, error } = result;
+  const { isPending: isChecking, error: failure, mutate: checkAgain } = useCheckAgain();
   const isFirst = data === undefined && error === null;
   return (
     <Page
@@ -30,20 +30,20 @@ export function DoctorPage() {
         )
       }
       actions={
-        <Button isBusy={isLooking || isFirst} onClick={() => lookAgain()}>
+        <Button isBusy={isChecking || isFirst} onClick={() => checkAgain()}>
           Check again
         </Button>
       }
     >
-      {(isLooking || isFirst) && (
+      {(isChecking || isFirst) && (
         <p className="callout" role="status">
           Checking settings, database, mail account and DNS. This may take up to half a minute.
         </p>
       )}
-      {failure !== null && <FailedState error={failure} onRetry={() => lookAgain()} />}
-      <Answered of={asked} lines={10}>
+      {failure !== null && <FailedState error={failure} onRetry={() => checkAgain()} />}
+      <QueryResult of={result} lines={10}>
         {({ findings: all }) => (
-          <div className={`stack ${styles.groups}`} aria-busy={isLooking || undefined}>
+          <div className={`stack ${styles.groups}`} aria-busy={isChecking || undefined}>
             {groupsOf(all).map(({ state, findings }) => (
               <Section key={state} title={STATES[state].heading}>
                 {state === 'ok' ? (
@@ -58,15 +58,15 @@ export function DoctorPage() {
             ))}
           </div>
         )}
-      </Answered>
+      </QueryResult>
     </Page>
   );
 }
 
-function useLookAgain() {
+function useCheckAgain() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => ask(doctor, { again: 'yes' }),
+    mutationFn: () => callApi(doctor, { again: 'yes' }),
     onSuccess: (found) => client.setQueryData(keyOf(doctor, {}), found),
   });
 }
@@ -89,12 +89,12 @@ const STATES = {
 const Findings = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <ul className={styles.findings}>
     {findings.map((finding, index) => (
-      <Found key={`${finding.check} ${index}`} finding={finding} />
+      <FindingItem key={`${finding.check} ${index}`} finding={finding} />
     ))}
   </ul>
 );
 
-function Found({ finding: { check, state, sentence, publish } }: { readonly finding: Finding }) {
+function FindingItem({ finding: { check, state, sentence, publish } }: { readonly finding: Finding }) {
   return (
     <li className={styles.finding} data-state={state}>
       <div className={`row ${styles.check}`}>

@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
 import { signOut } from '#desk/endpoints/auth.ts';
-import { Link, usePlace } from '#desk/web/router.tsx';
+import { Link, useLocation } from '#desk/web/router.tsx';
 import { pagesFor } from '#desk/web/pages.tsx';
-import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
-import { followShortcut } from '#desk/web/frame/shortcuts.ts';
+import { useDeskUser, forgetDeskUser, useDeskMutation } from '#desk/web/queries.ts';
+import { handleShortcut } from '#desk/web/frame/shortcuts.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import { Backdrop } from '#desk/web/ui/dialog.tsx';
 import { ExternalIcon, MenuIcon, SignOutIcon } from '#desk/web/ui/icons.tsx';
@@ -20,8 +20,8 @@ const CONTENT = 'content';
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
-    document.addEventListener('keydown', followShortcut);
-    return () => document.removeEventListener('keydown', followShortcut);
+    document.addEventListener('keydown', handleShortcut);
+    return () => document.removeEventListener('keydown', handleShortcut);
   }, []);
   return (
     <div className={styles.frame}>
@@ -35,7 +35,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <aside className={styles.side}>
         <Brand />
         <Navigation />
-        <PersonPart />
+        <UserPanel />
       </aside>
       <main id={CONTENT} tabIndex={-1} className={styles.main}>
         {children}
@@ -45,7 +45,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
 }
 
 function Brand() {
-  const { title } = usePerson();
+  const { title } = useDeskUser();
   return (
     <Link className="brand" href="/">
       <Mark />
@@ -57,19 +57,19 @@ function Brand() {
   );
 }
 
-function Navigation({ onGo }: { readonly onGo?: () => void }) {
-  const { path } = usePlace();
-  const { role } = usePerson();
+function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
+  const { path } = useLocation();
+  const { role } = useDeskUser();
   const pages = pagesFor(role);
-  const current = pages.find((page) => page.path === path)?.belongsTo ?? path;
+  const current = pages.find((page) => page.path === path)?.menuPath ?? path;
   return (
     <nav aria-label="Pages of the desk" className={styles.navigation}>
       <ul>
         {pages.map(
-          ({ path: to, name, Icon, begins }) =>
+          ({ path: to, name, Icon, startsGroup }) =>
             Icon && (
-              <li key={to} data-begins={begins}>
-                <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
+              <li key={to} data-begins={startsGroup}>
+                <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onNavigate}>
                   <Icon size={18} />
                   {name}
                 </Link>
@@ -81,11 +81,11 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
   );
 }
 
-function PersonPart() {
-  const { email, role, publicUrl } = usePerson();
+function UserPanel() {
+  const { email, role, publicUrl } = useDeskUser();
   const client = useQueryClient();
-  const { say } = useNotice();
-  const leave = useSend(signOut);
+  const { showNotice } = useNotice();
+  const signingOut = useDeskMutation(signOut);
   return (
     <div className={styles.person}>
       <p className={styles.who}>
@@ -104,11 +104,14 @@ function PersonPart() {
           look="icon"
           title="Sign out"
           aria-label="Sign out"
-          isBusy={leave.isPending}
+          isBusy={signingOut.isPending}
           onClick={() =>
-            leave.mutate(
+            signingOut.mutate(
               {},
-              { onSuccess: () => forgetPerson(client), onError: ({ message }) => say(message, 'problem') },
+              {
+                onSuccess: () => forgetDeskUser(client),
+                onError: ({ message }) => showNotice(message, 'problem'),
+              },
             )
           }
         >
@@ -121,14 +124,14 @@ function PersonPart() {
 
 function Menu() {
   const [open, setOpen] = useState(false);
-  const { hush } = useNotice();
-  const change = (next: boolean) => {
+  const { hideNotice } = useNotice();
+  const toggle = (next: boolean) => {
     // Otherwise the notice would cover the last buttons in the menu.
-    if (next) hush();
+    if (next) hideNotice();
     setOpen(next);
   };
   return (
-    <RadixDialog.Root open={open} onOpenChange={change}>
+    <RadixDialog.Root open={open} onOpenChange={toggle}>
       <RadixDialog.Trigger asChild>
         <Button look="plain" aria-label="Open the menu">
           <MenuIcon size={18} />
@@ -146,8 +149,8 @@ function Menu() {
               </Button>
             </RadixDialog.Close>
           </div>
-          <Navigation onGo={() => setOpen(false)} />
-          <PersonPart />
+          <Navigation onNavigate={() => setOpen(false)} />
+          <UserPanel />
         </RadixDialog.Content>
       </RadixDialog.Portal>
     </RadixDialog.Root>

@@ -1,4 +1,4 @@
-import { go } from '#desk/web/router.tsx';
+import { navigate } from '#desk/web/router.tsx';
 import { store, stored } from '#desk/web/stored.ts';
 
 const KEY = 'desk-shortcuts';
@@ -6,13 +6,13 @@ const KEY = 'desk-shortcuts';
 /** Shortcuts of one character can be turned off, because speech input may trigger them (WCAG 2.2, 2.1.4). */
 export const areShortcutsOn = (): boolean => stored(KEY) !== 'off';
 
-export const turnShortcuts = (on: boolean): void => store(KEY, on ? 'on' : 'off');
+export const setShortcuts = (on: boolean): void => store(KEY, on ? 'on' : 'off');
 
 /**
- * Makes "/" move to the search field, as on GitHub, or else to the list of leads. Other keys follow the link that names them as
- * its shortcut: "j" and "k" for the next and the previous person.
+ * "/" moves to the search field, as on GitHub, or else to the list of leads. "j" and "k" follow the link that names them as its
+ * shortcut, to the next and the previous person.
  */
-export function followShortcut(event: KeyboardEvent): void {
+export function handleShortcut(event: KeyboardEvent): void {
   const { key, target, ctrlKey, metaKey, altKey } = event;
   const isTyping =
     target instanceof Element && target.closest('input, textarea, select, dialog, [role*=dialog]');
@@ -23,6 +23,6 @@ export function followShortcut(event: KeyboardEvent): void {
   }
   event.preventDefault();
   const field = () => document.querySelector<HTMLInputElement>('main input[type=search]');
-  if (field() === null) go('/leads');
+  if (field() === null) navigate('/leads');
   requestAnimationFrame(() => field()?.focus());
 }

@@ -3,10 +3,10 @@ import { useState } from 'react';
 
 import type { Me } from '#desk/endpoints/auth.ts';
 import { choices, EXPORT_PATH, leadCount, type Filter } from '#desk/endpoints/people.ts';
-import { addressOf } from '#desk/web/ask.ts';
+import { urlOf } from '#desk/web/api-client.ts';
 import { openFile } from '#desk/web/file.ts';
-import { useAsk, usePerson, useSignal } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { useDeskQuery, useDeskUser, useAbortSignal } from '#desk/web/queries.ts';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import {
   counted,
   dayAndYear,
@@ -27,33 +27,28 @@ type ExportProps = {
 };
 
 export function ExportDialog({ filter, people: found, onClose }: ExportProps) {
-  const { fields } = usePerson();
-  const answer = useAsk(choices, {});
+  const { fields } = useDeskUser();
+  const result = useDeskQuery(choices, {});
   const { state, from, to } = filter;
-  const { data: count } = useAsk(
+  const { data: count } = useDeskQuery(
     leadCount,
     { from, to },
     { enabled: found === null && state === 'verified' },
   );
   const [format, setFormat] = useState('csv');
-  const newSignal = useSignal();
-  const { say } = useNotice();
+  const newSignal = useAbortSignal();
+  const { showNotice } = useNotice();
   const save = useMutation({
     mutationFn: (chosen: string) =>
-      openFile(
-        addressOf(EXPORT_PATH, { format: chosen, ...filter }),
-        `people-${chosen}`,
-        'save',
-        newSignal(),
-      ),
+      openFile(urlOf(EXPORT_PATH, { format: chosen, ...filter }), `people-${chosen}`, 'save', newSignal()),
   });
   return (
     <Dialog
       onClose={onClose}
       title="Export"
-      text={`The file contains only people who match the filter: ${filterInWords(filter, fields)}.`}
+      text={`The file contains only people who match the filter: ${describeFilter(filter, fields)}.`}
     >
-      <Answered of={answer} lines={2}>
+      <QueryResult of={result} lines={2}>
         {({ formats }) => {
           const fitting = formats.filter(
             ({ takesEveryState }) => takesEveryState || filter.state === 'verified',
@@ -61,13 +56,13 @@ export function ExportDialog({ filter, people: found, onClose }: ExportProps) {
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return (
             <DialogForm
-              action={['Export', amountOf(state, found, count?.atMost)].filter(Boolean).join(' ')}
+              action={['Export', describeAmount(state, found, count?.atMost)].filter(Boolean).join(' ')}
               working="Exporting …"
-              send={save}
-              asked={chosen?.name ?? format}
+              mutation={save}
+              input={chosen?.name ?? format}
               onDone={() => {
                 onClose();
-                say('The file is in your downloads.');
+                showNotice('The file is in your downloads.');
               }}
               canLeave
             >
@@ -97,12 +92,12 @@ export function ExportDialog({ filter, people: found, onClose }: ExportProps) {
             </DialogForm>
           );
         }}
-      </Answered>
+      </QueryResult>
     </Dialog>
   );
 }
 
-function amountOf(
+function describeAmount(
   state: Filter['state'],
   found: number | null,
   atMost: number | undefined,
@@ -112,7 +107,7 @@ function amountOf(
   return atMost === undefined ? undefined : `up to ${noun(atMost)}`;
 }
 
-function filterInWords(filter: Filter, fields: Me['fields']): string {
+function describeFilter(filter: Filter, fields: Me['fields']): string {
   const { search, source, campaign, flag, news, field, answer, domain, from, to } = filter;
   const question = fields.find(({ id }) => id === field)?.label ?? field;
   const parts = [

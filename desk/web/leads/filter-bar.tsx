@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
 import { choices, STATES, type Filter } from '#desk/endpoints/people.ts';
-import { chosenParts, withPart, type FilterName } from '#desk/web/leads/filter.ts';
-import { usePerson, useAsk, useTimeZone } from '#desk/web/queries.ts';
+import { countFilters, withFilter, type FilterName } from '#desk/web/leads/filter.ts';
+import { useDeskUser, useDeskQuery, useTimeZone } from '#desk/web/queries.ts';
 import { DAYS_NAMES, nameOfSpan, spanNamed } from '#desk/web/named-days.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
@@ -12,9 +12,9 @@ import styles from '#desk/web/leads/leads.module.css';
 import { PEOPLE_IN_STATE } from '#desk/web/format.ts';
 import { NAMED_DAYS } from '#shared/days.ts';
 
-const TYPED_MS = 300;
+const DEBOUNCE_MS = 300;
 
-type BarProps = {
+type FilterBarProps = {
   readonly filter: Filter;
   /**
    * @param change updates the current filter, which may have changed since rendering
@@ -26,7 +26,7 @@ type BarProps = {
 /** Days without a name, which match no chip. */
 const OTHER_DAYS = 'other';
 
-const FURTHER = [
+const MORE_FILTERS = [
   'campaign',
   'flag',
   'news',
@@ -36,18 +36,18 @@ const FURTHER = [
   'to',
 ] as const satisfies readonly FilterName[];
 
-export function FilterBar({ filter, onChange }: BarProps) {
-  const { fields, hasNews } = usePerson();
-  const { data } = useAsk(choices, {});
-  const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
+export function FilterBar({ filter, onChange }: FilterBarProps) {
+  const { fields, hasNews } = useDeskUser();
+  const { data } = useDeskQuery(choices, {});
+  const [isOpen, setOpen] = useState(() => MORE_FILTERS.some((name) => filter[name] !== undefined));
   const typed = (name: FilterName, tidy = (value: string) => value) => ({
     value: filter[name] ?? '',
-    onTyped: (value: string) => onChange((current) => withPart(current, name, tidy(value)), true),
+    onTyped: (value: string) => onChange((current) => withFilter(current, name, tidy(value)), true),
   });
   const select = (name: FilterName) => ({
     value: filter[name] ?? '',
     onChange: ({ currentTarget: { value } }: { readonly currentTarget: { readonly value: string } }) =>
-      onChange((current) => withPart(current, name, value), false),
+      onChange((current) => withFilter(current, name, value), false),
   });
   const timeZone = useTimeZone();
   const [now, setNow] = useState(() => Date.now());
@@ -55,7 +55,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
     filter.from === undefined && filter.to === undefined
       ? undefined
       : (nameOfSpan(filter, now, timeZone) ?? OTHER_DAYS);
-  const further = FURTHER.filter((name) => filter[name] !== undefined).length;
+  const activeCount = MORE_FILTERS.filter((name) => filter[name] !== undefined).length;
 
   return (
     <search className={`row ${styles.filters}`}>
@@ -80,7 +80,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
       />
       <Button className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <FilterIcon size={16} />
-        {isOpen || further === 0 ? 'More filters' : `More filters (${further})`}
+        {isOpen || activeCount === 0 ? 'More filters' : `More filters (${activeCount})`}
       </Button>
       {isOpen && (
         <div className={styles.further}>
@@ -144,7 +144,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
           {filter.field !== undefined && <TypedField label="Answer has" {...typed('answer')} />}
         </div>
       )}
-      {chosenParts(filter) > 0 && (
+      {countFilters(filter) > 0 && (
         <Button
           look="text"
           className={styles.clear}
@@ -157,7 +157,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
   );
 }
 
-/** Typing a year passes through valid years such as 2, 20 and 202. */
+/** Typing a year produces earlier valid years first, such as 2, 20 and 202. */
 const EARLIEST_DAY = '1970-01-01';
 
 type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
@@ -166,7 +166,7 @@ type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
 };
 
 function TypedField({ value, onTyped, ...props }: TypedProps) {
-  const isBegun = (day: string) => props.type === 'date' && day !== '' && day < EARLIEST_DAY;
+  const isIncomplete = (day: string) => props.type === 'date' && day !== '' && day < EARLIEST_DAY;
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -189,7 +189,7 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
   const send = (typed: string) => {
     clearTimeout(timer.current);
     const next = typed.trim();
-    if (next === known || isBegun(next)) return;
+    if (next === known || isIncomplete(next)) return;
     setKnown(next);
     onTyped(next);
   };
@@ -201,14 +201,14 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
         const typed = event.currentTarget.value;
         setText(typed);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => send(typed), TYPED_MS);
+        timer.current = setTimeout(() => send(typed), DEBOUNCE_MS);
       }}
       onKeyDown={(event) => {
         if (event.key === 'Enter') send(event.currentTarget.value);
       }}
       onBlur={(event) => {
         const left = event.currentTarget.value;
-        if (isBegun(left)) setText(known);
+        if (isIncomplete(left)) setText(known);
         else send(left);
       }}
     />

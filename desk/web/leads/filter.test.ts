@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { chosenParts, filterIn, listAddress, withPart } from '#desk/web/leads/filter.ts';
+import { countFilters, filterIn, leadsUrl, withFilter } from '#desk/web/leads/filter.ts';
 
 const read = (query: string) => filterIn(new URLSearchParams(query));
 
@@ -19,7 +19,7 @@ it('a desk filter is read from the URL as it was written', () => {
     from: '2026-11-01',
     to: '2026-11-23',
   } as const;
-  assert.deepEqual(read(listAddress(filter).replace('/leads?', '')), filter);
+  assert.deepEqual(read(leadsUrl(filter).replace('/leads?', '')), filter);
 });
 
 it('invalid desk filters are removed from the URL', () => {
@@ -29,11 +29,11 @@ it('invalid desk filters are removed from the URL', () => {
 });
 
 it('changing one desk filter keeps the others', () => {
-  const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
+  const filter = withFilter({ state: 'verified' }, 'source', 'newsletter');
   assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
-  assert.equal(chosenParts(filter), 1);
-  assert.deepEqual(withPart(filter, 'source', ''), { state: 'verified' });
+  assert.equal(countFilters(filter), 1);
+  assert.deepEqual(withFilter(filter, 'source', ''), { state: 'verified' });
   const answered = { state: 'verified', field: 'team-size', answer: '10' } as const;
-  assert.deepEqual(withPart(answered, 'field', ''), { state: 'verified' });
-  assert.deepEqual(withPart(filter, 'state', ''), filter);
+  assert.deepEqual(withFilter(answered, 'field', ''), { state: 'verified' });
+  assert.deepEqual(withFilter(filter, 'state', ''), filter);
 });

@@ -1,5 +1,5 @@
 import { Filter, STATES } from '#desk/endpoints/people.ts';
-import { addressOf } from '#desk/web/ask.ts';
+import { urlOf } from '#desk/web/api-client.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
@@ -17,23 +17,23 @@ export function filterIn(query: URLSearchParams): Filter {
   return found as Filter;
 }
 
-/** The same URL for the same filter, whatever the order of its parts. */
-export const listAddress = (filter: Partial<Filter>): string =>
-  addressOf(
+/** Equal filters have equal URLs. */
+export const leadsUrl = (filter: Partial<Filter>): string =>
+  urlOf(
     '/leads',
     Object.fromEntries(NAMES.map((name) => [name, filter[name] === NO_FILTER[name] ? null : filter[name]])),
   );
 
 let last: Filter = NO_FILTER;
 
-/** Filter of the latest list. A person's page leads back to it. */
+/** Filter of the list shown last. A person's page links back to it. */
 export const lastFilter = (): Filter => last;
 
-export function rememberList(filter: Filter): void {
+export function rememberFilter(filter: Filter): void {
   last = filter;
 }
 
-export function withPart(filter: Filter, name: FilterName, value: string): Filter {
+export function withFilter(filter: Filter, name: FilterName, value: string): Filter {
   const next: Record<string, string | undefined> = { ...filter };
   if (value === '') delete next[name];
   else next[name] = value;
@@ -44,8 +44,8 @@ export function withPart(filter: Filter, name: FilterName, value: string): Filte
 
 /** The server counts leads by time only. */
 export const isCountable = ({ from: _from, to: _to, ...others }: Filter): boolean =>
-  others.state === 'verified' && chosenParts(others) === 0;
+  others.state === 'verified' && countFilters(others) === 0;
 
 /** A question without an answer does not filter. */
-export const chosenParts = (filter: Filter): number =>
+export const countFilters = (filter: Filter): number =>
   NAMES.filter((name) => name !== 'state' && name !== 'field' && filter[name] !== undefined).length;

@@ -4,13 +4,13 @@ import * as Popover from '@radix-ui/react-popover';
 import type { Me } from '#desk/endpoints/auth.ts';
 import { leadCount, type Filter } from '#desk/endpoints/people.ts';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
-import { chosenParts, filterIn, isCountable, listAddress, rememberList } from '#desk/web/leads/filter.ts';
+import { countFilters, filterIn, isCountable, leadsUrl, rememberFilter } from '#desk/web/leads/filter.ts';
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
-import { GROWS_TO } from '#desk/web/leads/paging.ts';
+import { AUTO_LOAD_LIMIT } from '#desk/web/leads/paging.ts';
 import { PersonBlock, personColumns, type PersonColumn } from '#desk/web/leads/person-columns.tsx';
-import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
-import { useAsk, useMayChange, usePerson, useTimeZone } from '#desk/web/queries.ts';
-import { go, usePlace } from '#desk/web/router.tsx';
+import { usePeopleList, type PeopleList } from '#desk/web/leads/use-people.ts';
+import { useDeskQuery, useMayChange, useDeskUser, useTimeZone } from '#desk/web/queries.ts';
+import { navigate, useLocation } from '#desk/web/router.tsx';
 import { store, stored } from '#desk/web/stored.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { counted, dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
@@ -22,17 +22,17 @@ import { DownloadIcon } from '#web/ui/icons.tsx';
 import { ColumnsIcon } from '#desk/web/ui/icons.tsx';
 
 export function Leads() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const filter = filterIn(query);
-  const person = usePerson();
+  const user = useDeskUser();
   const mayExport = useMayChange();
-  const list = usePeople(filter);
-  useEffect(() => rememberList(filter));
+  const list = usePeopleList(filter);
+  useEffect(() => rememberFilter(filter));
   const [isExporting, setExporting] = useState(false);
-  const columns = personColumns(filter.state, person);
-  const [hidden, setHidden] = useState(() => hiddenColumns(person.fields));
+  const columns = personColumns(filter.state, user);
+  const [hidden, setHidden] = useState(() => hiddenColumns(user.fields));
   const change = (next: (now: Filter) => Filter, isTyped: boolean) =>
-    go(listAddress(next(filterIn(new URLSearchParams(location.search)))), { replace: isTyped });
+    navigate(leadsUrl(next(filterIn(new URLSearchParams(location.search)))), { replace: isTyped });
 
   return (
     <Page
@@ -44,7 +44,7 @@ export function Leads() {
             hidden={hidden}
             onChange={(next) => {
               setHidden(next);
-              store(HIDDEN, [...next].join(' '));
+              store(HIDDEN_COLUMNS_KEY, [...next].join(' '));
             }}
           />
           {mayExport && (
@@ -58,7 +58,7 @@ export function Leads() {
     >
       <div className={`stack ${styles.list}`}>
         <FilterBar filter={filter} onChange={change} />
-        <State list={list} filter={filter} />
+        <ListStatus list={list} filter={filter} />
         {list.people.length > 0 && (
           <Table
             caption={PEOPLE_IN_STATE[filter.state]}
@@ -72,9 +72,9 @@ export function Leads() {
         {list.isPending && <Skeleton lines={10} />}
         {list.error && <FailedState error={list.error} onRetry={list.retry} />}
         {!list.isPending && !list.error && !list.hasMore && list.people.length === 0 && (
-          <NoMatch filter={filter} />
+          <EmptyList filter={filter} />
         )}
-        <End list={list} />
+        <ListEnd list={list} />
       </div>
       {isExporting && (
         <ExportDialog
@@ -87,33 +87,38 @@ export function Leads() {
   );
 }
 
-/** Key in the browser's storage. */
-const HIDDEN = 'desk-leads-hidden';
+const HIDDEN_COLUMNS_KEY = 'desk-leads-hidden';
 
 /** IDs, as last chosen in this browser. */
 const hiddenColumns = (fields: Me['fields']): ReadonlySet<string> =>
-  new Set(stored(HIDDEN)?.split(' ') ?? ['campaign', 'variant', ...fields.map(({ id }) => `answer-${id}`)]);
+  new Set(
+    stored(HIDDEN_COLUMNS_KEY)?.split(' ') ?? [
+      'campaign',
+      'variant',
+      ...fields.map(({ id }) => `answer-${id}`),
+    ],
+  );
 
-function State({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
-  const { people, hasMore, lookedBackTo, isLooking, isStopped, isStale, isPending, wanted } = list;
+function ListStatus({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
+  const { people, hasMore, lookedBackTo, isSearching, isStopped, isStale, isPending, wanted } = list;
   const timeZone = useTimeZone();
   const { from, to } = filter;
-  const { data: count } = useAsk(leadCount, { from, to }, { enabled: hasMore && isCountable(filter) });
+  const { data: count } = useDeskQuery(leadCount, { from, to }, { enabled: hasMore && isCountable(filter) });
   if (isPending || (people.length === 0 && !hasMore)) return null;
-  const isSearching = hasMore && people.length < wanted && !isStale;
+  const isIncomplete = hasMore && people.length < wanted && !isStale;
   return (
     <div className={`row quiet small ${styles.state}`}>
       <p role="status">
-        {shownInWords(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
-        {isSearching && lookedBackTo !== null && (
+        {describeShown(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
+        {isIncomplete && lookedBackTo !== null && (
           <>
             {' '}
             Searched back to {dateTime(lookedBackTo, timeZone)}
-            {isLooking ? ', still searching …' : '.'}
+            {isSearching ? ', still searching …' : '.'}
           </>
         )}
       </p>
-      {isSearching ? (
+      {isIncomplete ? (
         <Button look="text" onClick={() => list.setStopped(!isStopped)}>
           {isStopped ? 'Search further back' : 'Stop searching'}
         </Button>
@@ -126,35 +131,39 @@ function State({ list, filter }: { readonly list: PeopleList; readonly filter: F
   );
 }
 
-function shownInWords(count: number, hasMore: boolean, all: number | null | undefined): string {
+function describeShown(count: number, hasMore: boolean, all: number | null | undefined): string {
   if (count === 0) return 'None found yet.';
   if (hasMore && all) return `${number(count)} of ${counted(Math.max(count, all), 'lead')}, newest first.`;
   return hasMore ? `${number(count)} shown, newest first.` : `${countPeople(count)}.`;
 }
 
-function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { readonly list: PeopleList }) {
+function ListEnd({
+  list: { people, hasMore, wanted, isSearching, showMore },
+}: {
+  readonly list: PeopleList;
+}) {
   const end = useRef<HTMLDivElement>(null);
   const isFull = hasMore && people.length >= wanted;
-  const more = useRef(wantMore);
+  const latestShowMore = useRef(showMore);
   useEffect(() => {
-    more.current = wantMore;
+    latestShowMore.current = showMore;
   });
   useEffect(() => {
-    if (!isFull || isLooking || people.length >= GROWS_TO || end.current === null) return undefined;
+    if (!isFull || isSearching || people.length >= AUTO_LOAD_LIMIT || end.current === null) return undefined;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) more.current();
+        if (entries.some(({ isIntersecting }) => isIntersecting)) latestShowMore.current();
       },
       { rootMargin: '400px' },
     );
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [isFull, isLooking, people.length]);
+  }, [isFull, isSearching, people.length]);
   if (people.length === 0) return null;
   return (
     <div ref={end} className={`quiet small ${styles.end}`}>
       {isFull ? (
-        <Button onClick={wantMore}>Show more</Button>
+        <Button onClick={showMore}>Show more</Button>
       ) : (
         !hasMore && <p>{people.length > 20 && 'There are no more people.'}</p>
       )}
@@ -170,8 +179,8 @@ const NO_PEOPLE = {
     'Nobody has been imported yet. To import people, run: npm run -s desk -- import FILE --consent-source "where they agreed"',
 } as const;
 
-function NoMatch({ filter }: { readonly filter: Filter }) {
-  if (chosenParts(filter) === 0) return <p className="quiet">{NO_PEOPLE[filter.state]}</p>;
+function EmptyList({ filter }: { readonly filter: Filter }) {
+  if (countFilters(filter) === 0) return <p className="quiet">{NO_PEOPLE[filter.state]}</p>;
   return (
     <EmptyState
       title="Nobody matches this filter"
@@ -181,7 +190,7 @@ function NoMatch({ filter }: { readonly filter: Filter }) {
 }
 
 type MenuProps = {
-  /** All columns that can be hidden; the one that names the person is missing. */
+  /** The columns that can be hidden, so not the person's name. */
   readonly columns: readonly PersonColumn[];
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;

@@ -1,8 +1,8 @@
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 
-export const STEP = 50;
+export const PAGE_STEP = 50;
 /** Longer lists grow by a button, because thousands of rows slow the browser down. */
-export const GROWS_TO = 500;
+export const AUTO_LOAD_LIMIT = 500;
 
 export type Listed = {
   readonly people: readonly Person[];
@@ -12,7 +12,7 @@ export type Listed = {
 };
 
 /** A person whose state changes may appear on two pages; the first counts. */
-export function listedIn(pages: readonly PeoplePage[]): Listed {
+export function mergePages(pages: readonly PeoplePage[]): Listed {
   const people = new Map<string, Person>();
   for (const page of pages)
     for (const person of page.people) if (!people.has(person.id)) people.set(person.id, person);
@@ -24,7 +24,7 @@ export function listedIn(pages: readonly PeoplePage[]): Listed {
   };
 }
 
-export const goesOn = ({ people, hasMore }: Listed, wanted: number): boolean =>
+export const needsNextPage = ({ people, hasMore }: Listed, wanted: number): boolean =>
   hasMore && people.length < wanted;
 
 export type Neighbours = {

@@ -1,6 +1,6 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person, State } from '#desk/endpoints/people.ts';
-import { addressOf } from '#desk/web/ask.ts';
+import { urlOf } from '#desk/web/api-client.ts';
 import { Link } from '#desk/web/router.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
@@ -38,7 +38,7 @@ export const personColumns = (
     id: 'name',
     heading: 'Name',
     isMain: true,
-    cell: ({ id, name, email }) => <Link href={addressOf('/person', { id })}>{name || email}</Link>,
+    cell: ({ id, name, email }) => <Link href={urlOf('/person', { id })}>{name || email}</Link>,
   },
   { id: 'email', heading: 'E-mail', cell: ({ email }) => <Address email={email} /> },
   { id: 'company', heading: 'Company', cell: ({ company }) => orNone(company) },
@@ -103,7 +103,7 @@ export const PersonBlock = ({
 }) => (
   <div className={`small ${styles.personBlock}`}>
     <p>
-      <Link href={addressOf('/person', { id })}>{name || email || NONE}</Link>
+      <Link href={urlOf('/person', { id })}>{name || email || NONE}</Link>
       <DateTime at={since} isShort />
     </p>
     {email !== undefined && (

@@ -2,16 +2,16 @@ import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/re
 import { useEffect, useRef, useState } from 'react';
 
 import { people, type Filter, type PeoplePage } from '#desk/endpoints/people.ts';
-import { lastFilter, listAddress } from '#desk/web/leads/filter.ts';
+import { lastFilter, leadsUrl } from '#desk/web/leads/filter.ts';
 import {
-  goesOn,
-  listedIn,
+  needsNextPage,
+  mergePages,
   neighboursOf,
-  STEP,
+  PAGE_STEP,
   type Listed,
   type Neighbours,
 } from '#desk/web/leads/paging.ts';
-import { pagesQuery, retry, useReadOn } from '#desk/web/queries.ts';
+import { pagesQuery, retry, useFetchNextPages } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
   readonly wanted: number;
@@ -19,21 +19,21 @@ export type PeopleList = Listed & {
   readonly isPending: boolean;
   /** True if the rows belong to the previous filter. */
   readonly isStale: boolean;
-  readonly isLooking: boolean;
+  readonly isSearching: boolean;
   readonly isStopped: boolean;
   readonly setStopped: (isStopped: boolean) => void;
-  readonly wantMore: () => void;
+  readonly showMore: () => void;
   readonly retry: () => void;
   readonly refresh: () => void;
 };
 
-const listedOf = ({ pages }: { readonly pages: readonly PeoplePage[] }): Listed => listedIn(pages);
-const NOTHING = listedIn([]);
+const selectListed = ({ pages }: { readonly pages: readonly PeoplePage[] }): Listed => mergePages(pages);
+const EMPTY = mergePages([]);
 
 // Never stale, because long lists are reloaded only by a button.
 const listQuery = (filter: Filter) => ({
   ...pagesQuery(people, filter),
-  select: listedOf,
+  select: selectListed,
   staleTime: Infinity,
 });
 
@@ -41,46 +41,47 @@ const listQuery = (filter: Filter) => ({
 export function useNeighbours(id: string): Neighbours | null {
   const [filter] = useState(lastFilter);
   // Only reads the pages of the list, and loads another one after its last person.
-  const asked = useInfiniteQuery({ ...listQuery(filter), enabled: false });
-  const { data = NOTHING, error, hasNextPage, isFetching, fetchNextPage } = asked;
+  const result = useInfiniteQuery({ ...listQuery(filter), enabled: false });
+  const { data = EMPTY, error, hasNextPage, isFetching, fetchNextPage } = result;
   const found = neighboursOf(data.people, id);
-  const isDue = found !== null && found.next === undefined && hasNextPage && error === null;
+  const isWanted = found !== null && found.next === undefined && hasNextPage && error === null;
   // Once per person, because a search that finds nobody else would read the whole table.
-  const askedFor = useRef('');
+  const requestedFor = useRef('');
   useEffect(() => {
-    if (!isDue || isFetching || askedFor.current === id) return;
-    askedFor.current = id;
+    if (!isWanted || isFetching || requestedFor.current === id) return;
+    requestedFor.current = id;
     void fetchNextPage();
-  }, [isDue, isFetching, fetchNextPage, id]);
+  }, [isWanted, isFetching, fetchNextPage, id]);
   return found;
 }
 
-type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
+type Paging = { readonly url: string; readonly count: number; readonly isStopped: boolean };
 
-export function usePeople(filter: Filter): PeopleList {
-  const of = listAddress(filter);
+export function usePeopleList(filter: Filter): PeopleList {
+  const url = leadsUrl(filter);
   const client = useQueryClient();
   const { queryKey } = listQuery(filter);
-  const first: Wish = { of, count: STEP, isStopped: false };
-  const [kept, setWish] = useState(first);
-  const wish = kept.of === of ? kept : first;
-  const asked = useInfiniteQuery({ ...listQuery(filter), placeholderData: keepPreviousData });
-  const { data: listed = NOTHING, error, isPending, isPlaceholderData, isFetching } = asked;
-  const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);
-  useReadOn(asked, isDue);
+  const first: Paging = { url, count: PAGE_STEP, isStopped: false };
+  const [stored, setPaging] = useState(first);
+  const paging = stored.url === url ? stored : first;
+  const result = useInfiniteQuery({ ...listQuery(filter), placeholderData: keepPreviousData });
+  const { data: listed = EMPTY, error, isPending, isPlaceholderData, isFetching } = result;
+  const isWanted =
+    !paging.isStopped && !isPlaceholderData && error === null && needsNextPage(listed, paging.count);
+  useFetchNextPages(result, isWanted);
   return {
     ...listed,
-    wanted: wish.count,
+    wanted: paging.count,
     error,
     isPending,
     isStale: isPlaceholderData,
-    isLooking: isFetching || isDue,
-    isStopped: wish.isStopped,
-    setStopped: (isStopped) => setWish({ ...wish, isStopped }),
-    wantMore: () => setWish({ ...wish, count: listed.people.length + STEP, isStopped: false }),
-    retry: () => retry(asked),
+    isSearching: isFetching || isWanted,
+    isStopped: paging.isStopped,
+    setStopped: (isStopped) => setPaging({ ...paging, isStopped }),
+    showMore: () => setPaging({ ...paging, count: listed.people.length + PAGE_STEP, isStopped: false }),
+    retry: () => retry(result),
     refresh: () => {
-      setWish(first);
+      setPaging(first);
       void client.resetQueries({ queryKey });
     },
   };

@@ -1,7 +1,7 @@
 import { log, type DeskAction, type LogEntry } from '#desk/endpoints/auth.ts';
-import { usePagesOf } from '#desk/web/queries.ts';
+import { useDeskPages } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { More } from '#desk/web/ui/states.tsx';
+import { PagedResult } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Pill, type Tone } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
@@ -52,13 +52,13 @@ const COLUMNS: readonly Column<LogEntry>[] = [
 ];
 
 export function LogPage() {
-  const asked = usePagesOf(log, {});
+  const result = useDeskPages(log, {});
   return (
     <Page
       title="Audit log"
       lead="Actions taken in the desk and by its commands. Entries are kept for as long as personal data."
     >
-      <More of={asked}>
+      <PagedResult of={result}>
         {(pages) => (
           <Table
             caption="Audit log"
@@ -67,7 +67,7 @@ export function LogPage() {
             rowKey={({ id }) => id}
           />
         )}
-      </More>
+      </PagedResult>
     </Page>
   );
 }

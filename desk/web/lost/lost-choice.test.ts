@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { readLostDays, spanOfDays, lostGroups } from '#desk/web/lost/lost-choice.ts';
+import { readLostDays, spanOfDays, countFacet } from '#desk/web/lost/lost-choice.ts';
 
 const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
@@ -28,18 +28,18 @@ const PEOPLE = [
 
 it('each group of lost leads counts those that match all other filters', () => {
   const choice = { why: 'Never tried', platform: 'Microsoft' };
-  assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
+  assert.deepEqual(countFacet(PEOPLE, choice, 'platform'), [
     { value: 'Microsoft', count: 2 },
     { value: 'Google', count: 1 },
   ]);
-  assert.deepEqual(lostGroups(PEOPLE, choice, 'source'), [
+  assert.deepEqual(countFacet(PEOPLE, choice, 'source'), [
     { value: 'direct', count: 1 },
     { value: 'newsletter', count: 1 },
   ]);
 });
 
 it('a selected group of lost leads stays in the list even if it is empty', () => {
-  assert.deepEqual(lostGroups(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1), {
+  assert.deepEqual(countFacet(PEOPLE, { why: 'E-mail is still queued', platform: 'Google' }, 'why').at(-1), {
     value: 'E-mail is still queued',
     count: 0,
   });

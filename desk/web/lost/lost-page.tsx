@@ -1,79 +1,79 @@
 import { useState } from 'react';
 
 import { lost, type Lost } from '#desk/endpoints/people.ts';
-import { addressOf } from '#desk/web/ask.ts';
-import { Link, go, usePlace } from '#desk/web/router.tsx';
+import { urlOf } from '#desk/web/api-client.ts';
+import { Link, navigate, useLocation } from '#desk/web/router.tsx';
 import {
   lostUrl,
   readLostDays,
   spanOfDays,
   type LostDays,
   LOST_DAYS,
-  chosenLost,
+  filterLost,
   LOST_FACETS,
-  lostGroups,
+  countFacet,
   readLostChoice,
   type LostChoice,
 } from '#desk/web/lost/lost-choice.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
-import { usePagesOf, useReadOn, useTimeZone } from '#desk/web/queries.ts';
+import { useDeskPages, useFetchNextPages, useTimeZone } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Answered, EmptyState, MoreButton } from '#desk/web/ui/states.tsx';
+import { QueryResult, EmptyState, MoreButton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
 import { DAYS_NAMES } from '#desk/web/named-days.ts';
 import { areNamedDays } from '#shared/days.ts';
 
-const READ_LIMIT = 1_000;
+const AUTO_LOAD_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
 
 export function LostPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const days = readLostDays(query);
   const choice = readLostChoice(query);
-  const show = (...chosen: Parameters<typeof lostUrl>) => go(lostUrl(...chosen), { replace: true });
+  const show = (...chosen: Parameters<typeof lostUrl>) => navigate(lostUrl(...chosen), { replace: true });
   return (
     <Page
       title="Lost"
       lead="People who asked for a code but never entered one. They have not agreed to anything, so do not write to them. Fix the causes instead."
     >
-      <DaysChoice days={days} onChange={(chosen) => show(chosen, choice)} />
-      <Found key={days} days={days} choice={choice} onChoose={(changed) => show(days, changed)} />
+      <DaysFilter days={days} onChange={(chosen) => show(chosen, choice)} />
+      <LostList key={days} days={days} choice={choice} onChoose={(changed) => show(days, changed)} />
     </Page>
   );
 }
 
-type FoundProps = {
+type LostListProps = {
   readonly days: LostDays;
   readonly choice: LostChoice;
   readonly onChoose: (choice: LostChoice) => void;
 };
 
-function Found({ days, choice, onChoose }: FoundProps) {
+function LostList({ days, choice, onChoose }: LostListProps) {
   // Fixed, so the days do not shift between pages of results.
   const [now] = useState(() => Date.now());
-  const asked = usePagesOf(lost, spanOfDays(days, now, useTimeZone()));
-  const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
+  const result = useDeskPages(lost, spanOfDays(days, now, useTimeZone()));
+  const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = result;
   const people = pages.flatMap((page) => page.lost);
   const open = pages.reduce((sum, page) => sum + page.open, 0);
-  const isPaused = hasNextPage && people.length >= READ_LIMIT;
-  const isReading = hasNextPage && !isPaused && error === null;
-  useReadOn(asked, isReading);
+  const isPaused = hasNextPage && people.length >= AUTO_LOAD_LIMIT;
+  const isLoading = hasNextPage && !isPaused && error === null;
+  useFetchNextPages(result, isLoading);
   const [limit, setLimit] = useState(SHOWN_AT_ONCE);
-  const chosen = chosenLost(people, choice);
+  const chosen = filterLost(people, choice);
   const isEmpty = people.length === 0 && !hasNextPage;
   return (
-    <Answered of={asked} lines={8}>
+    <QueryResult of={result} lines={8}>
       {() => (
         <>
           {!isEmpty && <Facets people={people} choice={choice} onChoose={onChoose} />}
           <p className={styles.count} role="status">
             {[
-              ...(isEmpty ? [] : [countInWords(chosen.length, people.length, !hasNextPage)]),
-              ...(isReading ? ['Still reading …'] : []),
+              ...(isEmpty ? [] : [describeCount(chosen.length, people.length, !hasNextPage)]),
+              ...(isLoading ? ['Still reading …'] : []),
               ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
             ].join(' ')}
           </p>
@@ -105,14 +105,14 @@ function Found({ days, choice, onChoose }: FoundProps) {
           )}
         </>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 
-type FacetsProps = Pick<FoundProps, 'choice' | 'onChoose'> & { readonly people: readonly Lost[] };
+type FacetsProps = Pick<LostListProps, 'choice' | 'onChoose'> & { readonly people: readonly Lost[] };
 
 function Facets({ people, choice, onChoose }: FacetsProps) {
-  const facets = LOST_FACETS.map((facet) => ({ facet, options: lostGroups(people, choice, facet) }));
+  const facets = LOST_FACETS.map((facet) => ({ facet, options: countFacet(people, choice, facet) }));
   return (
     <div className="stack">
       {facets
@@ -120,7 +120,7 @@ function Facets({ people, choice, onChoose }: FacetsProps) {
         .map(({ facet, options }) => (
           <Chips
             key={facet}
-            label={FACETS[facet]}
+            label={FACET_LABELS[facet]}
             all="All"
             chosen={choice[facet]}
             options={options}
@@ -131,15 +131,15 @@ function Facets({ people, choice, onChoose }: FacetsProps) {
   );
 }
 
-const FACETS = { why: 'Why', platform: 'Mail platform', source: 'Source' } as const;
+const FACET_LABELS = { why: 'Why', platform: 'Mail platform', source: 'Source' } as const;
 
-const countInWords = (shown: number, all: number, isComplete: boolean): string =>
+const describeCount = (shown: number, all: number, isComplete: boolean): string =>
   `${shown === all ? '' : `${number(shown)} of `}${countPeople(all)}${isComplete ? '' : ' so far'}.`;
 
 const COLUMNS: readonly Column<Lost>[] = [
   { heading: 'Asked', cell: ({ asked_at: at }) => <DateTime at={at} isShort /> },
-  { heading: 'Person', isMain: true, cell: (one) => <Who lost={one} /> },
-  { heading: 'Why', isLong: true, cell: (one) => <Why lost={one} /> },
+  { heading: 'Person', isMain: true, cell: (one) => <PersonCell lost={one} /> },
+  { heading: 'Why', isLong: true, cell: (one) => <ReasonCell lost={one} /> },
   { heading: 'Platform', cell: ({ platform }) => platform },
   {
     heading: 'Source',
@@ -148,20 +148,20 @@ const COLUMNS: readonly Column<Lost>[] = [
   },
 ];
 
-function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
-  const said = name || email;
+function PersonCell({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
+  const shownName = name || email;
   return (
     <>
-      {id === null ? said : <Link href={addressOf('/person', { id })}>{said}</Link>}
+      {id === null ? shownName : <Link href={urlOf('/person', { id })}>{shownName}</Link>}
       <small>{[name === '' ? '' : email, company].filter((text) => text !== '').join(', ')}</small>
     </>
   );
 }
 
-/** "250 OK" explains nothing: the mail server took the code. */
+/** A reply such as "250 OK" does not explain why the person was lost. */
 const isAcceptance = (reply: string): boolean => reply.startsWith('2');
 
-function Why({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonly lost: Lost }) {
+function ReasonCell({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonly lost: Lost }) {
   const counts = [
     ...(codes > 1 ? [counted(codes, 'code')] : []),
     ...(wrongTries > 0 ? [counted(wrongTries, 'wrong attempt')] : []),
@@ -179,7 +179,7 @@ function Why({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonl
   );
 }
 
-const DaysChoice = ({
+const DaysFilter = ({
   days,
   onChange,
 }: {

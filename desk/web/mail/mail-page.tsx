@@ -1,34 +1,34 @@
 import { mail, suppressions } from '#desk/endpoints/figures.ts';
-import type { Answer } from '#desk/endpoints/endpoint.ts';
-import { addressOf } from '#desk/web/ask.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
+import { urlOf } from '#desk/web/api-client.ts';
 import { Link } from '#desk/web/router.tsx';
 import { Webhooks } from '#desk/web/mail/webhooks.tsx';
-import { usePagesOf, useAsk } from '#desk/web/queries.ts';
-import { Answered, More } from '#desk/web/ui/states.tsx';
+import { useDeskPages, useDeskQuery } from '#desk/web/queries.ts';
+import { QueryResult, PagedResult } from '#desk/web/ui/states.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, number, suppressionReason } from '#desk/web/format.ts';
 
-type Mail = Answer<typeof mail>;
-type Suppression = Answer<typeof suppressions>['suppressions'][number];
+type Mail = OutputOf<typeof mail>;
+type Suppression = OutputOf<typeof suppressions>['suppressions'][number];
 
 export function MailPage() {
-  const asked = useAsk(mail, {}, { refetchOnWindowFocus: true });
+  const result = useDeskQuery(mail, {}, { refetchOnWindowFocus: true });
   return (
     <Page title="Mail">
-      {asked.data?.isWritable === false && (
+      {result.data?.isWritable === false && (
         <p className="callout" role="alert">
           No mail is being sent, because the database is not writable. Run the doctor to find out why.
         </p>
       )}
-      <Answered of={asked} lines={6}>
+      <QueryResult of={result} lines={6}>
         {({ waiting, refused }) => (
           <>
             <Section title="Queued">
               <Table
                 caption="Queued mail by domain"
-                columns={WAITING}
+                columns={WAITING_COLUMNS}
                 rows={waiting}
                 rowKey={({ domain }) => domain}
                 empty="No mail is queued."
@@ -37,7 +37,7 @@ export function MailPage() {
             <Section title="Refused in the last 30 days">
               <Table
                 caption="Refused mail by domain"
-                columns={REFUSED}
+                columns={REFUSED_COLUMNS}
                 rows={refused}
                 rowKey={({ domain, reply }) => `${domain} ${reply}`}
                 empty="No mail server has refused an e-mail."
@@ -45,14 +45,14 @@ export function MailPage() {
             </Section>
           </>
         )}
-      </Answered>
+      </QueryResult>
       <Webhooks />
       <Suppressions />
     </Page>
   );
 }
 
-const WAITING: readonly Column<Mail['waiting'][number]>[] = [
+const WAITING_COLUMNS: readonly Column<Mail['waiting'][number]>[] = [
   { heading: 'Domain', isMain: true, cell: ({ domain }) => domain },
   { heading: 'Mails', isNumber: true, cell: ({ count }) => number(count) },
   {
@@ -66,7 +66,7 @@ const WAITING: readonly Column<Mail['waiting'][number]>[] = [
   },
 ];
 
-const REFUSED: readonly Column<Mail['refused'][number]>[] = [
+const REFUSED_COLUMNS: readonly Column<Mail['refused'][number]>[] = [
   { heading: 'Domain', isMain: true, cell: ({ domain }) => domain },
   {
     heading: 'The mail server said',
@@ -77,13 +77,13 @@ const REFUSED: readonly Column<Mail['refused'][number]>[] = [
   { heading: 'Last', cell: ({ lastAt }) => <DateTime at={lastAt} isShort /> },
 ];
 
-const SUPPRESSED: readonly Column<Suppression>[] = [
+const SUPPRESSION_COLUMNS: readonly Column<Suppression>[] = [
   {
     heading: 'Address',
     isMain: true,
     cell: ({ id, email }) => {
       if (email === null) return <span className="quiet">An erased address</span>;
-      return id === null ? email : <Link href={addressOf('/person', { id })}>{email}</Link>;
+      return id === null ? email : <Link href={urlOf('/person', { id })}>{email}</Link>;
     },
   },
   {
@@ -102,23 +102,23 @@ const SUPPRESSED: readonly Column<Suppression>[] = [
 ];
 
 function Suppressions() {
-  const asked = usePagesOf(suppressions, {});
+  const result = useDeskPages(suppressions, {});
   return (
     <Section
       title="Suppressed addresses"
       lead="These addresses get no mail except the codes that their owners request."
     >
-      <More of={asked}>
+      <PagedResult of={result}>
         {(pages) => (
           <Table
             caption="Addresses that get no mail"
-            columns={SUPPRESSED}
+            columns={SUPPRESSION_COLUMNS}
             rows={pages.flatMap((page) => page.suppressions)}
             rowKey={(_, index) => String(index)}
             empty="No address is suppressed."
           />
         )}
-      </More>
+      </PagedResult>
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 import { retryWebhooks, today, webhooks } from '#desk/endpoints/figures.ts';
 import { log } from '#desk/endpoints/auth.ts';
-import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import styles from '#desk/web/mail/mail-page.module.css';
-import { useMayChange, usePerson, useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { useMayChange, useDeskUser, useDeskQuery, useDeskMutation } from '#desk/web/queries.ts';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
@@ -12,10 +12,10 @@ import { Pill } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { NONE, counted, number } from '#desk/web/format.ts';
 
-type Event = Answer<typeof webhooks>['events'][number];
+type Event = OutputOf<typeof webhooks>['events'][number];
 
 export function Webhooks() {
-  const { hasWebhooks } = usePerson();
+  const { hasWebhooks } = useDeskUser();
   return hasWebhooks ? (
     <Events />
   ) : (
@@ -28,30 +28,30 @@ export function Webhooks() {
 }
 
 function Events() {
-  const asked = useAsk(webhooks, {}, { refetchOnWindowFocus: true });
+  const result = useDeskQuery(webhooks, {}, { refetchOnWindowFocus: true });
   const mayChange = useMayChange();
-  const { say } = useNotice();
-  const { mutate, isPending } = useSend(retryWebhooks, [webhooks, today, log]);
+  const { showNotice } = useNotice();
+  const { mutate, isPending } = useDeskMutation(retryWebhooks, [webhooks, today, log]);
   const retry = (ids: readonly string[] | null) =>
     mutate(
       { ids: ids === null ? null : [...ids] },
       {
         onSuccess: ({ revived }) =>
-          say(
+          showNotice(
             revived === 0
               ? 'Nothing was sent again, because none of these events is given up any longer.'
               : `${counted(revived, 'event is', 'events are')} being sent again.`,
           ),
-        onError: ({ message }) => say(message, 'problem'),
+        onError: ({ message }) => showNotice(message, 'problem'),
       },
     );
-  const dead = asked.data?.dead ?? 0;
+  const dead = result.data?.dead ?? 0;
   return (
     <Section
       title="Webhooks"
       lead={
-        asked.data &&
-        `${counted(asked.data.queued, 'event is queued', 'events are queued')}, ${counted(dead, 'was given up', 'were given up')}.`
+        result.data &&
+        `${counted(result.data.queued, 'event is queued', 'events are queued')}, ${counted(dead, 'was given up', 'were given up')}.`
       }
       actions={
         mayChange &&
@@ -62,22 +62,22 @@ function Events() {
         )
       }
     >
-      <Answered of={asked}>
+      <QueryResult of={result}>
         {({ events }) => (
           <Table
             caption="Webhook events"
-            columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
+            columns={columnsFor(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
             rows={events}
             rowKey={({ id }) => id}
             empty="All events have been delivered."
           />
         )}
-      </Answered>
+      </QueryResult>
     </Section>
   );
 }
 
-const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
+const columnsFor = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
   { heading: 'Event', isMain: true, cell: ({ type }) => type },
   { heading: 'Made', cell: ({ created_at: at }) => <DateTime at={at} isShort /> },
   { heading: 'To', cell: ({ to }) => to },

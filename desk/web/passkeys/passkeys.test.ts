@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { canUsePasskeys, failureIn } from '#desk/web/passkeys/passkeys.ts';
+import { canUsePasskeys, describePasskeyError } from '#desk/web/passkeys/passkeys.ts';
 
 const able = Object.assign(() => {}, {
   parseCreationOptionsFromJSON: () => {},
@@ -27,14 +27,15 @@ it('passkeys are unavailable if the browser lacks a function', () => {
 });
 
 it('a failed passkey explains what to do unless the user cancelled', () => {
-  const failure = (name: string, action: 'add' | 'use') => failureIn(action, new DOMException('', name));
+  const failure = (name: string, action: 'add' | 'use') =>
+    describePasskeyError(action, new DOMException('', name));
   for (const action of ['add', 'use'] as const) {
     assert.equal(failure('NotAllowedError', action), null);
     assert.equal(failure('AbortError', action), null);
   }
   assert.match(failure('InvalidStateError', 'add') ?? '', /already has one of your passkeys/);
   assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);
-  assert.match(failureIn('add', new TypeError('toJSON is no function')) ?? '', /another browser/);
+  assert.match(describePasskeyError('add', new TypeError('toJSON is no function')) ?? '', /another browser/);
   for (const error of [new DOMException('', 'NotSupportedError'), new TypeError('no'), null])
-    assert.match(failureIn('use', error) ?? '', /e-mailed code/);
+    assert.match(describePasskeyError('use', error) ?? '', /e-mailed code/);
 });

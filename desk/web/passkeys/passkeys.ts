@@ -1,7 +1,7 @@
-import type { Asked } from '#desk/endpoints/endpoint.ts';
-import type { enterPasskey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
+import type { InputOf } from '#desk/endpoints/endpoint.ts';
+import type { signInWithPasskey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
 
-type Credential = Asked<typeof enterPasskey>['credential'];
+type Credential = InputOf<typeof signInWithPasskey>['credential'];
 
 type Browser = {
   readonly location: { readonly hostname: string };
@@ -9,14 +9,14 @@ type Browser = {
 };
 
 /** Passkeys need a domain name; they don't work with an IP address. */
-const IN_NUMBERS = /^\[|^[\d.]+$/;
+const IP_ADDRESS = /^\[|^[\d.]+$/;
 
-export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser = window): boolean {
+export function canUsePasskeys({ location, PublicKeyCredential: api }: Browser = window): boolean {
   return (
-    typeof given === 'function' &&
-    'parseCreationOptionsFromJSON' in given &&
-    'parseRequestOptionsFromJSON' in given &&
-    !IN_NUMBERS.test(location.hostname)
+    typeof api === 'function' &&
+    'parseCreationOptionsFromJSON' in api &&
+    'parseRequestOptionsFromJSON' in api &&
+    !IP_ADDRESS.test(location.hostname)
   );
 }
 
@@ -31,18 +31,18 @@ const ALREADY_ADDED =
 type Action = 'add' | 'use';
 
 /** Returns null if the user cancelled or the time ran out. */
-export function failureIn(action: Action, error: unknown): string | null {
+export function describePasskeyError(action: Action, error: unknown): string | null {
   const name = error instanceof DOMException ? error.name : '';
   if (name === 'NotAllowedError' || name === 'AbortError') return null;
   return name === 'InvalidStateError' && action === 'add' ? ALREADY_ADDED : FAILURES[action];
 }
 
-async function inDialogue(
+async function askBrowser(
   action: Action,
-  open: () => Promise<globalThis.Credential | null>,
+  call: () => Promise<globalThis.Credential | null>,
 ): Promise<Credential | null> {
   try {
-    const credential = (await open()) as PublicKeyCredential | null;
+    const credential = (await call()) as PublicKeyCredential | null;
     if (credential === null) return null;
     const { response, clientExtensionResults, ...rest } = credential.toJSON();
     return {
@@ -52,15 +52,15 @@ async function inDialogue(
       clientExtensionResults: { ...clientExtensionResults },
     };
   } catch (error) {
-    const sentence = failureIn(action, error);
+    const sentence = describePasskeyError(action, error);
     if (sentence === null) return null;
     throw new Error(sentence, { cause: error });
   }
 }
 
-/** Returns null if cancelled. An error's message is a sentence for the reader. */
-export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
-  inDialogue('add', () =>
+/** Returns null if cancelled. Errors have a message for the user. */
+export const createPasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
+  askBrowser('add', () =>
     navigator.credentials.create({
       signal,
       publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(
@@ -69,9 +69,9 @@ export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promi
     }),
   );
 
-/** Returns null if cancelled. An error's message is a sentence for the reader. */
+/** Returns null if cancelled. Errors have a message for the user. */
 export const choosePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
-  inDialogue('use', () =>
+  askBrowser('use', () =>
     navigator.credentials.get({
       signal,
       publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),

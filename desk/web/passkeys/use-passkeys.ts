@@ -1,22 +1,28 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 
 import { log } from '#desk/endpoints/auth.ts';
-import { addPasskey, askPasskey, enterPasskey, newPasskey, passkeys } from '#desk/endpoints/passkeys.ts';
-import { ask } from '#desk/web/ask.ts';
-import { choosePasskey, makePasskey } from '#desk/web/passkeys/passkeys.ts';
-import { meetPerson, useSignal } from '#desk/web/queries.ts';
+import {
+  addPasskey,
+  passkeySignInOptions,
+  signInWithPasskey,
+  newPasskeyOptions,
+  passkeys,
+} from '#desk/endpoints/passkeys.ts';
+import { callApi } from '#desk/web/api-client.ts';
+import { choosePasskey, createPasskey } from '#desk/web/passkeys/passkeys.ts';
+import { reloadDeskUser, useAbortSignal } from '#desk/web/queries.ts';
 
 type Outcome = 'done' | 'cancelled';
 
 export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
   const client = useQueryClient();
-  const newSignal = useSignal();
+  const newSignal = useAbortSignal();
   return useMutation<Outcome, Error, string>({
     mutationFn: async (name) => {
       const signal = newSignal();
-      const credential = await makePasskey(await ask(newPasskey, {}, signal), signal);
+      const credential = await createPasskey(await callApi(newPasskeyOptions, {}, signal), signal);
       if (credential === null) return 'cancelled';
-      await ask(addPasskey, { name, credential });
+      await callApi(addPasskey, { name, credential });
       return 'done';
     },
     meta: { needs: addPasskey.needs },
@@ -25,19 +31,19 @@ export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
   });
 }
 
-export function useEnterWithPasskey(onIn: () => void): UseMutationResult<Outcome, Error, void> {
+export function useSignInWithPasskey(onSignedIn: () => void): UseMutationResult<Outcome, Error, void> {
   const client = useQueryClient();
-  const newSignal = useSignal();
+  const newSignal = useAbortSignal();
   return useMutation<Outcome>({
     mutationFn: async () => {
       const signal = newSignal();
-      const credential = await choosePasskey(await ask(askPasskey, {}, signal), signal);
+      const credential = await choosePasskey(await callApi(passkeySignInOptions, {}, signal), signal);
       if (credential === null) return 'cancelled';
-      await ask(enterPasskey, { credential });
-      await meetPerson(client);
-      onIn();
+      await callApi(signInWithPasskey, { credential });
+      await reloadDeskUser(client);
+      onSignedIn();
       return 'done';
     },
-    meta: { needs: enterPasskey.needs },
+    meta: { needs: signInWithPasskey.needs },
   });
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
-import type { Asked } from '#desk/endpoints/endpoint.ts';
+import type { InputOf } from '#desk/endpoints/endpoint.ts';
 import { suppressions as suppressionList, today } from '#desk/endpoints/figures.ts';
 import {
   domains,
@@ -9,24 +9,24 @@ import {
   lost,
   people,
   sendGuide,
-  story,
+  personDetails,
   suppress,
   unsuppress,
-  type Story,
+  type PersonDetails,
 } from '#desk/endpoints/people.ts';
 import styles from '#desk/web/person/changes.module.css';
-import { useSend } from '#desk/web/queries.ts';
+import { useDeskMutation } from '#desk/web/queries.ts';
 import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { normaliseEmail } from '#shared/lead.ts';
 
-export type ChangeProps = Pick<Story, 'person' | 'suppressions'> & {
+export type ChangeProps = Pick<PersonDetails, 'person' | 'suppressions'> & {
   readonly onClose: () => void;
   readonly onDone: (sentence: string) => void;
 };
 
-const CHANGED_BY_AN_ERASURE = [people, domains, lost, today, suppressionList, log];
-export const CHANGED_BY_A_PERSON = [story, ...CHANGED_BY_AN_ERASURE];
+const STALE_AFTER_ERASURE = [people, domains, lost, today, suppressionList, log];
+export const STALE_AFTER_CHANGE = [personDetails, ...STALE_AFTER_ERASURE];
 
 /** In characters. */
 const NOTE_LENGTH = 500;
@@ -34,8 +34,8 @@ const NOTE_LENGTH = 500;
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {
   return (
     <Confirm
-      send={useSend(sendGuide, CHANGED_BY_A_PERSON)}
-      asked={{ id }}
+      mutation={useDeskMutation(sendGuide, STALE_AFTER_CHANGE)}
+      input={{ id }}
       onDone={() => onDone('The guide is queued.')}
       onClose={onClose}
       title={`Send the guide to ${email} again?`}
@@ -45,7 +45,7 @@ export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProp
   );
 }
 
-type Reason = Asked<typeof suppress>['reason'];
+type Reason = InputOf<typeof suppress>['reason'];
 
 const REASONS: readonly { readonly reason: Reason; readonly name: string; readonly effect: string }[] = [
   {
@@ -75,8 +75,8 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
   const [note, setNote] = useState('');
   return (
     <Confirm
-      send={useSend(suppress, CHANGED_BY_A_PERSON)}
-      asked={{ id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) }}
+      mutation={useDeskMutation(suppress, STALE_AFTER_CHANGE)}
+      input={{ id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) }}
       onDone={() => onDone('This address will get no more mail.')}
       onClose={onClose}
       title={`Stop mail to ${email}?`}
@@ -116,8 +116,8 @@ export function MailAgain({ person: { id, email }, suppressions, onClose, onDone
   const shown = suppressions.map((entry) => entry.reason);
   return (
     <Confirm
-      send={useSend(unsuppress, CHANGED_BY_A_PERSON)}
-      asked={{ id, reason: reason.trim(), shown }}
+      mutation={useDeskMutation(unsuppress, STALE_AFTER_CHANGE)}
+      input={{ id, reason: reason.trim(), shown }}
       onDone={({ staysStopped }) =>
         onDone(
           staysStopped
@@ -149,8 +149,8 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const isSame = normaliseEmail(typed) === normaliseEmail(email);
   return (
     <Confirm
-      send={useSend(erase, CHANGED_BY_AN_ERASURE)}
-      asked={{ id, email: typed.trim() }}
+      mutation={useDeskMutation(erase, STALE_AFTER_ERASURE)}
+      input={{ id, email: typed.trim() }}
       onDone={({ erased }) => onDone(erased)}
       onClose={onClose}
       title={`Erase ${email}?`}

@@ -1,9 +1,9 @@
 import { useState, type ChangeEvent } from 'react';
 
 import { correct } from '#desk/endpoints/people.ts';
-import { CHANGED_BY_A_PERSON, type ChangeProps } from '#desk/web/person/changes.tsx';
+import { STALE_AFTER_CHANGE, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { changesIn, draftOf, questionsFor, type CorrectDraft } from '#desk/web/person/correct-draft.ts';
-import { usePerson, useSend } from '#desk/web/queries.ts';
+import { useDeskUser, useDeskMutation } from '#desk/web/queries.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { AreaField, ChoicesField, Field, optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { displayedAnswer, splitChoices } from '#shared/own-fields.ts';
@@ -11,14 +11,14 @@ import { displayedAnswer, splitChoices } from '#shared/own-fields.ts';
 const LINE_LENGTH = 80;
 
 export function Correct({ person, onClose, onDone }: ChangeProps) {
-  const { fields } = usePerson();
-  // Values at opening, because they may change later.
+  const { fields } = useDeskUser();
+  // Kept from when the dialog opened, because later data may differ.
   const [{ questions, before }] = useState(() => {
     const asked = questionsFor(person, fields);
     return { questions: asked, before: draftOf(person, asked) };
   });
   const [draft, setDraft] = useState<CorrectDraft>(before);
-  const send = useSend(correct, CHANGED_BY_A_PERSON);
+  const send = useDeskMutation(correct, STALE_AFTER_CHANGE);
   const changes = changesIn(before, draft);
   return (
     <Dialog
@@ -29,8 +29,8 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
       <DialogForm
         action="Save"
         isReady={changes !== null}
-        send={send}
-        asked={{ id: person.id, ...changes }}
+        mutation={send}
+        input={{ id: person.id, ...changes }}
         onDone={() => onDone('The answers were corrected.')}
       >
         {(
@@ -39,21 +39,21 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
             ['company', 'Company'],
           ] as const
         ).map(([field, label]) => (
-          <Corrected
+          <AnswerField
             key={field}
             label={label}
-            held={before[field]}
+            stored={before[field]}
             typed={draft[field]}
             onType={(text) => setDraft({ ...draft, [field]: text })}
           />
         ))}
         {questions.map(({ id, label, isAsked, options, areSeveral }) => (
-          <Corrected
+          <AnswerField
             key={id}
             label={isAsked ? label : `${label} (no longer asked)`}
             options={options}
             areSeveral={areSeveral}
-            held={before.answers[id] ?? ''}
+            stored={before.answers[id] ?? ''}
             typed={draft.answers[id] ?? ''}
             onType={(text) => setDraft({ ...draft, answers: { ...draft.answers, [id]: text } })}
           />
@@ -64,22 +64,22 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
   );
 }
 
-type CorrectedProps = {
+type AnswerFieldProps = {
   readonly label: string;
   /** Null for free text. */
   readonly options?: readonly string[] | null;
   readonly areSeveral?: boolean;
-  readonly held: string;
+  readonly stored: string;
   readonly typed: string;
   readonly onType: (text: string) => void;
 };
 
-function Corrected({ label, options = null, areSeveral, held, typed, onType }: CorrectedProps) {
+function AnswerField({ label, options = null, areSeveral, stored, typed, onType }: AnswerFieldProps) {
   if (options !== null && areSeveral)
     return (
       <ChoicesField
         label={label}
-        options={[...new Set([...options, ...splitChoices(held)])]}
+        options={[...new Set([...options, ...splitChoices(stored)])]}
         chosen={splitChoices(typed)}
         onChange={(chosen) => onType(displayedAnswer(chosen))}
       />
@@ -91,6 +91,10 @@ function Corrected({ label, options = null, areSeveral, held, typed, onType }: C
     autoComplete: 'off',
   };
   if (options !== null)
-    return <SelectField {...props} options={optionsOf('No answer', options, held || undefined)} />;
-  return held.length > LINE_LENGTH || held.includes('\n') ? <AreaField {...props} /> : <Field {...props} />;
+    return <SelectField {...props} options={optionsOf('No answer', options, stored || undefined)} />;
+  return stored.length > LINE_LENGTH || stored.includes('\n') ? (
+    <AreaField {...props} />
+  ) : (
+    <Field {...props} />
+  );
 }

@@ -1,17 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
-import { PROOF_PATH, story, type Consent, type Story } from '#desk/endpoints/people.ts';
-import { addressOf, CallError } from '#desk/web/ask.ts';
-import { useFile, useMayChange, keyOf, useAsk } from '#desk/web/queries.ts';
-import { Link, go, usePlace } from '#desk/web/router.tsx';
-import { lastFilter, listAddress } from '#desk/web/leads/filter.ts';
+import { PROOF_PATH, personDetails, type Consent, type PersonDetails } from '#desk/endpoints/people.ts';
+import { urlOf, ApiError } from '#desk/web/api-client.ts';
+import { useOpenFile, useMayChange, keyOf, useDeskQuery } from '#desk/web/queries.ts';
+import { Link, navigate, useLocation } from '#desk/web/router.tsx';
+import { lastFilter, leadsUrl } from '#desk/web/leads/filter.ts';
 import { useNeighbours } from '#desk/web/leads/use-people.ts';
 import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { Correct } from '#desk/web/person/correct.tsx';
 import { Timeline } from '#desk/web/person/timeline.tsx';
 import styles from '#desk/web/person/person-page.module.css';
-import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
+import { QueryResult, EmptyState } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
@@ -21,34 +21,35 @@ import { displayedAnswer } from '#shared/own-fields.ts';
 import { NONE, suppressionReason } from '#desk/web/format.ts';
 
 export function PersonPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const id = query.get('id') ?? '';
-  const asked = useAsk(story, { id });
-  if (id === '' || (asked.error instanceof CallError && asked.error.status === 404)) return <NotHere />;
-  const { data } = asked;
+  const result = useDeskQuery(personDetails, { id });
+  if (id === '' || (result.error instanceof ApiError && result.error.status === 404))
+    return <PersonNotFound />;
+  const { data } = result;
   return data === undefined ? (
-    <Page back={<WayBack id={id} />} title="Person">
-      <Answered of={asked} lines={8}>
+    <Page back={<BackLinks id={id} />} title="Person">
+      <QueryResult of={result} lines={8}>
         {() => null}
-      </Answered>
+      </QueryResult>
     </Page>
   ) : (
-    // The key makes React close dialogues when another person is shown.
-    <Told key={id} story={data} />
+    // The key closes open dialogs when another person is shown.
+    <Details key={id} details={data} />
   );
 }
 
-function WayBack({ id }: { readonly id: string }) {
+function BackLinks({ id }: { readonly id: string }) {
   const neighbours = useNeighbours(id);
-  const ways = [
+  const links = [
     { name: 'Previous', key: 'k', person: neighbours?.previous },
     { name: 'Next', key: 'j', person: neighbours?.next },
   ];
   return (
     <span className={`row ${styles.way}`}>
-      <Link href={listAddress(lastFilter())}>← Leads</Link>
+      <Link href={leadsUrl(lastFilter())}>← Leads</Link>
       {neighbours !== null &&
-        ways.map(({ name, key, person }) =>
+        links.map(({ name, key, person }) =>
           person === undefined ? (
             <span key={key} className="quiet">
               {name}
@@ -56,7 +57,7 @@ function WayBack({ id }: { readonly id: string }) {
           ) : (
             <Link
               key={key}
-              href={addressOf('/person', { id: person.id })}
+              href={urlOf('/person', { id: person.id })}
               aria-keyshortcuts={key}
               title={person.name || person.email}
               onClick={() => scrollTo(0, 0)}
@@ -69,7 +70,7 @@ function WayBack({ id }: { readonly id: string }) {
   );
 }
 
-const NotHere = () => (
+const PersonNotFound = () => (
   <Page title="Person not found">
     <EmptyState text="The person was erased, or the URL of this page is incomplete. Search the list of leads.">
       <Link href="/leads">Go to the leads</Link>
@@ -86,25 +87,25 @@ const STATES = {
 
 type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 
-function Told({ story: told }: { readonly story: Story }) {
-  const { person, happenings } = told;
+function Details({ details }: { readonly details: PersonDetails }) {
+  const { person, happenings } = details;
   const [change, setChange] = useState<Change | null>(null);
-  const { say } = useNotice();
+  const { showNotice } = useNotice();
   const client = useQueryClient();
   const mayChange = useMayChange();
   const done = (sentence: string) => {
     if (change === 'erase') {
       // The URL of the last list may contain the erased e-mail address.
-      go('/leads', { replace: true });
-      client.removeQueries({ queryKey: keyOf(story) });
+      navigate('/leads', { replace: true });
+      client.removeQueries({ queryKey: keyOf(personDetails) });
     }
     setChange(null);
-    say(sentence);
+    showNotice(sentence);
   };
-  const Change = change === null ? null : DIALOGUES[change];
+  const Change = change === null ? null : CHANGE_DIALOGS[change];
   return (
     <Page
-      back={<WayBack id={person.id} />}
+      back={<BackLinks id={person.id} />}
       title={person.name || person.email}
       lead={
         <span className={`row ${styles.who}`}>
@@ -117,31 +118,31 @@ function Told({ story: told }: { readonly story: Story }) {
           <span>{person.email}</span>
         </span>
       }
-      actions={mayChange && <Actions story={told} onChoose={setChange} />}
+      actions={mayChange && <Actions details={details} onChoose={setChange} />}
     >
-      <Stopped story={told} onUndo={() => setChange('unsuppress')} />
+      <SuppressionNotice details={details} onUndo={() => setChange('unsuppress')} />
       <div className={`stack ${styles.columns}`}>
         <Section title="Timeline">
-          <Timeline happenings={happenings} />
+          <Timeline entries={happenings} />
         </Section>
         <div className={`stack ${styles.side}`}>
           <Facts person={person} />
-          <ConsentSection story={told} />
+          <ConsentSection details={details} />
         </div>
       </div>
-      {Change && <Change {...told} onClose={() => setChange(null)} onDone={done} />}
+      {Change && <Change {...details} onClose={() => setChange(null)} onDone={done} />}
     </Page>
   );
 }
 
-/** For these reasons consent has been withdrawn, so no mail is sent anyway. */
+/** Reasons that withdraw the consent, so no mail is sent anyway. */
 const WITHDRAWALS: ReadonlySet<string> = new Set(['unsubscribed', 'complained', 'erased']);
 
 function Actions({
-  story: { person, canSendGuide, suppressions },
+  details: { person, canSendGuide, suppressions },
   onChoose,
 }: {
-  readonly story: Story;
+  readonly details: PersonDetails;
   readonly onChoose: (change: Change) => void;
 }) {
   return (
@@ -158,11 +159,11 @@ function Actions({
   );
 }
 
-function Stopped({
-  story: { suppressions },
+function SuppressionNotice({
+  details: { suppressions },
   onUndo,
 }: {
-  readonly story: Story;
+  readonly details: PersonDetails;
   readonly onUndo: () => void;
 }) {
   const mayChange = useMayChange();
@@ -202,7 +203,7 @@ const SINCE = {
   imported: 'Imported',
 } as const;
 
-function Facts({ person }: { readonly person: Story['person'] }) {
+function Facts({ person }: { readonly person: PersonDetails['person'] }) {
   const { state, since, firstReadAt, source, campaign, variant, company, answers } = person;
   return (
     <Section title="What is known">
@@ -236,7 +237,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
-function ConsentSection({ story: { consent, newsConsent, person } }: { readonly story: Story }) {
+function ConsentSection({ details: { consent, newsConsent, person } }: { readonly details: PersonDetails }) {
   if (consent === null)
     return (
       <Section title="Consent">
@@ -245,11 +246,11 @@ function ConsentSection({ story: { consent, newsConsent, person } }: { readonly 
     );
   return (
     <Section title="Consent">
-      <Given consent={consent} />
+      <ConsentText consent={consent} />
       {newsConsent !== null && (
         <>
           <h3>News</h3>
-          <Given consent={newsConsent} />
+          <ConsentText consent={newsConsent} />
         </>
       )}
       {(person.state === 'verified' || person.state === 'suppressed') && (
@@ -261,7 +262,7 @@ function ConsentSection({ story: { consent, newsConsent, person } }: { readonly 
   );
 }
 
-const Given = ({ consent: { text, givenAt, version } }: { readonly consent: Consent }) => (
+const ConsentText = ({ consent: { text, givenAt, version } }: { readonly consent: Consent }) => (
   <>
     <blockquote className={styles.wording}>{text}</blockquote>
     <dl className={`ruled ${styles.facts}`}>
@@ -276,7 +277,7 @@ const Given = ({ consent: { text, givenAt, version } }: { readonly consent: Cons
 );
 
 function ProofButton({ id }: { readonly id: string }) {
-  const proof = useFile(addressOf(PROOF_PATH, { id }), 'proof.html', 'show');
+  const proof = useOpenFile(urlOf(PROOF_PATH, { id }), 'proof.html', 'show');
   return (
     <Button look="text" isBusy={proof.isPending} onClick={() => proof.mutate()}>
       Proof to print
@@ -284,7 +285,7 @@ function ProofButton({ id }: { readonly id: string }) {
   );
 }
 
-const DIALOGUES: Readonly<Record<Change, (props: ChangeProps) => ReactNode>> = {
+const CHANGE_DIALOGS: Readonly<Record<Change, (props: ChangeProps) => ReactNode>> = {
   correct: Correct,
   'send-guide': SendGuide,
   suppress: StopMail,

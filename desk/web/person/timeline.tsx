@@ -1,8 +1,8 @@
 import { Fragment } from 'react';
 
-import type { Happening } from '#desk/endpoints/people.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import { sentenceCase, utcTime } from '#desk/web/format.ts';
-import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
+import { detailsOf, isTime, groupByDay, toneOf, type Detail } from '#desk/web/person/timeline-entry.ts';
 import styles from '#desk/web/person/timeline.module.css';
 import { useTimeZone } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -25,31 +25,30 @@ const clockOf = (at: string, timeZone: string): string =>
     timeZone,
   });
 
-export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
+export function Timeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
   const timeZone = useTimeZone();
-  if (happenings.length === 0)
-    return <p className="quiet">No data about this person is stored any longer.</p>;
-  return storyDays(happenings, (at) => dayOf(at, timeZone)).map(({ day, entries }) => (
+  if (entries.length === 0) return <p className="quiet">No data about this person is stored any longer.</p>;
+  return groupByDay(entries, (at) => dayOf(at, timeZone)).map(({ day, entries: ofDay }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>
       <ol>
-        {entries.map((happening, index) => (
-          <Entry key={`${happening.at} ${index}`} happening={happening} />
+        {ofDay.map((entry, index) => (
+          <Entry key={`${entry.at} ${index}`} entry={entry} />
         ))}
       </ol>
     </section>
   ));
 }
 
-function Entry({ happening }: { readonly happening: Happening }) {
-  const { at, kind, what } = happening;
+function Entry({ entry }: { readonly entry: TimelineEntry }) {
+  const { at, kind, what } = entry;
   const timeZone = useTimeZone();
-  const { telling, more } = detailsOf(happening);
-  const Sign = SIGNS[kind];
+  const { primary, more } = detailsOf(entry);
+  const Icon = ICONS[kind];
   return (
-    <li className={styles.entry} data-tone={toneOf(happening)}>
+    <li className={styles.entry} data-tone={toneOf(entry)}>
       <span className={styles.sign}>
-        <Sign size={16} />
+        <Icon size={16} />
       </span>
       <div className={styles.what}>
         <p className={`row ${styles.line}`}>
@@ -58,7 +57,7 @@ function Entry({ happening }: { readonly happening: Happening }) {
             {clockOf(at, timeZone)}
           </time>
         </p>
-        {telling.length > 0 && <Details className={styles.telling} details={telling} />}
+        {primary.length > 0 && <Details className={styles.telling} details={primary} />}
         {more.length > 0 && (
           <details className={styles.more}>
             <summary className="small">Details</summary>
@@ -81,14 +80,14 @@ const Details = ({
     {details.map(({ name, value }) => (
       <div key={name}>
         <dt>{sentenceCase(name)}</dt>
-        <dd>{isTime(value) ? <DateTime at={value} /> : <Said text={value} />}</dd>
+        <dd>{isTime(value) ? <DateTime at={value} /> : <DetailValue text={value} />}</dd>
       </div>
     ))}
   </dl>
 );
 
 /** Isolated, because right-to-left text would reorder the change. */
-const Said = ({ text }: { readonly text: string }) =>
+const DetailValue = ({ text }: { readonly text: string }) =>
   text.split(CHANGED).map((part, index) => (
     <Fragment key={index}>
       {index > 0 && CHANGED}
@@ -97,7 +96,7 @@ const Said = ({ text }: { readonly text: string }) =>
   ));
 const CHANGED = ' → ';
 
-const SIGNS: Readonly<Record<Happening['kind'], ReturnType<typeof icon>>> = {
+const ICONS: Readonly<Record<TimelineEntry['kind'], ReturnType<typeof icon>>> = {
   form: icon(
     'M7 3.5h10A1.5 1.5 0 0 1 18.5 5v14a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 19V5A1.5 1.5 0 0 1 7 3.5zM9 8h6M9 12h6M9 16h3',
     2,

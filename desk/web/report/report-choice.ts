@@ -1,6 +1,6 @@
 import { DAYS_NAMES } from '#desk/web/named-days.ts';
-import { addressOf, valuesIn } from '#desk/web/ask.ts';
-import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
+import { urlOf, valuesIn } from '#desk/web/api-client.ts';
+import { REPORT_FILE_PATH, type ReportQuery } from '#desk/endpoints/figures.ts';
 import type { Option } from '#desk/web/ui/fields.tsx';
 import { clockTime } from '#shared/days.ts';
 
@@ -15,15 +15,15 @@ const SPANS: Readonly<Record<string, string>> = {
 const MONTHS = 12;
 
 /** The server validates the period. */
-export const readReportChoice = (query: URLSearchParams): ReportAsked => ({
+export const readReportChoice = (query: URLSearchParams): ReportQuery => ({
   period: DEFAULT_PERIOD,
   ...valuesIn(query, ['period', 'source', 'campaign', 'variant']),
 });
 
-export const reportUrl = ({ period, ...only }: ReportAsked): string =>
-  addressOf('/report', { period: period === DEFAULT_PERIOD ? null : period, ...only });
+export const reportUrl = ({ period, ...only }: ReportQuery): string =>
+  urlOf('/report', { period: period === DEFAULT_PERIOD ? null : period, ...only });
 
-export const reportFileUrl = (asked: ReportAsked): string => addressOf(REPORT_FILE_PATH, asked);
+export const reportFileUrl = (choice: ReportQuery): string => urlOf(REPORT_FILE_PATH, choice);
 
 /**
  * Returns days and weeks, then months, newest first.

@@ -2,9 +2,16 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
-import { report, reportReaders, sendReport, type ReportAsked } from '#desk/endpoints/figures.ts';
+import { report, reportReaders, sendReport, type ReportQuery } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
-import { useFile, useAsk, useMayChange, usePerson, useSend, useTimeZone } from '#desk/web/queries.ts';
+import {
+  useOpenFile,
+  useDeskQuery,
+  useMayChange,
+  useDeskUser,
+  useDeskMutation,
+  useTimeZone,
+} from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
@@ -13,9 +20,9 @@ import {
 } from '#desk/web/report/report-choice.ts';
 import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
-import { go, usePlace } from '#desk/web/router.tsx';
+import { navigate, useLocation } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { optionsOf, SelectField } from '#desk/web/ui/fields.tsx';
 import { MailIcon } from '#desk/web/ui/icons.tsx';
@@ -24,11 +31,11 @@ import { Page } from '#desk/web/ui/page.tsx';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 
 export function ReportPage() {
-  const { query } = usePlace();
-  const asked = readReportChoice(query);
-  const shown = useAsk(report, asked, { placeholderData: keepPreviousData });
+  const { query } = useLocation();
+  const choice = readReportChoice(query);
+  const shown = useDeskQuery(report, choice, { placeholderData: keepPreviousData });
   const { data, isFetching, isPlaceholderData } = shown;
-  const file = useFile(reportFileUrl(asked), 'report.html', 'save');
+  const file = useOpenFile(reportFileUrl(choice), 'report.html', 'save');
   const mayChange = useMayChange();
   const [isSending, setSending] = useState(false);
   const isCounting = isFetching && (data === undefined || isPlaceholderData);
@@ -51,13 +58,13 @@ export function ReportPage() {
         </>
       }
     >
-      <Choice asked={asked} campaigns={data?.campaigns ?? []} />
+      <Choice choice={choice} campaigns={data?.campaigns ?? []} />
       {isCounting && (
         <p className="callout" role="status">
           Counting … With a million leads, this takes several seconds.
         </p>
       )}
-      <Answered of={shown} lines={12}>
+      <QueryResult of={shown} lines={12}>
         {({ html }) => (
           <div
             className="report"
@@ -65,49 +72,50 @@ export function ReportPage() {
             dangerouslySetInnerHTML={{ __html: html }}
           />
         )}
-      </Answered>
-      {isSending && <SendReport asked={asked} onClose={() => setSending(false)} />}
+      </QueryResult>
+      {isSending && <SendReport choice={choice} onClose={() => setSending(false)} />}
     </Page>
   );
 }
 
 function Choice({
-  asked,
+  choice,
   campaigns,
 }: {
-  readonly asked: ReportAsked;
+  readonly choice: ReportQuery;
   readonly campaigns: readonly string[];
 }) {
-  const { variants } = usePerson();
+  const { variants } = useDeskUser();
   const timeZone = useTimeZone();
-  const { data } = useAsk(choices, {});
+  const { data } = useDeskQuery(choices, {});
   const [now] = useState(() => Date.now());
-  const move = (changed: Partial<ReportAsked>) => go(reportUrl({ ...asked, ...changed }), { replace: true });
+  const move = (changed: Partial<ReportQuery>) =>
+    navigate(reportUrl({ ...choice, ...changed }), { replace: true });
   return (
     <div className={styles.choice}>
       <SelectField
         label="Period"
-        value={asked.period}
-        options={offeredPeriods(now, timeZone, asked.period)}
+        value={choice.period}
+        options={offeredPeriods(now, timeZone, choice.period)}
         onChange={({ target }) => move({ period: target.value })}
       />
       <SelectField
         label="Source"
-        value={asked.source ?? ''}
-        options={optionsOf('All sources', data?.sources, asked.source)}
+        value={choice.source ?? ''}
+        options={optionsOf('All sources', data?.sources, choice.source)}
         onChange={({ target }) => move({ source: target.value })}
       />
       <SelectField
         label="Campaign"
-        value={asked.campaign ?? ''}
-        options={optionsOf('All campaigns', campaigns, asked.campaign)}
+        value={choice.campaign ?? ''}
+        options={optionsOf('All campaigns', campaigns, choice.campaign)}
         onChange={({ target }) => move({ campaign: target.value })}
       />
-      {(variants.length > 1 || asked.variant !== undefined) && (
+      {(variants.length > 1 || choice.variant !== undefined) && (
         <SelectField
           label="Variant"
-          value={asked.variant ?? ''}
-          options={optionsOf('All variants', variants, asked.variant)}
+          value={choice.variant ?? ''}
+          options={optionsOf('All variants', variants, choice.variant)}
           onChange={({ target }) => move({ variant: target.value })}
         />
       )}
@@ -115,18 +123,18 @@ function Choice({
   );
 }
 
-function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly onClose: () => void }) {
-  const readers = useAsk(reportReaders, {});
+function SendReport({ choice, onClose }: { readonly choice: ReportQuery; readonly onClose: () => void }) {
+  const readers = useDeskQuery(reportReaders, {});
   const [chosen, setChosen] = useState<string | null>(null);
-  const send = useSend(sendReport, [log]);
-  const { say } = useNotice();
+  const send = useDeskMutation(sendReport, [log]);
+  const { showNotice } = useNotice();
   return (
     <Dialog
       onClose={() => !send.isPending && onClose()}
       title="Send this report"
       text="The e-mail contains the key figures, and the report as a file. It names no individuals."
     >
-      <Answered of={readers} lines={2}>
+      <QueryResult of={readers} lines={2}>
         {({ emails }) => {
           const to = chosen ?? emails[0];
           return to === undefined ? (
@@ -134,11 +142,11 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
           ) : (
             <DialogForm
               action="Send"
-              send={send}
-              asked={{ ...asked, to }}
+              mutation={send}
+              input={{ ...choice, to }}
               onDone={() => {
                 onClose();
-                say(`The report to ${to} is queued.`);
+                showNotice(`The report to ${to} is queued.`);
               }}
             >
               <SelectField
@@ -150,7 +158,7 @@ function SendReport({ asked, onClose }: { readonly asked: ReportAsked; readonly 
             </DialogForm>
           );
         }}
-      </Answered>
+      </QueryResult>
     </Dialog>
   );
 }

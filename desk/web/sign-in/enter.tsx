@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from 'react';
 
 import { enterLink } from '#desk/endpoints/auth.ts';
-import { useMeetPerson, useSend } from '#desk/web/queries.ts';
-import { go } from '#desk/web/router.tsx';
-import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
+import { useReloadDeskUser, useDeskMutation } from '#desk/web/queries.ts';
+import { navigate } from '#desk/web/router.tsx';
+import { SignInLayout } from '#desk/web/sign-in/sign-in.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 
 function takeToken(): string {
@@ -14,20 +14,20 @@ function takeToken(): string {
 }
 
 export function Enter() {
-  const meet = useMeetPerson(() => go('/', { replace: true }));
+  const reloadUser = useReloadDeskUser(() => navigate('/', { replace: true }));
   const [token] = useState(takeToken);
-  const { mutate, error } = useSend(enterLink);
+  const { mutate, error } = useDeskMutation(enterLink);
   // In development, React mounts twice, but a token works once.
   const isUsed = useRef(false);
   useEffect(() => {
     if (token === '' || isUsed.current) return;
     isUsed.current = true;
-    mutate({ token }, { onSuccess: meet });
+    mutate({ token }, { onSuccess: reloadUser });
   });
 
-  if (token !== '' && error === null) return <Doorstep title="Opening the desk" text="One moment …" />;
+  if (token !== '' && error === null) return <SignInLayout title="Opening the desk" text="One moment …" />;
   return (
-    <Doorstep
+    <SignInLayout
       title="This link does not open the desk"
       text={
         error?.message ??
@@ -35,6 +35,6 @@ export function Enter() {
       }
     >
       <pre className={`panel ${styles.command}`}>npm run desk -- open</pre>
-    </Doorstep>
+    </SignInLayout>
   );
 }

@@ -2,11 +2,11 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-import { askCode, enterCode } from '#desk/endpoints/auth.ts';
-import { CallError } from '#desk/web/ask.ts';
+import { requestCode, enterCode } from '#desk/endpoints/auth.ts';
+import { ApiError } from '#desk/web/api-client.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
-import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
-import { useMeetPerson, useSend } from '#desk/web/queries.ts';
+import { useSignInWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
+import { useReloadDeskUser, useDeskMutation } from '#desk/web/queries.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
@@ -19,34 +19,43 @@ import { counted } from '#desk/web/format.ts';
 
 type SignInProps = {
   readonly hasEnded: boolean;
-  readonly onLeave: () => void;
+  readonly onSignedIn: () => void;
 };
 
-type Asked = { readonly email: string; readonly resendAt: number };
+type CodeRequest = { readonly email: string; readonly resendAt: number };
 
-export function SignIn({ hasEnded, onLeave }: SignInProps) {
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const asking = useSend(askCode);
-  const ask = (email: string) => {
-    if (!asking.isPending)
-      asking.mutate(
+export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
+  const [codeRequest, setCodeRequest] = useState<CodeRequest | null>(null);
+  const sending = useDeskMutation(requestCode);
+  const request = (email: string) => {
+    if (!sending.isPending)
+      sending.mutate(
         { email },
-        { onSuccess: ({ resendSeconds }) => setAsked({ email, resendAt: timeNow() + resendSeconds * 1000 }) },
+        {
+          onSuccess: ({ resendSeconds }) =>
+            setCodeRequest({ email, resendAt: timeNow() + resendSeconds * 1000 }),
+        },
       );
   };
   const goBack = () => {
-    // Otherwise, a request that is still running would lead to its code again.
-    asking.reset();
-    setAsked(null);
+    // Otherwise, a pending request would return to the code.
+    sending.reset();
+    setCodeRequest(null);
   };
-  return asked === null ? (
-    <AddressStep hasEnded={hasEnded} asking={asking} onAsk={ask} onIn={onLeave} />
+  return codeRequest === null ? (
+    <EmailStep hasEnded={hasEnded} sending={sending} onRequest={request} onSignedIn={onSignedIn} />
   ) : (
-    <CodeStep asked={asked} asking={asking} onAsk={ask} onBack={goBack} onIn={onLeave} />
+    <CodeStep
+      codeRequest={codeRequest}
+      sending={sending}
+      onRequest={request}
+      onBack={goBack}
+      onSignedIn={onSignedIn}
+    />
   );
 }
 
-export function Doorstep({
+export function SignInLayout({
   title,
   text,
   children,
@@ -75,16 +84,16 @@ export function Doorstep({
 }
 
 type StepProps = {
-  readonly asking: Pick<UseMutationResult, 'isPending' | 'error' | 'reset'>;
-  readonly onAsk: (email: string) => void;
-  readonly onIn: () => void;
+  readonly sending: Pick<UseMutationResult, 'isPending' | 'error' | 'reset'>;
+  readonly onRequest: (email: string) => void;
+  readonly onSignedIn: () => void;
 };
 
-function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInProps, 'hasEnded'>) {
+function EmailStep({ hasEnded, sending, onRequest, onSignedIn }: StepProps & Pick<SignInProps, 'hasEnded'>) {
   const [email, setEmail] = useState('');
-  const [complaint, setComplaint] = useState<string>();
+  const [error, setError] = useState<string>();
   return (
-    <Doorstep
+    <SignInLayout
       title="Sign in to the desk"
       text={
         hasEnded
@@ -98,8 +107,8 @@ function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInP
         onSubmit={(event) => {
           event.preventDefault();
           const address = tidyEmail(email);
-          if (/^[^\s@]+@[^\s@]+$/.test(address)) onAsk(address);
-          else setComplaint('Enter your e-mail address, such as ada@example.com.');
+          if (/^[^\s@]+@[^\s@]+$/.test(address)) onRequest(address);
+          else setError('Enter your e-mail address, such as ada@example.com.');
         }}
       >
         <TextField
@@ -108,24 +117,24 @@ function AddressStep({ hasEnded, asking, onAsk, onIn }: StepProps & Pick<SignInP
           autoComplete="username"
           inputMode="email"
           value={email}
-          error={complaint ?? asking.error?.message}
+          error={error ?? sending.error?.message}
           onChange={(event) => {
             setEmail(event.currentTarget.value);
-            setComplaint(undefined);
-            if (asking.error) asking.reset();
+            setError(undefined);
+            if (sending.error) sending.reset();
           }}
         />
-        <Button look="primary" type="submit" className={styles.action} isBusy={asking.isPending}>
-          {asking.isPending ? 'Sending …' : 'Send the code'}
+        <Button look="primary" type="submit" className={styles.action} isBusy={sending.isPending}>
+          {sending.isPending ? 'Sending …' : 'Send the code'}
         </Button>
       </form>
-      {canUsePasskeys() && <UsePasskey onIn={onIn} />}
-    </Doorstep>
+      {canUsePasskeys() && <UsePasskey onSignedIn={onSignedIn} />}
+    </SignInLayout>
   );
 }
 
-function UsePasskey({ onIn }: { readonly onIn: () => void }) {
-  const { mutate, isPending, error } = useEnterWithPasskey(onIn);
+function UsePasskey({ onSignedIn }: { readonly onSignedIn: () => void }) {
+  const { mutate, isPending, error } = useSignInWithPasskey(onSignedIn);
   return (
     <div className={styles.passkey}>
       <Button className={styles.action} isBusy={isPending} onClick={() => mutate()}>
@@ -140,27 +149,27 @@ function UsePasskey({ onIn }: { readonly onIn: () => void }) {
   );
 }
 
-type CodeStepProps = StepProps & { readonly asked: Asked; readonly onBack: () => void };
+type CodeStepProps = StepProps & { readonly codeRequest: CodeRequest; readonly onBack: () => void };
 
-function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
-  const meet = useMeetPerson(onIn);
+function CodeStep({ codeRequest, sending, onRequest, onBack, onSignedIn }: CodeStepProps) {
+  const reloadUser = useReloadDeskUser(onSignedIn);
   const [code, setCode] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  const enter = useSend(enterCode);
-  const seconds = useSecondsLeft(asked.resendAt);
+  const enter = useDeskMutation(enterCode);
+  const seconds = useSecondsLeft(codeRequest.resendAt);
   useEffect(() => input.current?.focus(), []);
 
   const submit = (digits: string) => {
     if (digits.length !== CODE_LENGTH || enter.isPending) return;
     // The code is already used up.
-    if (enter.isSuccess) return meet();
+    if (enter.isSuccess) return reloadUser();
     enter.mutate(
       { code: digits },
       {
-        onSuccess: meet,
+        onSuccess: reloadUser,
         onError: (error) => {
           // Clears the digits, which would be refused again.
-          if (error instanceof CallError && error.code !== null) setCode('');
+          if (error instanceof ApiError && error.code !== null) setCode('');
           input.current?.focus();
         },
       },
@@ -168,9 +177,9 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
   };
 
   return (
-    <Doorstep
+    <SignInLayout
       title="Enter the code"
-      text={`If ${asked.email} has access to the desk, you will receive a code. Enter it in this browser.`}
+      text={`If ${codeRequest.email} has access to the desk, you will receive a code. Enter it in this browser.`}
     >
       <form
         className={`stack ${styles.form}`}
@@ -211,7 +220,7 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (
-          <Button look="text" isBusy={asking.isPending} onClick={() => onAsk(asked.email)}>
+          <Button look="text" isBusy={sending.isPending} onClick={() => onRequest(codeRequest.email)}>
             Send a new code
           </Button>
         )}
@@ -219,12 +228,12 @@ function CodeStep({ asked, asking, onAsk, onBack, onIn }: CodeStepProps) {
           Use another address
         </Button>
       </p>
-      {asking.error && (
+      {sending.error && (
         <p className={styles.problem} role="alert">
-          {asking.error.message}
+          {sending.error.message}
         </p>
       )}
-    </Doorstep>
+    </SignInLayout>
   );
 }
 

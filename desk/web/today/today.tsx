@@ -1,10 +1,10 @@
 import { today, type SpanFigures, type Steps, type ToDo } from '#desk/endpoints/figures.ts';
-import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import { PersonBlock } from '#desk/web/leads/person-columns.tsx';
-import { addressOf } from '#desk/web/ask.ts';
+import { urlOf } from '#desk/web/api-client.ts';
 import { Link } from '#desk/web/router.tsx';
-import { useAsk, useTimeZone } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/states.tsx';
+import { useDeskQuery, useTimeZone } from '#desk/web/queries.ts';
+import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
 import {
   dayName,
@@ -22,40 +22,40 @@ import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import styles from '#desk/web/today/today.module.css';
 
-type Figures = Answer<typeof today>;
+type Figures = OutputOf<typeof today>;
 
 export function Today() {
-  const answer = useAsk(today, {}, { refetchOnWindowFocus: true });
+  const result = useDeskQuery(today, {}, { refetchOnWindowFocus: true });
   return (
     <Page title="Today" lead={`Days in ${useTimeZone()}`}>
-      <Answered of={answer} lines={10}>
+      <QueryResult of={result} lines={10}>
         {(data) => (
           <>
-            <Strip toDo={data.toDo} />
+            <ToDoSummary toDo={data.toDo} />
             <div className={styles.spans}>
               {data.spans.map((span) => (
-                <Span key={span.span} figures={span} />
+                <SpanPanel key={span.span} figures={span} />
               ))}
             </div>
-            <Days byDay={data.byDay} />
-            <NeedsDoing toDo={data.toDo} />
+            <LeadsByDay byDay={data.byDay} />
+            <ToDoList toDo={data.toDo} />
             <Newest newest={data.newest} />
           </>
         )}
-      </Answered>
+      </QueryResult>
     </Page>
   );
 }
 
-const SIGNS = {
+const TO_DO_STATES = {
   problem: { name: 'Problem', Icon: ProblemIcon },
   warning: { name: 'Warning', Icon: WarningIcon },
   note: { name: 'Note', Icon: NoteIcon },
 } as const;
 
-const TO_DO = 'to-do';
+const TO_DO_ID = 'to-do';
 
-function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
+function ToDoSummary({ toDo }: { readonly toDo: readonly ToDo[] }) {
   const problems = toDo.filter(({ state }) => state === 'problem').length;
   const others = toDo.length - problems;
   const first = toDo.find(({ state }) => state === 'problem');
@@ -68,7 +68,7 @@ function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
         {problems > 0 && others > 0 && ' and '}
         {others > 0 && counted(others, 'warning')}
       </span>
-      <a href={`#${TO_DO}`}>See what needs doing</a>
+      <a href={`#${TO_DO_ID}`}>See what needs doing</a>
     </p>
   );
 }
@@ -78,9 +78,9 @@ const PAGE_LINKS: Readonly<Record<string, string>> = {
   '/mail': 'See the mail',
 };
 
-function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
+function ToDoList({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
-    <Section title="What needs doing" id={TO_DO}>
+    <Section title="What needs doing" id={TO_DO_ID}>
       {toDo.length === 0 ? (
         <p className="quiet">
           The site has noticed no problems. The doctor also checks DNS and the mail account.
@@ -88,7 +88,7 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
       ) : (
         <ul className={`panel ruled links ${styles.toDo}`}>
           {toDo.map(({ state, sentence, place, page }) => {
-            const { name, Icon } = SIGNS[state];
+            const { name, Icon } = TO_DO_STATES[state];
             return (
               <li key={`${place} ${sentence}`} className={styles[state]}>
                 <Icon size={18} />
@@ -124,14 +124,14 @@ const SPANS = {
   month: { name: 'Last 30 days', before: 'the 30 days before' },
 } as const;
 
-function Span({ figures: { span, now, before } }: { readonly figures: SpanFigures }) {
+function SpanPanel({ figures: { span, now, before } }: { readonly figures: SpanFigures }) {
   const conversion = shareOf(now.leads, now.seen);
   return (
     <section className={`panel ${styles.span}`} aria-labelledby={`span-${span}`}>
       <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
         <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
-        <Compared now={now.leads} before={before.leads} to={SPANS[span].before} />
+        <Comparison now={now.leads} before={before.leads} to={SPANS[span].before} />
       </p>
       {conversion !== null && (
         <p className={`quiet small ${styles.conversion}`}>
@@ -174,14 +174,14 @@ function shareOf(step: number | null, of: number | null): number | null {
   return step / of;
 }
 
-type ComparedProps = {
+type ComparisonProps = {
   readonly now: number;
   readonly before: number;
   /** Names the previous period. */
   readonly to: string;
 };
 
-function Compared({ now, before, to }: ComparedProps) {
+function Comparison({ now, before, to }: ComparisonProps) {
   const className = `quiet small ${styles.compared}`;
   if (before === 0) return <span className={className}>none in {to}</span>;
   if (before === now) return <span className={className}>as many as in {to}</span>;
@@ -194,11 +194,11 @@ function Compared({ now, before, to }: ComparedProps) {
   );
 }
 
-const FEWEST_DAYS = 14;
+const MIN_DAYS = 14;
 
-function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
+function LeadsByDay({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
   const first = lastDays.findIndex(({ leads }) => leads > 0);
-  const byDay = lastDays.slice(Math.max(0, Math.min(first, lastDays.length - FEWEST_DAYS)));
+  const byDay = lastDays.slice(Math.max(0, Math.min(first, lastDays.length - MIN_DAYS)));
   const all = byDay.reduce((sum, { leads }) => sum + leads, 0);
   const best = byDay.toSorted((one, other) => other.leads - one.leads)[0];
   const lastAt = byDay.length - 1;
@@ -224,13 +224,13 @@ function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
   );
 }
 
-type Newest = Figures['newest'][number];
+type NewestLead = Figures['newest'][number];
 
-const NEWEST: readonly Column<Newest>[] = [
+const NEWEST_COLUMNS: readonly Column<NewestLead>[] = [
   {
     heading: 'Name',
     isMain: true,
-    cell: ({ id, name }) => <Link href={addressOf('/person', { id })}>{name || NONE}</Link>,
+    cell: ({ id, name }) => <Link href={urlOf('/person', { id })}>{name || NONE}</Link>,
   },
   { heading: 'Company', cell: ({ company }) => company || NONE },
   {
@@ -241,12 +241,12 @@ const NEWEST: readonly Column<Newest>[] = [
   { heading: 'Since', cell: ({ since }) => <DateTime at={since} isShort /> },
 ];
 
-function Newest({ newest }: { readonly newest: readonly Newest[] }) {
+function Newest({ newest }: { readonly newest: readonly NewestLead[] }) {
   return (
     <Section title="Newest leads" actions={<Link href="/leads">All leads</Link>}>
       <Table
         caption="Newest leads"
-        columns={NEWEST}
+        columns={NEWEST_COLUMNS}
         rows={newest}
         rowKey={({ id }) => id}
         empty="The first lead will appear here."

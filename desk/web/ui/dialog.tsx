@@ -12,14 +12,14 @@ type DialogProps = {
   readonly onClose: () => void;
   readonly title: string;
   readonly text: ReactNode;
-  /** A question is closed only by its buttons and Escape, and first focuses Cancel. */
+  /** If true, only its buttons and Escape close it, and Cancel has the focus first. */
   readonly isQuestion?: boolean;
   readonly children: ReactNode;
 };
 
-/** Open while it is mounted. */
+/** Open while mounted. */
 export function Dialog({ onClose, title, text, isQuestion = false, children }: DialogProps) {
-  const before = useRef<Element>(null);
+  const opener = useRef<Element>(null);
   return (
     <RadixDialog.Root open onOpenChange={onClose}>
       <RadixDialog.Portal>
@@ -31,15 +31,15 @@ export function Dialog({ onClose, title, text, isQuestion = false, children }: D
             aria-modal
             onInteractOutside={(event) => isQuestion && event.preventDefault()}
             onOpenAutoFocus={(event) => {
-              before.current = document.activeElement;
+              opener.current = document.activeElement;
               if (!isQuestion) return;
               event.preventDefault();
               document.querySelector<HTMLElement>(`.${styles.actions} button`)?.focus();
             }}
-            // Back to what opened the dialogue, or to the page's heading if that is gone.
+            // Returns to the element that opened the dialog, or to the page's heading if that element is gone.
             onCloseAutoFocus={(event) => {
               event.preventDefault();
-              const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+              const to = opener.current?.isConnected ? opener.current : document.querySelector('h1');
               if (to instanceof HTMLElement) to.focus({ preventScroll: true });
             }}
           >
@@ -62,22 +62,22 @@ export function Dialog({ onClose, title, text, isQuestion = false, children }: D
   );
 }
 
-type DialogFormProps<What, Answered> = {
-  readonly send: UseMutationResult<Answered, Error, What>;
-  readonly asked: What;
-  readonly onDone: (answer: Answered) => void;
+type DialogFormProps<Input, Output> = {
+  readonly mutation: UseMutationResult<Output, Error, Input>;
+  readonly input: Input;
+  readonly onDone: (output: Output) => void;
   readonly action: string;
   readonly working?: string;
   readonly isDanger?: boolean;
   readonly isReady?: boolean;
-  /** The dialogue may be closed while busy, which stops the work. */
+  /** If true, the dialog can be closed while busy, which cancels the request. */
   readonly canLeave?: boolean;
   readonly children?: ReactNode;
 };
 
-export function DialogForm<What, Answered>({
-  send: { mutate, isPending, error },
-  asked,
+export function DialogForm<Input, Output>({
+  mutation: { mutate, isPending, error },
+  input,
   onDone,
   action,
   working = 'Working …',
@@ -85,13 +85,13 @@ export function DialogForm<What, Answered>({
   isReady = true,
   canLeave = false,
   children,
-}: DialogFormProps<What, Answered>) {
+}: DialogFormProps<Input, Output>) {
   return (
     <form
       className={`stack ${styles.form}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady && !isPending) mutate(asked, { onSuccess: onDone });
+        if (isReady && !isPending) mutate(input, { onSuccess: onDone });
       }}
     >
       {children}
@@ -102,7 +102,7 @@ export function DialogForm<What, Answered>({
       )}
       <div className={`row ${styles.actions}`}>
         <RadixDialog.Close asChild>
-          {/* Usually disabled while busy, because closing the dialogue would suggest that nothing happened. */}
+          {/* Usually disabled while busy, because closing the dialog would suggest that nothing happened. */}
           <Button disabled={isPending && !canLeave}>Cancel</Button>
         </RadixDialog.Close>
         <Button type="submit" look={isDanger ? 'danger' : 'primary'} disabled={!isReady} isBusy={isPending}>
@@ -113,11 +113,11 @@ export function DialogForm<What, Answered>({
   );
 }
 
-type ConfirmProps<What, Answered> = DialogFormProps<What, Answered> &
+type ConfirmProps<Input, Output> = DialogFormProps<Input, Output> &
   Pick<DialogProps, 'onClose' | 'title' | 'text'>;
 
-export const Confirm = <What, Answered>({ onClose, title, text, ...form }: ConfirmProps<What, Answered>) => (
-  <Dialog isQuestion onClose={() => !form.send.isPending && onClose()} title={title} text={text}>
+export const Confirm = <Input, Output>({ onClose, title, text, ...form }: ConfirmProps<Input, Output>) => (
+  <Dialog isQuestion onClose={() => !form.mutation.isPending && onClose()} title={title} text={text}>
     <DialogForm {...form} />
   </Dialog>
 );

@@ -33,10 +33,10 @@ export const AreaField = ({ label, ...props }: { readonly label: string } & Comp
   <Labelled label={label}>{(id) => <textarea id={id} rows={3} {...props} />}</Labelled>
 );
 
-/** Named by its value, unless it has another name. */
+/** `name` defaults to the value. */
 export type Option = { readonly value: string; readonly name?: string };
 
-/** @param chosen offered in any case, because the URL may contain any value */
+/** @param chosen always offered, because the URL may contain any value */
 export function optionsOf(
   any: string,
   values: readonly string[] = [],

@@ -7,33 +7,33 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 type Kind = 'done' | 'problem';
 type Notice = { readonly sentence: string; readonly kind: Kind; readonly number: number };
 type Notices = {
-  readonly say: (sentence: string, kind?: Kind) => void;
-  /** Hides a notice, except a problem, before it covers something. */
-  readonly hush: () => void;
+  readonly showNotice: (sentence: string, kind?: Kind) => void;
+  /** Hides the notice unless it is a problem. */
+  readonly hideNotice: () => void;
 };
 
 const SHOWN_MS = 8_000;
 
-const NoticeContext = createContext<Notices>({ say: () => {}, hush: () => {} });
+const NoticeContext = createContext<Notices>({ showNotice: () => {}, hideNotice: () => {} });
 
 export const useNotice = (): Notices => use(NoticeContext);
 
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const [notice, setNotice] = useState<Notice | null>(null);
-  const [isHeld, setHeld] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   const notices = useMemo<Notices>(
     () => ({
-      say: (sentence, kind = 'done') =>
+      showNotice: (sentence, kind = 'done') =>
         setNotice((before) => ({ sentence, kind, number: (before?.number ?? 0) + 1 })),
-      hush: () => setNotice((before) => (before?.kind === 'problem' ? before : null)),
+      hideNotice: () => setNotice((before) => (before?.kind === 'problem' ? before : null)),
     }),
     [],
   );
   useEffect(() => {
-    if (notice === null || notice.kind === 'problem' || isHeld) return undefined;
+    if (notice === null || notice.kind === 'problem' || isHovered) return undefined;
     const timer = setTimeout(() => setNotice(null), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [notice, isHeld]);
+  }, [notice, isHovered]);
   return (
     <NoticeContext value={notices}>
       {children}
@@ -42,15 +42,15 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
           <div
             key={notice.number}
             className={`panel ${styles.notice} ${notice.kind === 'problem' ? styles.problem : ''}`}
-            onPointerEnter={() => setHeld(true)}
-            onPointerLeave={() => setHeld(false)}
+            onPointerEnter={() => setHovered(true)}
+            onPointerLeave={() => setHovered(false)}
           >
             <p>{notice.sentence}</p>
             <Button
               look="icon"
               aria-label="Dismiss"
               onClick={() => {
-                setHeld(false);
+                setHovered(false);
                 setNotice(null);
               }}
             >

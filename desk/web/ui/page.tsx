@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 
-import { hasMoved } from '#desk/web/router.tsx';
+import { hasNavigated } from '#desk/web/router.tsx';
 import styles from '#desk/web/ui/page.module.css';
 
 type HeadProps = {
@@ -25,7 +25,7 @@ type PageProps = HeadProps & { readonly title: string; readonly back?: ReactNode
 export function Page({ back, title, children, ...head }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (hasMoved()) heading.current?.focus({ preventScroll: true });
+    if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div className={`stack ${styles.page}`}>

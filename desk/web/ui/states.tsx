@@ -1,17 +1,17 @@
 import type { UseQueryResult, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
-import { retry, type Retried } from '#desk/web/queries.ts';
+import { retry, type Retryable } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/ui/states.module.css';
 
-type AnsweredProps<Data> = {
-  readonly of: Pick<UseQueryResult<Data>, 'data' | 'error'> & Retried;
+type QueryResultProps<Data> = {
+  readonly of: Pick<UseQueryResult<Data>, 'data' | 'error'> & Retryable;
   readonly lines?: number;
   readonly children: (data: Data) => ReactNode;
 };
 
-export function Answered<Data>({ of, lines = 4, children }: AnsweredProps<Data>) {
+export function QueryResult<Data>({ of, lines = 4, children }: QueryResultProps<Data>) {
   const { data, error } = of;
   return (
     <>
@@ -21,7 +21,7 @@ export function Answered<Data>({ of, lines = 4, children }: AnsweredProps<Data>)
   );
 }
 
-export function More<Data>({
+export function PagedResult<Data>({
   of,
   children,
 }: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
 import { get } from '#desk/endpoints/endpoint.ts';
-import { ask, CallError, isSignedOut } from '#desk/web/ask.ts';
+import { callApi, ApiError, isSignedOut } from '#desk/web/api-client.ts';
 import * as z from 'zod/mini';
 
 const LIST = get<{ readonly names: readonly string[] }>()(
@@ -13,11 +13,11 @@ const LIST = get<{ readonly names: readonly string[] }>()(
 
 const answerWith = (make: () => Response | Promise<Response>) =>
   mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => make());
-const failureOf = async (call: Promise<unknown>): Promise<CallError> => {
+const failureOf = async (call: Promise<unknown>): Promise<ApiError> => {
   try {
     await call;
   } catch (error) {
-    assert.ok(error instanceof CallError);
+    assert.ok(error instanceof ApiError);
     return error;
   }
   return assert.fail('It did not fail.');
@@ -42,7 +42,7 @@ it('a desk request on plain http sends stored headers instead of cookies', async
   const sentTo = async (address: string) => {
     const kept = inTabOf(address, { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' });
     const fetched = answerWith(answer);
-    await ask(LIST, {});
+    await callApi(LIST, {});
     return [new Headers(fetched.mock.calls.at(-1)?.arguments[1]?.headers).get('x-desk-session'), kept];
   };
   assert.deepEqual(await sentTo('http://127.0.0.1:4000/'), ['old', { 'x-desk-session': 'new' }]);
@@ -54,15 +54,15 @@ it('a desk request on plain http sends stored headers instead of cookies', async
 
 it('a desk request never shows an error page from a proxy', async () => {
   answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
-  const error = await failureOf(ask(LIST, {}));
+  const error = await failureOf(callApi(LIST, {}));
   assert.match(error.message, /status 401\) did not come from the desk\. Check the proxy/);
   assert.equal(isSignedOut(error), false);
 });
 
 it('a desk request reports a missing or truncated response', async () => {
   answerWith(() => Promise.reject(new TypeError('fetch failed')));
-  assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
+  assert.match((await failureOf(callApi(LIST, {}))).message, /^The server could not be reached\./);
   mock.reset();
   answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
-  assert.match((await failureOf(ask(LIST, {}))).message, /^The response was incomplete\./);
+  assert.match((await failureOf(callApi(LIST, {}))).message, /^The response was incomplete\./);
 });

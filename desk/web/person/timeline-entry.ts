@@ -1,8 +1,8 @@
-import type { Happening } from '#desk/endpoints/people.ts';
+import type { TimelineEntry } from '#desk/endpoints/people.ts';
 
 export type Tone = 'good' | 'bad' | 'quiet';
 
-const TONES: Readonly<Partial<Record<Happening['kind'], Tone>>> = {
+const TONES: Readonly<Partial<Record<TimelineEntry['kind'], Tone>>> = {
   code: 'good',
   lead: 'good',
   read: 'good',
@@ -13,10 +13,10 @@ const TONES: Readonly<Partial<Record<Happening['kind'], Tone>>> = {
 /** Endings of `what` that mark failures (desk/people/timeline.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', 'was suppressed'];
 
-export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
+export const toneOf = ({ kind, what }: Pick<TimelineEntry, 'kind' | 'what'>): Tone =>
   BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : (TONES[kind] ?? 'quiet');
 
-const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> = {
+const PRIMARY_DETAILS: Readonly<Partial<Record<TimelineEntry['kind'], readonly string[]>>> = {
   form: ['source'],
   mail: ['kind'],
   code: ['how often'],
@@ -24,7 +24,7 @@ const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> =
   webhook: ['event'],
   withdrawal: ['reason', 'by way of'],
 };
-const TELLING_WHEN_BAD: readonly string[] = [
+const PRIMARY_WHEN_BAD: readonly string[] = [
   'the mail server said',
   'the receiver answered',
   'reason',
@@ -34,26 +34,26 @@ const TELLING_WHEN_BAD: readonly string[] = [
 
 export type Detail = { readonly name: string; readonly value: string };
 
-export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'>): {
-  readonly telling: readonly Detail[];
+export function detailsOf(entry: Pick<TimelineEntry, 'kind' | 'what' | 'details'>): {
+  readonly primary: readonly Detail[];
   readonly more: readonly Detail[];
 } {
-  const all = Object.entries(happening.details).map(([name, value]) => ({ name, value }));
+  const all = Object.entries(entry.details).map(([name, value]) => ({ name, value }));
   // Every detail of a correction is a change.
-  if (happening.kind === 'correction') return { telling: all, more: [] };
+  if (entry.kind === 'correction') return { primary: all, more: [] };
   const wanted = new Set([
-    ...(TELLING[happening.kind] ?? []),
-    ...(toneOf(happening) === 'bad' ? TELLING_WHEN_BAD : []),
+    ...(PRIMARY_DETAILS[entry.kind] ?? []),
+    ...(toneOf(entry) === 'bad' ? PRIMARY_WHEN_BAD : []),
   ]);
   return {
-    telling: all.filter(({ name }) => wanted.has(name)),
+    primary: all.filter(({ name }) => wanted.has(name)),
     more: all.filter(({ name }) => !wanted.has(name)),
   };
 }
 
 export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
-export function storyDays<Entry extends { readonly at: string }>(
+export function groupByDay<Entry extends { readonly at: string }>(
   entries: readonly Entry[],
   dayOf: (at: string) => string,
 ) {

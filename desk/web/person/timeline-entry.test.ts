@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { detailsOf, storyDays } from '#desk/web/person/story-look.ts';
+import { detailsOf, groupByDay } from '#desk/web/person/timeline-entry.ts';
 
 it('a timeline entry shows which mail failed and why without being expanded', () => {
   const details = {
@@ -11,7 +11,7 @@ it('a timeline entry shows which mail failed and why without being expanded', ()
     reference: '0190',
   };
   assert.deepEqual(detailsOf({ kind: 'mail', what: 'mail sent', details }), {
-    telling: [{ name: 'kind', value: 'code' }],
+    primary: [{ name: 'kind', value: 'code' }],
     more: [
       { name: 'attempts', value: '1' },
       { name: 'the mail server said', value: '550 5.1.1 User unknown' },
@@ -19,25 +19,25 @@ it('a timeline entry shows which mail failed and why without being expanded', ()
     ],
   });
   assert.deepEqual(
-    detailsOf({ kind: 'mail', what: 'mail failed', details }).telling.map(({ name }) => name),
+    detailsOf({ kind: 'mail', what: 'mail failed', details }).primary.map(({ name }) => name),
     ['kind', 'the mail server said'],
   );
 });
 
 it('a timeline entry shows all changes made by a correction without being expanded', () => {
-  const { telling, more } = detailsOf({
+  const { primary, more } = detailsOf({
     kind: 'correction',
     what: 'was corrected by the operator',
     details: { name: 'Ada → Ada King', Phone: '– → 12' },
   });
-  assert.equal(telling.length, 2);
+  assert.equal(primary.length, 2);
   assert.deepEqual(more, []);
 });
 
 it('timeline entries are listed by day, newest first', () => {
   const entries = ['2026-11-20T10:00Z', '2026-11-21T09:00Z', '2026-11-21T11:00Z'].map((at) => ({ at }));
   assert.deepEqual(
-    storyDays(entries, (at) => at.slice(0, 10)),
+    groupByDay(entries, (at) => at.slice(0, 10)),
     [
       { day: '2026-11-21', entries: [entries[2], entries[1]] },
       { day: '2026-11-20', entries: [entries[0]] },
